@@ -1,0 +1,49 @@
+# Two commands do all the set-up on a fresh machine: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test unit lint bench docs clean
+
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+demo: $(VENV)/.holdfast ## see save, compact and restore on an example session
+	@$(BIN)/holdfast demo
+
+test: $(VENV)/.holdfast-test ## run all tests, those with the real Claude Code included
+	$(BIN)/pytest -n 2
+
+unit: $(VENV)/.holdfast-test ## run only the quick tests
+	$(BIN)/pytest -n 2 tests/unit tests/contract
+
+lint: $(VENV)/.holdfast-test ## check style and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: $(VENV)/.holdfast-test ## measure the hooks against bare Python
+	$(BIN)/python -m bench.hooks
+
+docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
+	$(BIN)/python -m docs.reference.generate
+
+clean: ## remove everything that make made
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit("Holdfast needs Python 3.11 or newer; try make PYTHON=python3.12" if sys.version_info < (3, 11) else 0)'
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.holdfast: $(VENV)/bin/python pyproject.toml constraints.txt
+	@echo "Installing Holdfast into $(VENV) …"
+	@$(PIP) -e .
+	@touch $@
+
+$(VENV)/.holdfast-test: $(VENV)/.holdfast
+	@echo "Installing what the tests need …"
+	@$(PIP) -e '.[test]'
+	@touch $@

@@ -1,0 +1,69 @@
+"""Make transcripts of any size in the shape of real ones: mostly tool calls and their results."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+WORDS = "queue retry worker job lease timeout backoff handler schema index cursor batch".split()
+
+
+def lines(seed: int = 7) -> Iterator[str]:
+    """An endless session: every turn a prompt, then some twenty tool calls."""
+    pick = random.Random(seed)
+    number = 0
+
+    def line(kind: str, message: dict[str, Any], **more: Any) -> str:
+        nonlocal number
+        number += 1
+        told = {
+            "parentUuid": f"u{number - 1}", "isSidechain": False, "type": kind,
+            "message": message, "uuid": f"u{number}", "timestamp": "2026-11-15T10:00:00.000Z",
+            "userType": "external", "cwd": "/home/dev/app", "sessionId": "bench",
+            "version": "2.1.325", "gitBranch": "main", **more,
+        }  # fmt: skip
+        return json.dumps(told, separators=(",", ":")) + "\n"
+
+    def prose(count: int) -> str:
+        return " ".join(pick.choice(WORDS) for _ in range(count))
+
+    turn = 0
+    while True:
+        turn += 1
+        yield line("user", {"role": "user", "content": f"Turn {turn}: never touch {prose(20)}."})
+        for call in range(20):
+            ident = f"toolu_{turn}_{call}"
+            path = f"/home/dev/app/src/{pick.choice(WORDS)}/{pick.choice(WORDS)}{turn % 40}.py"
+            usage = {"input_tokens": 5, "cache_read_input_tokens": 1000 * (turn % 150) + call * 50}
+            tool: dict[str, Any] = {"type": "tool_use", "id": ident}
+            output = "\n".join(prose(12) for _ in range(pick.choice((3, 20, 60))))
+            result: Any = {"stdout": output, "stderr": "", "interrupted": False}
+            if call % 4 == 0:
+                tool |= {"name": "Read", "input": {"file_path": path}}
+                result = {"type": "text", "file": {"filePath": path, "content": output}}
+            elif call % 4 == 1:
+                tool |= {"name": "Edit", "input": {"file_path": path, "old_string": prose(30),
+                                                   "new_string": f"def {pick.choice(WORDS)}():"}}
+                result = {"filePath": path, "oldString": "", "newString": ""}
+            else:
+                tool |= {"name": "Bash", "input": {"command": f"pytest tests/test_{turn % 30}.py"}}
+            message = {"id": f"msg_{turn}_{call}", "role": "assistant", "model": "claude-sonnet-4-5",
+                       "usage": usage}  # fmt: skip
+            yield line("assistant", {**message, "content": [{"type": "text", "text": prose(25)}]})
+            yield line("assistant", {**message, "content": [tool]})
+            block = {"type": "tool_result", "tool_use_id": ident, "content": output}
+            yield line("user", {"role": "user", "content": [block]}, toolUseResult=result)
+
+
+def write(path: Path, size: int) -> None:
+    """A transcript of at least `size` bytes."""
+    written = 0
+    with path.open("w", encoding="utf-8") as file:
+        for text in lines():
+            file.write(text)
+            written += len(text)
+            if written >= size:
+                return

@@ -1,0 +1,19 @@
+"""The command `holdfast`: looks at the first word and imports only what that command needs."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["hook"]:
+        from holdfast.surfaces import hook
+
+        hook.main()
+    from holdfast.surfaces import cli
+
+    sys.exit(cli.main(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,42 @@
+"""What the host's summary already says, asked of one item at a time."""
+
+from __future__ import annotations
+
+from holdfast.state.wording import words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.brief.items import Item
+
+# An item's words count as said when one line of the summary holds this share of them.
+ENOUGH = 0.85
+# The user's own words bind as they were said: a paraphrase does not stand for them.
+VERBATIM = frozenset({"request", "prohibition", "requirement", "error"})
+
+
+class Summary:
+    """A summary, prepared for many questions."""
+
+    def __init__(self, text: str) -> None:
+        self.text = _summary_part(text)
+        self._words = words(self.text)
+        self._lines = [frozenset(words(line).split()) for line in self.text.splitlines()]
+
+    def says(self, item: Item) -> bool:
+        """Whether nothing of this item would be lost if only the summary were left."""
+        if item.quote:
+            if words(item.quote) in self._words:
+                return all(name in self.text for name in item.names)
+            return item.kind not in VERBATIM and self._covers(item.quote)
+        return bool(item.names) and all(name in self.text for name in item.names)
+
+    def _covers(self, text: str) -> bool:
+        wanted = frozenset(words(text).split())
+        enough = ENOUGH * len(wanted)
+        return bool(wanted) and any(len(wanted & line) >= enough for line in self._lines)
+
+
+def _summary_part(text: str) -> str:
+    """The model is shown the summary without the analysis that came before it."""
+    before, tag, after = text.partition("<summary>")
+    return after.partition("</summary>")[0] if tag else before.partition("</analysis>")[2] or before

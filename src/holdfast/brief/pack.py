@@ -1,0 +1,62 @@
+"""Choose what fits: floors first, then by value, each in the fullest form there is room for."""
+
+from __future__ import annotations
+
+from holdfast.brief.tokens import cost, units
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.brief.items import Item
+
+
+class Room:
+    """Two budgets at once: estimated tokens and the host's characters."""
+
+    def __init__(self, tokens: float, characters: int) -> None:
+        self.tokens = tokens
+        self.characters = characters
+
+    def take(self, text: str) -> bool:
+        """Use up the room for these lines, if they fit."""
+        tokens, characters = cost(text) + 0.4, units(text) + 1
+        if tokens > self.tokens or characters > self.characters:
+            return False
+        self.tokens -= tokens
+        self.characters -= characters
+        return True
+
+    def give_back(self, text: str) -> None:
+        self.tokens += cost(text) + 0.4
+        self.characters += units(text) + 1
+
+
+def pack(
+    items: Sequence[Item], room: Room, heading: Callable[[str], str]
+) -> list[tuple[Item, str]]:
+    """The items to show with the form of each, in the order given."""
+    chosen: dict[int, str] = {}
+    sections: set[str] = set()
+
+    def add(number: int, forms: Sequence[str]) -> None:
+        item = items[number]
+        title = "" if item.section in sections else heading(item.section) + "\n"
+        old = chosen.get(number)
+        if old is not None:
+            room.give_back(old)
+        for form in forms:
+            if room.take(title + form):
+                chosen[number] = form
+                sections.add(item.section)
+                return
+        if old is not None:
+            room.take(old)
+
+    by_value = sorted(range(len(items)), key=lambda n: (-items[n].value, n))
+    for number in by_value:
+        if items[number].floor:
+            add(number, items[number].forms[-1:])
+    for number in by_value:
+        add(number, items[number].forms)
+    return [(items[number], chosen[number]) for number in sorted(chosen)]

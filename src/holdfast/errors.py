@@ -1,0 +1,54 @@
+"""Everything that can go wrong and be explained: the class docstring is the message."""
+
+from __future__ import annotations
+
+
+class HoldfastError(Exception):
+    """Holdfast could not do that."""
+
+    hint = ""
+
+    def __init__(self, detail: str = "", *, hint: str = "") -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.hint = hint or self.hint
+
+    def __str__(self) -> str:
+        message = (self.__doc__ or "").strip().rstrip(".")
+        return f"{message}: {self.detail}" if self.detail else message
+
+
+class BadSetting(HoldfastError):
+    """A setting has a value that cannot be used."""
+
+    hint = "settings come from HOLDFAST_* variables, .holdfast/settings.json and settings.json"
+
+
+class StoreUnavailable(HoldfastError):
+    """The store cannot be used right now."""
+
+    hint = "run `holdfast doctor` to see what is wrong with it"
+
+
+class StoreDamaged(StoreUnavailable):
+    """The store's file is damaged and was set aside."""
+
+    hint = "a new one is made at once; what transcripts still hold is folded again when next seen"
+
+
+class NoSuchRecord(HoldfastError):
+    """Nothing is stored under that name."""
+
+
+class NotATranscript(HoldfastError):
+    """That is not a transcript that can be read."""
+
+    hint = "give the path of a session's .jsonl file"
+
+
+class SettingsFileUnusable(HoldfastError):
+    """The host's settings file cannot be changed, and was left untouched."""
+
+
+class BadUsage(HoldfastError):
+    """The command was not understood."""

@@ -1,0 +1,27 @@
+"""What a host adapter offers. An adapter is a module, not an object."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from holdfast.hosts.call import HookCall
+
+
+class Host(Protocol):
+    NAME: str
+    """The short name in the store, in settings and on the command line."""
+    TITLE: str
+    CHARACTERS: int
+    """The most characters (UTF-16 units) that a brief may have here, with a margin."""
+    RECORDS_DELIVERY_SINCE: tuple[int, ...]
+    """The first client version whose transcript shows what hooks injected."""
+
+    NAMES_SUB_AGENTS_SINCE: tuple[int, ...]
+    """The first client version that says which compactions are a sub-agent's."""
+
+    def recognises(self, payload: dict[str, Any]) -> bool: ...
+
+    def call(self, payload: dict[str, Any]) -> HookCall: ...
+
+    def context(self, event: str, text: str) -> str:
+        """What to print so that the model is shown `text` after this event."""

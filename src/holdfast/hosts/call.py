@@ -1,0 +1,37 @@
+"""One firing of a hook, in our words."""
+
+from __future__ import annotations
+
+
+class HookCall:
+    """What a host told us. Missing fields are empty, never absent."""
+
+    __slots__ = (
+        "agent", "cwd", "event", "host", "is_compaction_fork", "session", "source", "summary",
+        "transcript", "trigger",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        *,
+        host: str,
+        event: str,
+        session: str,
+        transcript: str = "",
+        cwd: str = "",
+        source: str = "",
+        trigger: str = "",
+        summary: str = "",
+        agent: str = "",
+        is_compaction_fork: bool = False,
+    ) -> None:
+        self.host = host
+        self.event = event
+        self.session = session
+        self.transcript = transcript
+        self.cwd = cwd
+        self.source = source
+        self.trigger = trigger
+        self.summary = summary
+        self.agent = agent
+        self.is_compaction_fork = is_compaction_fork

@@ -1,0 +1,83 @@
+"""Claude Code: its hook payloads, what it lets through to the model, and its events by version."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from holdfast.hosts.call import HookCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+NAME = "claude-code"
+TITLE = "Claude Code"
+# The client cuts at exactly 10,000 UTF-16 units and then shows a 2 KB preview instead.
+CHARACTERS = 9500
+RECORDS_DELIVERY_SINCE: tuple[int, ...] = (2, 1, 150)
+NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (2, 1, 325)
+
+# One event name that an old client does not know silently disables every hook of the file,
+# so only those seen to work with a version are registered for it.
+EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
+    ("SessionStart", (0,)),
+    ("UserPromptSubmit", (0,)),
+    ("Stop", (0,)),
+    ("SubagentStop", (0,)),
+    ("PreCompact", (0,)),
+    ("SessionEnd", (0,)),
+    ("PostCompact", (2, 1, 197)),
+)
+
+
+def recognises(payload: dict[str, Any]) -> bool:
+    return isinstance(payload.get("hook_event_name"), str) and isinstance(
+        payload.get("session_id"), str
+    )
+
+
+def call(payload: dict[str, Any]) -> HookCall:
+    """A payload as a call; a field of the wrong type is as good as none."""
+
+    def text(name: str) -> str:
+        value = payload.get(name)
+        return value if isinstance(value, str) else ""
+
+    event = text("hook_event_name")
+    # A compaction is made by a forked agent without a type; what it says last is the summary.
+    fork = event == "SubagentStop" and payload.get("agent_type") == ""
+    return HookCall(
+        host=NAME,
+        event=event,
+        session=text("session_id"),
+        transcript=text("transcript_path"),
+        cwd=text("cwd"),
+        source=text("source"),
+        trigger=text("trigger"),
+        summary=text("last_assistant_message") if fork else text("compact_summary"),
+        agent="" if fork else text("agent_id"),
+        is_compaction_fork=fork,
+    )
+
+
+def context(event: str, text: str) -> str:
+    """JSON, because plain text that starts with `{` would be taken for JSON."""
+    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+
+
+def events_for(version: tuple[int, ...] | None) -> list[str]:
+    """The events to register; an unknown version gets only what every version knows."""
+    known = version or (0,)
+    return [event for event, since in EVENTS if known >= since]
+
+
+def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:
+    """The settings file of the user, or of a project."""
+    if project is not None:
+        return os.path.join(project, ".claude", "settings.local.json" if local else "settings.json")
+    folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(
+        environ.get("HOME") or os.path.expanduser("~"), ".claude"
+    )
+    return os.path.join(folder, "settings.json")

@@ -1,0 +1,123 @@
+"""Where Holdfast keeps things and how it behaves: environment > project > user > defaults.
+
+Read by every hook process, so it stays with `os` and `json`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+
+from holdfast.errors import BadSetting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Value = int | bool
+
+DEFAULTS: dict[str, Value] = {
+    "brief_tokens": 2000,
+    "guidance": True,
+}
+EXPLAINED = {
+    "brief_tokens": "the most tokens a brief may take (100 to 3000)",
+    "guidance": "whether PreCompact tells the host's summariser what to keep verbatim",
+}
+_LIMITS = {"brief_tokens": (100, 3000)}
+_WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
+    "off": False,
+    "false": False,
+    "0": False,
+    "no": False,
+}
+
+
+class Settings:
+    """Settled values; nothing changes them after `load`."""
+
+    __slots__ = ("brief_tokens", "guidance", "home", "problems")
+
+    def __init__(self, home: str, values: Mapping[str, Value], problems: tuple[str, ...]) -> None:
+        self.home = home
+        self.brief_tokens = int(values["brief_tokens"])
+        self.guidance = bool(values["guidance"])
+        self.problems = problems
+
+    @property
+    def database(self) -> str:
+        return os.path.join(self.home, "holdfast.db")
+
+    @property
+    def log(self) -> str:
+        return os.path.join(self.home, "holdfast.log")
+
+
+def home(environ: Mapping[str, str]) -> str:
+    """The folder that holds the store: HOLDFAST_HOME, else the platform's state directory."""
+    if given := environ.get("HOLDFAST_HOME"):
+        return os.path.abspath(os.path.expanduser(given))
+    user = environ.get("HOME") or os.path.expanduser("~")
+    if sys.platform == "win32":
+        base = environ.get("LOCALAPPDATA") or os.path.join(user, "AppData", "Local")
+    elif sys.platform == "darwin":
+        base = os.path.join(user, "Library", "Application Support")
+    else:
+        base = environ.get("XDG_STATE_HOME") or os.path.join(user, ".local", "state")
+    return os.path.join(base, "holdfast")
+
+
+def load(environ: Mapping[str, str], project: str | None = None) -> Settings:
+    """Settle every value. A bad one is skipped and told in `problems`: a hook must go on."""
+    folder = home(environ)
+    layers = [_file(os.path.join(folder, "settings.json"))]
+    if project:
+        layers.append(_file(os.path.join(project, ".holdfast", "settings.json")))
+    layers.append(_environment(environ))
+    values: dict[str, Value] = dict(DEFAULTS)
+    problems: list[str] = []
+    for source, layer in layers:
+        for name, raw in layer.items():
+            try:
+                values[name] = _parse(name, raw)
+            except BadSetting as problem:
+                problems.append(f"{source}: {problem.detail}")
+    return Settings(folder, values, tuple(problems))
+
+
+def _environment(environ: Mapping[str, str]) -> tuple[str, dict[str, object]]:
+    found: dict[str, object] = {}
+    for name in DEFAULTS:
+        if (raw := environ.get(f"HOLDFAST_{name.upper()}")) is not None:
+            found[name] = raw
+    return "environment", found
+
+
+def _file(path: str) -> tuple[str, dict[str, object]]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except FileNotFoundError:
+        return path, {}
+    except (OSError, ValueError) as problem:
+        return path, {"(file)": str(problem)}
+    return path, content if isinstance(content, dict) else {"(file)": "not a JSON object"}
+
+
+def _parse(name: str, raw: object) -> Value:
+    if name not in DEFAULTS:
+        raise BadSetting(f"{name}: {raw}" if name == "(file)" else f"unknown setting {name!r}")
+    if isinstance(DEFAULTS[name], bool):
+        value = raw if isinstance(raw, bool) else _WORDS.get(str(raw).lower())
+        if value is None:
+            raise BadSetting(f"{name} is on or off, not {raw!r}")
+        return value
+    try:
+        number = int(str(raw))
+    except ValueError:
+        raise BadSetting(f"{name} is a whole number, not {raw!r}") from None
+    low, high = _LIMITS[name]
+    if not low <= number <= high:
+        raise BadSetting(f"{name} is between {low} and {high}, not {number}")
+    return number

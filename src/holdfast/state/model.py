@@ -1,0 +1,149 @@
+"""The shape of the working state.
+
+State is JSON-shaped on purpose: what is stored is what is folded, so a saved state can be
+compared byte for byte and an old one always loads. These types are read by the type checker
+only; importing `dataclasses` alone would double a hook's start-up.
+
+Every item carries the transcript line that it comes from.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypedDict
+
+
+class Request(TypedDict):
+    text: str
+    line: int
+    at: str
+
+
+class Rule(TypedDict):
+    """A sentence of the user's that binds."""
+
+    text: str
+    kind: Literal["prohibition", "requirement"]
+    line: int
+    superseded: int
+    """The line of the later correction, or 0."""
+
+
+class Decision(TypedDict):
+    text: str
+    kind: Literal["chosen", "rejected"]
+    by: Literal["user", "agent"]
+    line: int
+
+
+class PlanItem(TypedDict):
+    id: str
+    text: str
+    status: str
+    line: int
+
+
+class FileTrail(TypedDict, total=False):
+    """What happened to one file; the line is that of the last thing that did."""
+
+    line: int
+    reads: int
+    edits: int
+    created: int
+    deleted: int
+    symbol: str
+
+
+class Check(TypedDict):
+    """A command that tells whether things work, with its last outcome."""
+
+    command: str
+    kind: str
+    ok: bool
+    line: int
+    runs: int
+    error: list[str]
+    where: str
+
+
+class Commit(TypedDict):
+    sha: str
+    subject: str
+    line: int
+
+
+class Agent(TypedDict):
+    id: str
+    type: str
+    task: str
+    status: str
+    result: str
+    line: int
+
+
+class Delivery(TypedDict):
+    """A brief of ours as the host wrote it down."""
+
+    id: str
+    hook: str
+    line: int
+    length: int
+    checksum: int
+
+
+class Compaction(TypedDict):
+    line: int
+    trigger: str
+    before: int
+    after: int
+    summary_line: int
+    reply_line: int
+    """The first reply after it: from then on a brief that is not there did not arrive."""
+    deliveries: list[Delivery]
+
+
+class Usage(TypedDict):
+    context: int
+    window: int
+    model: str
+    message: str
+    line: int
+    tool_calls: int
+    calls_since_compaction: int
+
+
+class Said(TypedDict):
+    text: str
+    line: int
+
+
+class Call(TypedDict):
+    """A tool call whose result has not been read yet."""
+
+    name: str
+    input: dict[str, Any]
+    line: int
+
+
+class State(TypedDict):
+    version: int
+    lines: int
+    bad_lines: list[int]
+    place: dict[str, str]
+    requests: list[Request]
+    requests_dropped: int
+    rules: list[Rule]
+    decisions: list[Decision]
+    plan: list[PlanItem]
+    files: dict[str, FileTrail]
+    checks: list[Check]
+    branch: str
+    commits: list[Commit]
+    pull_requests: list[Said]
+    last_speaker: Literal["", "user", "agent"]
+    """Whose message is the last one; a tool's result counts as the user's, as hosts have it."""
+    question: Said | None
+    doing: Said | None
+    agents: list[Agent]
+    usage: Usage
+    compactions: list[Compaction]
+    calls: dict[str, Call]

@@ -1,0 +1,56 @@
+"""Sub-agents: what each was asked, and what came back."""
+
+from __future__ import annotations
+
+from holdfast.state.wording import keep, one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.state.model import State
+    from holdfast.transcript.model import Event
+
+HANDLES = ("tool_call", "tool")
+MOST = 60
+TOOLS = ("Agent", "Task")
+
+
+def apply(state: State, event: Event) -> None:
+    if event["name"] not in TOOLS:
+        return
+    if event["kind"] == "tool_call":
+        given = event["input"]
+        state["agents"].append(
+            {
+                "id": event["id"],
+                "type": str(given.get("subagent_type") or ""),
+                "task": keep(str(given.get("description") or given.get("prompt") or ""), 200),
+                "status": "running",
+                "result": "",
+                "line": event["line"],
+            }
+        )
+        del state["agents"][:-MOST]
+        return
+    agent = next((known for known in state["agents"] if known["id"] == event["id"]), None)
+    if agent is None:
+        return
+    detail = event.get("detail")
+    started = isinstance(detail, dict) and detail.get("status") == "async_launched"
+    agent["status"] = "running" if started else "completed" if event["ok"] else "failed"
+    agent["result"] = keep(one_line(_said(detail) or event.get("text", ""), 1200), 600)
+    agent["line"] = event["line"]
+    if isinstance(detail, dict) and detail.get("agentId"):
+        agent["id"] = str(detail["agentId"])
+
+
+def _said(detail: Any) -> str:
+    """The agent's own last words, without what the client wraps around them."""
+    content = detail.get("content") if isinstance(detail, dict) else None
+    texts = [
+        str(part.get("text") or "")
+        for part in (content if isinstance(content, list) else ())
+        if isinstance(part, dict) and part.get("type") == "text"
+    ]
+    return next((text for text in reversed(texts) if text.strip()), "")

@@ -1,0 +1,1 @@
+"""Where it stays: one contract, SQLite by default."""

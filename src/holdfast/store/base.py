@@ -1,0 +1,124 @@
+"""What a store can do. Each store passes the same tests under tests/contract."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, TypedDict
+
+from holdfast.state.model import State
+from holdfast.transcript.model import Cursor
+
+
+class SessionRow(TypedDict):
+    id: str
+    host: str
+    project: str
+    transcript: str
+    cursor: Cursor | None
+    state: State
+    revision: int
+    first_line: int
+    started_at: float
+    seen_at: float
+    ended_at: float | None
+
+
+class SnapshotRow(TypedDict):
+    id: str
+    session: str
+    reason: str
+    created_at: float
+    line: int
+    richness: int
+    context: int
+    state: State
+
+
+class CompactionRow(TypedDict):
+    session: str
+    ordinal: int
+    trigger_name: str | None
+    opened_at: float
+    snapshot: str | None
+    summary: str | None
+    brief_id: str | None
+    brief: str | None
+    brief_at: float | None
+    brief_line: int | None
+    delivered_by: str | None
+    receipt: str
+    receipt_line: int | None
+
+
+class Store(Protocol):
+    """Everything is scoped by the exact session id."""
+
+    def close(self) -> None:
+        """What was not committed is as if it had never been."""
+
+    def begin(self) -> None:
+        """Take the write lock; everything until `commit` happens together or not at all."""
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+    def session(self, session: str) -> SessionRow | None: ...
+
+    def sessions(self, project: str | None, most: int = 50) -> list[SessionRow]: ...
+
+    def save_session(
+        self,
+        *,
+        session: str,
+        host: str,
+        project: str,
+        transcript: str,
+        cursor: Cursor | None,
+        state: State,
+        revision: int,
+        now: float,
+    ) -> bool:
+        """False if another process saved this session since `revision` was read."""
+
+    def end_session(self, session: str, now: float) -> None: ...
+
+    def reopen_session(self, session: str) -> None: ...
+
+    def add_snapshot(self, session: str, reason: str, state: State, now: float) -> str:
+        """Write an immutable snapshot, read it back, compare, and return its id."""
+
+    def snapshot(self, ident: str) -> SnapshotRow: ...
+
+    def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]: ...
+
+    def richest_snapshot(self, session: str) -> SnapshotRow | None: ...
+
+    def compactions(self, session: str) -> list[CompactionRow]: ...
+
+    def compaction(self, session: str, ordinal: int) -> CompactionRow | None: ...
+
+    def open_compaction(
+        self, session: str, ordinal: int, *, trigger: str | None, snapshot: str | None, now: float
+    ) -> None: ...
+
+    def note_summary(self, session: str, ordinal: int, summary: str) -> None: ...
+
+    def note_brief(
+        self,
+        session: str,
+        ordinal: int,
+        *,
+        brief_id: str,
+        brief: str,
+        line: int,
+        delivered_by: str,
+        now: float,
+    ) -> None: ...
+
+    def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None: ...
+
+    def hook_seen(
+        self, host: str, event: str, session: str, milliseconds: float, now: float
+    ) -> None: ...
+
+    def hooks_seen(self) -> list[dict[str, Any]]: ...

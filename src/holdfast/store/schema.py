@@ -1,0 +1,145 @@
+"""Open the SQLite file: made in one step, migrated under a lock, set aside when damaged."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import time
+
+from holdfast.errors import StoreDamaged, StoreUnavailable
+
+VERSION = 1
+HERE = os.path.dirname(__file__)
+MIGRATIONS = os.path.join(HERE, "migrations", "sqlite")
+
+
+def queries() -> dict[str, str]:
+    """Named statements of sql/queries.sql."""
+    with open(os.path.join(HERE, "sql", "queries.sql"), encoding="utf-8") as file:
+        parts = file.read().split("-- name: ")[1:]
+    return {
+        name.strip(): text.strip() for name, _, text in (part.partition("\n") for part in parts)
+    }
+
+
+def connect(path: str, busy_seconds: float) -> sqlite3.Connection:
+    """A connection to a store of the current version, whatever there was before."""
+    try:
+        if not os.path.exists(path):
+            _create(path)
+        connection = _open(path, busy_seconds)
+        if _version(connection) != VERSION:
+            _migrate(connection, path)
+        return connection
+    except sqlite3.DatabaseError as problem:
+        raise explain(problem, path) from problem
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
+
+
+def explain(problem: sqlite3.Error, path: str) -> StoreUnavailable:
+    """What a database error means; a damaged file is set aside so that the next run works."""
+    text = str(problem)
+    if "not a database" in text or "malformed" in text:
+        return StoreDamaged(f"{text}; it is now {_set_aside(path)}")
+    return StoreUnavailable(f"{path} ({text})")
+
+
+def _open(path: str, busy_seconds: float) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+    connection.execute("PRAGMA foreign_keys = ON")
+    # With WAL this survives kill -9; a power cut can cost the last save, never the file.
+    connection.execute("PRAGMA synchronous = NORMAL")
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def _create(path: str) -> None:
+    """Made beside its place and linked into it: nobody ever sees half a store."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    os.chmod(folder, 0o700)
+    fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        connection = _open(fresh, 1.0)
+        connection.execute("PRAGMA journal_mode = WAL")
+        _migrate(connection, None)
+        connection.close()
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        except OSError:
+            if not os.path.exists(path):
+                os.rename(fresh, path)
+    finally:
+        for leftover in (fresh, f"{fresh}-wal", f"{fresh}-shm"):
+            if os.path.exists(leftover):
+                os.unlink(leftover)
+
+
+def _migrate(connection: sqlite3.Connection, path: str | None) -> None:
+    # The write lock is the migration lock: whoever comes second finds the work done.
+    connection.execute("BEGIN IMMEDIATE")
+    version = _version(connection)
+    if version > VERSION:
+        connection.execute("ROLLBACK")
+        raise StoreUnavailable(
+            f"{path} was made by a newer Holdfast (version {version}, this one knows {VERSION})",
+            hint="upgrade Holdfast, or point HOLDFAST_HOME at another folder",
+        )
+    if version < VERSION:
+        if path is not None:
+            _back_up(path, version)
+        for statement in statements(version):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {VERSION}")
+    connection.execute("COMMIT")
+
+
+def statements(after: int) -> list[str]:
+    """The statements of every migration newer than `after`, in order."""
+    found: list[str] = []
+    for name in sorted(os.listdir(MIGRATIONS)):
+        if name.endswith(".sql") and int(name[:4]) > after:
+            with open(os.path.join(MIGRATIONS, name), encoding="utf-8") as file:
+                found.extend(_split(file.read()))
+    return found
+
+
+def _split(script: str) -> list[str]:
+    # executescript() would commit first; one statement at a time stays in the transaction.
+    found, statement = [], ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            found.append(statement.strip())
+            statement = ""
+    return found
+
+
+def _back_up(path: str, version: int) -> None:
+    """A copy of the store as it was, beside it, before anything changes."""
+    target = f"{path}.v{version}.bak"
+    fresh = f"{target}.new"
+    os.close(os.open(fresh, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+    source, copy = sqlite3.connect(path), sqlite3.connect(fresh)
+    try:
+        source.backup(copy)
+    finally:
+        source.close()
+        copy.close()
+    os.replace(fresh, target)
+
+
+def _set_aside(path: str) -> str:
+    aside = f"{path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    for ending in ("", "-wal", "-shm"):
+        if os.path.exists(path + ending):
+            os.replace(path + ending, aside + ending)
+    return aside

@@ -1,0 +1,75 @@
+-- name: session
+SELECT * FROM sessions WHERE id = ?;
+
+-- name: sessions_of
+SELECT * FROM sessions WHERE project = ? ORDER BY seen_at DESC LIMIT ?;
+
+-- name: all_sessions
+SELECT * FROM sessions ORDER BY seen_at DESC LIMIT ?;
+
+-- name: add_session
+INSERT INTO sessions
+    (id, host, project, transcript, cursor, state, revision, first_line, started_at, seen_at)
+VALUES (:id, :host, :project, :transcript, :cursor, :state, 1, :first_line, :now, :now)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: save_session
+UPDATE sessions
+SET transcript = :transcript, cursor = :cursor, state = :state, revision = revision + 1,
+    seen_at = :now
+WHERE id = :id AND revision = :revision;
+
+-- name: end_session
+UPDATE sessions SET ended_at = :now WHERE id = :id;
+
+-- name: reopen_session
+UPDATE sessions SET ended_at = NULL WHERE id = :id AND ended_at IS NOT NULL;
+
+-- name: add_snapshot
+INSERT INTO snapshots (id, session, reason, created_at, line, richness, context, state)
+VALUES (:id, :session, :reason, :now, :line, :richness, :context, :state);
+
+-- name: snapshot
+SELECT * FROM snapshots WHERE id = ?;
+
+-- name: snapshots_of
+SELECT * FROM snapshots WHERE session = ? ORDER BY created_at DESC, id LIMIT ?;
+
+-- name: richest_snapshot
+SELECT * FROM snapshots WHERE session = ? ORDER BY richness DESC, created_at DESC LIMIT 1;
+
+-- name: compaction
+SELECT * FROM compactions WHERE session = ? AND ordinal = ?;
+
+-- name: compactions_of
+SELECT * FROM compactions WHERE session = ? ORDER BY ordinal;
+
+-- name: open_compaction
+INSERT INTO compactions (session, ordinal, trigger_name, opened_at, snapshot)
+VALUES (:session, :ordinal, :trigger_name, :now, :snapshot)
+ON CONFLICT (session, ordinal) DO UPDATE
+SET trigger_name = coalesce(excluded.trigger_name, trigger_name),
+    snapshot = coalesce(excluded.snapshot, snapshot);
+
+-- name: note_summary
+UPDATE compactions SET summary = :summary WHERE session = :session AND ordinal = :ordinal;
+
+-- name: note_brief
+UPDATE compactions
+SET brief_id = :brief_id, brief = :brief, brief_at = :now, brief_line = :line,
+    delivered_by = :delivered_by, receipt = 'pending', receipt_line = NULL
+WHERE session = :session AND ordinal = :ordinal;
+
+-- name: note_receipt
+UPDATE compactions SET receipt = :receipt, receipt_line = :line
+WHERE session = :session AND ordinal = :ordinal;
+
+-- name: hook_seen
+INSERT INTO hooks_seen (host, event, times, last_at, last_milliseconds, last_session)
+VALUES (:host, :event, 1, :now, :milliseconds, :session)
+ON CONFLICT (host, event) DO UPDATE
+SET times = times + 1, last_at = excluded.last_at,
+    last_milliseconds = excluded.last_milliseconds, last_session = excluded.last_session;
+
+-- name: hooks_seen
+SELECT * FROM hooks_seen ORDER BY last_at DESC;

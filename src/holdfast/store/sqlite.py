@@ -1,0 +1,211 @@
+"""The store on one machine: a SQLite file that any number of hook processes share."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+
+from holdfast.errors import NoSuchRecord, StoreUnavailable
+from holdfast.redact import redact
+from holdfast.store import encoding, schema
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.state.model import State
+    from holdfast.store.base import CompactionRow, SessionRow, SnapshotRow
+    from holdfast.transcript.model import Cursor
+
+
+class SQLiteStore:
+    """See `holdfast.store.base.Store`."""
+
+    def __init__(self, path: str, *, busy_seconds: float = 1.0) -> None:
+        self.path = path
+        self._connection = schema.connect(path, busy_seconds)
+        self._connection.row_factory = _row
+        self._queries = schema.queries()
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def _all(self, name: str, values: Any = ()) -> list[dict[str, Any]]:
+        return self._connection.execute(self._queries[name], values).fetchall()
+
+    def _one(self, name: str, values: Any = ()) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = self._connection.execute(
+            self._queries[name], values
+        ).fetchone()
+        return found
+
+    def _write(self, name: str, values: dict[str, Any]) -> int:
+        return self._connection.execute(self._queries[name], values).rowcount
+
+    def begin(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
+    def commit(self) -> None:
+        self._connection.execute("COMMIT")
+
+    def rollback(self) -> None:
+        self._connection.execute("ROLLBACK")
+
+    # Sessions
+
+    def session(self, session: str) -> SessionRow | None:
+        found = self._one("session", (session,))
+        return _session(found) if found else None
+
+    def sessions(self, project: str | None, most: int = 50) -> list[SessionRow]:
+        if project is None:
+            return [_session(row) for row in self._all("all_sessions", (most,))]
+        return [_session(row) for row in self._all("sessions_of", (project, most))]
+
+    def save_session(
+        self,
+        *,
+        session: str,
+        host: str,
+        project: str,
+        transcript: str,
+        cursor: Cursor | None,
+        state: State,
+        revision: int,
+        now: float,
+    ) -> bool:
+        values = {
+            "id": session,
+            "host": host,
+            "project": project,
+            "transcript": transcript,
+            "cursor": json.dumps(cursor),
+            "state": encoding.dump(state),
+            "revision": revision,
+            "first_line": state["lines"],
+            "now": now,
+        }
+        return self._write("save_session" if revision else "add_session", values) == 1
+
+    def end_session(self, session: str, now: float) -> None:
+        self._write("end_session", {"id": session, "now": now})
+
+    def reopen_session(self, session: str) -> None:
+        self._write("reopen_session", {"id": session})
+
+    # Snapshots
+
+    def add_snapshot(self, session: str, reason: str, state: State, now: float) -> str:
+        ident = os.urandom(4).hex()
+        text = encoding.dump(state)
+        values = {
+            "id": ident,
+            "session": session,
+            "reason": reason,
+            "now": now,
+            "line": state["lines"],
+            "richness": encoding.richness(state),
+            "context": state["usage"]["context"],
+            "state": encoding.pack(text),
+        }
+        self._write("add_snapshot", values)
+        written = self._one("snapshot", (ident,))
+        if written is None or encoding.unpack(written["state"]) != text:
+            raise StoreUnavailable(f"snapshot {ident} did not read back as it was written")
+        return ident
+
+    def snapshot(self, ident: str) -> SnapshotRow:
+        found = self._one("snapshot", (ident,))
+        if found is None:
+            raise NoSuchRecord(f"snapshot {ident}", hint="`holdfast snapshots` lists them")
+        return _snapshot(found)
+
+    def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]:
+        return [_snapshot(row) for row in self._all("snapshots_of", (session, most))]
+
+    def richest_snapshot(self, session: str) -> SnapshotRow | None:
+        found = self._one("richest_snapshot", (session,))
+        return _snapshot(found) if found else None
+
+    # Compactions
+
+    def compactions(self, session: str) -> list[CompactionRow]:
+        return self._all("compactions_of", (session,))  # type: ignore[return-value]
+
+    def compaction(self, session: str, ordinal: int) -> CompactionRow | None:
+        return self._one("compaction", (session, ordinal))  # type: ignore[return-value]
+
+    def open_compaction(
+        self, session: str, ordinal: int, *, trigger: str | None, snapshot: str | None, now: float
+    ) -> None:
+        values = {
+            "session": session,
+            "ordinal": ordinal,
+            "trigger_name": trigger,
+            "snapshot": snapshot,
+            "now": now,
+        }
+        self._write("open_compaction", values)
+
+    def note_summary(self, session: str, ordinal: int, summary: str) -> None:
+        values = {"session": session, "ordinal": ordinal, "summary": redact(summary)}
+        self._write("note_summary", values)
+
+    def note_brief(
+        self,
+        session: str,
+        ordinal: int,
+        *,
+        brief_id: str,
+        brief: str,
+        line: int,
+        delivered_by: str,
+        now: float,
+    ) -> None:
+        values = {
+            "session": session,
+            "ordinal": ordinal,
+            "brief_id": brief_id,
+            "brief": brief,
+            "line": line,
+            "delivered_by": delivered_by,
+            "now": now,
+        }
+        self._write("note_brief", values)
+
+    def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None:
+        values = {"session": session, "ordinal": ordinal, "receipt": receipt, "line": line}
+        self._write("note_receipt", values)
+
+    # Hooks
+
+    def hook_seen(
+        self, host: str, event: str, session: str, milliseconds: float, now: float
+    ) -> None:
+        values = {
+            "host": host,
+            "event": event,
+            "session": session,
+            "milliseconds": milliseconds,
+            "now": now,
+        }
+        self._write("hook_seen", values)
+
+    def hooks_seen(self) -> list[dict[str, Any]]:
+        return self._all("hooks_seen")
+
+
+def _row(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> dict[str, Any]:
+    return {column[0]: value for column, value in zip(cursor.description, values, strict=True)}
+
+
+def _session(row: dict[str, Any]) -> SessionRow:
+    row["cursor"] = json.loads(row["cursor"])
+    row["state"] = encoding.load(row["state"])
+    return row  # type: ignore[return-value]
+
+
+def _snapshot(row: dict[str, Any]) -> SnapshotRow:
+    row["state"] = encoding.load(encoding.unpack(row["state"]))
+    return row  # type: ignore[return-value]

@@ -1,0 +1,104 @@
+"""The command line: data on stdout, words on stderr, errors explained once, here."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import sys
+import traceback
+from typing import Protocol
+
+import holdfast
+from holdfast import log, settings
+from holdfast.errors import BadUsage, HoldfastError
+
+# name -> (module under surfaces/cli, what it does)
+COMMANDS = {
+    "install": ("install", "register the hooks with Claude Code"),
+    "uninstall": ("uninstall", "take the hooks out again, without a trace"),
+    "doctor": ("doctor", "what is installed, what fired, what failed silently"),
+    "status": ("status", "this project's sessions: context fill, last save, compactions"),
+    "brief": ("brief", "what would be restored now, or from any transcript"),
+    "recall": ("recall", "look up words, or a line that a brief refers to"),
+    "snapshots": ("snapshots", "the saved states of a session"),
+    "snapshot": ("snapshot", "show one saved state"),
+    "demo": ("demo", "see save → compact → restore on an example session"),
+    "hook": ("", "for hosts: one hook payload on stdin"),
+}
+
+
+class Command(Protocol):
+    def arguments(self, parser: argparse.ArgumentParser) -> None: ...
+
+    def run(self, args: argparse.Namespace) -> int: ...
+
+
+def main(argv: list[str]) -> int:
+    """Run one command; returns the exit code."""
+    if argv[:1] in (["--version"], ["-V"]):
+        print(f"holdfast {holdfast.__version__}")
+        return 0
+    if not argv or argv[0] in ("-h", "--help", "help"):
+        print(usage(), end="")
+        return 0
+    try:
+        return _run(argv[0], argv[1:])
+    except HoldfastError as problem:
+        print(f"error: {problem}", file=sys.stderr)
+        if problem.hint:
+            print(f"hint: {problem.hint}", file=sys.stderr)
+        return 1
+    except BrokenPipeError:
+        # Somebody piped us into `head`: not worth a word.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+    except Exception as problem:
+        return _bug(problem)
+
+
+def _run(name: str, rest: list[str]) -> int:
+    module = COMMANDS.get(name, ("",))[0]
+    if not module:
+        raise BadUsage(f"there is no command {name!r}", hint="`holdfast --help` lists them")
+    parser = parser_of(name)
+    return command(name).run(parser.parse_args(rest))
+
+
+def command(name: str) -> Command:
+    module: Command = importlib.import_module(f"holdfast.surfaces.cli.{COMMANDS[name][0]}")
+    return module
+
+
+def parser_of(name: str) -> argparse.ArgumentParser:
+    """The argument parser of one command; docs/reference is made from these."""
+    module = command(name)
+    parser = argparse.ArgumentParser(
+        prog=f"holdfast {name}",
+        description=(module.__doc__ or "").strip(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    module.arguments(parser)
+    return parser
+
+
+def usage() -> str:
+    width = max(map(len, COMMANDS))
+    listed = "".join(f"  {name:<{width}}  {what}\n" for name, (_, what) in COMMANDS.items())
+    return (
+        "Holdfast keeps a coding agent's working state through context compaction.\n\n"
+        f"usage: holdfast COMMAND [OPTIONS]\n\n{listed}\n"
+        "`holdfast COMMAND --help` explains one. HOLDFAST_HOME says where the store is.\n"
+    )
+
+
+def _bug(problem: Exception) -> int:
+    path = settings.load(os.environ).log
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    where = f"{os.path.basename(last.filename)}:{last.lineno}"
+    log.note(path, f"bug: {type(problem).__name__}: {problem} at {where}", os.environ)
+    print(f"error: {type(problem).__name__}: {problem} ({where})", file=sys.stderr)
+    print(f"hint: this is a bug in Holdfast; {path} has the line to report", file=sys.stderr)
+    return 3

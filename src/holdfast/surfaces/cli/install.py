@@ -1,0 +1,66 @@
+"""Register the hooks in Claude Code's settings.json.
+
+Only events that the installed client knows are registered, each with this Python's absolute
+path. Everything else in the file stays as it is. Doing it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import sys
+
+from holdfast import settings
+from holdfast.actions import install as action
+from holdfast.hosts import claude_code
+from holdfast.surfaces.cli.output import say
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add_scope(parser)
+    parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
+
+
+def add_scope(parser: argparse.ArgumentParser) -> None:
+    scope = parser.add_mutually_exclusive_group()
+    scope.add_argument(
+        "--project", action="store_true", help="this folder's .claude/settings.json only"
+    )
+    scope.add_argument(
+        "--local", action="store_true", help="this folder's .claude/settings.local.json only"
+    )
+
+
+def path_of(args: argparse.Namespace) -> str:
+    project = os.getcwd() if args.project or args.local else None
+    return claude_code.settings_path(os.environ, project, args.local)
+
+
+def run(args: argparse.Namespace) -> int:
+    home = settings.home(os.environ)
+    client, version = action.client(os.environ)
+    change = action.plan_install(path_of(args), version, home)
+    if args.dry_run:
+        show(change)
+        return 0
+    if not change.is_needed:
+        say(f"Already installed in {change.path}; nothing to do.")
+        return 0
+    action.install(change, home)
+    found = f"Claude Code {version}" if version else "no Claude Code found, so the safe set"
+    say(f"Installed in {change.path} ({found}): {', '.join(change.events)}.")
+    if not version:
+        looked = f"{client} did not tell its version" if client else "`claude` is not on the PATH"
+        say(f"{looked}; run this again once it is there to get every event.")
+    say("It works from the next session on. `holdfast doctor --loop` tries the whole loop now.")
+    return 0
+
+
+def show(change: action.Change) -> None:
+    """The change as a diff on stdout."""
+    before = (change.before or "").splitlines(keepends=True)
+    after = (change.after or "").splitlines(keepends=True)
+    new = change.path if change.after is not None else "/dev/null"
+    sys.stdout.writelines(difflib.unified_diff(before, after, change.path, new))
+    say("Nothing was written." if change.is_needed else "There is nothing to change.")

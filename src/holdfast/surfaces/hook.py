@@ -1,0 +1,230 @@
+"""One hook process: a payload on stdin, protocol or nothing on stdout, exit 0 whatever happens.
+
+Standard library only, and only what a start-up of a few milliseconds allows:
+tests/unit/test_hook_imports.py keeps the list.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+import time
+
+from holdfast import hosts, log, settings
+from holdfast.actions.catch_up import catch_up
+from holdfast.actions.restore import current_ordinal, is_of_sub_agent, restore, undelivered
+from holdfast.actions.save import guidance, save
+from holdfast.errors import HoldfastError
+from holdfast.store import schema
+from holdfast.store.sqlite import SQLiteStore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.actions.catch_up import Session
+    from holdfast.hosts.base import Host
+    from holdfast.hosts.call import HookCall
+    from holdfast.settings import Settings
+    from holdfast.store.base import Store
+
+# Seconds after which a hook gives up. SessionEnd hooks are killed by the host after 1.5.
+DEADLINES = {"SessionEnd": 1.2, "Stop": 5.0, "UserPromptSubmit": 5.0, "SubagentStop": 5.0}
+DEADLINE = 10.0
+LARGEST_PAYLOAD = 32 << 20
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run one hook and leave at once: nothing is left to tidy up, and exit 2 would block."""
+    started = time.perf_counter()
+    out = ""
+    try:
+        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started)
+        if out:
+            sys.stdout.buffer.write(out.encode("utf-8", "replace"))
+            sys.stdout.buffer.flush()
+    except BaseException as problem:
+        # Whatever it is, the host must not notice.
+        _tell(problem)
+    os._exit(0)
+
+
+def run(raw: bytes, started: float) -> str:
+    """What to print for this payload."""
+    call, host = _understand(raw)
+    chosen = settings.load(os.environ, call.cwd)
+    for problem in chosen.problems:
+        log.note(chosen.log, f"settings: {problem}", os.environ)
+    deadline = started + DEADLINES.get(call.event, DEADLINE)
+    _watch(deadline - started, call.event)
+    handle = _HANDLERS.get(call.event)
+    if handle is None:
+        return ""
+    store = SQLiteStore(chosen.database)
+    try:
+        job = Job(store, call, host, chosen, lambda: time.perf_counter() > deadline)
+        out = handle(job)
+        spent = (time.perf_counter() - started) * 1000
+        store.hook_seen(host.NAME, call.event, call.session, spent, job.now)
+        store.commit()
+        return out
+    except sqlite3.Error as problem:
+        raise schema.explain(problem, store.path) from problem
+    finally:
+        store.close()
+
+
+class Job:
+    """What every handler needs."""
+
+    __slots__ = ("call", "host", "now", "settings", "stop", "store")
+
+    def __init__(
+        self,
+        store: Store,
+        call: HookCall,
+        host: Host,
+        chosen: Settings,
+        stop: Callable[[], bool],
+    ) -> None:
+        self.store = store
+        self.call = call
+        self.host = host
+        self.settings = chosen
+        self.stop = stop
+        self.now = time.time()
+
+    def session(self) -> Session:
+        return catch_up(self.store, self.call, self.now, self.stop)
+
+    def restored(self, session: Session, ordinal: int) -> str:
+        event = self.call.event
+        brief = restore(
+            self.store, session, ordinal, event=event, host=self.host, settings=self.settings,
+            recall=recall_command(), now=self.now,
+        )  # fmt: skip
+        return self.host.context(event, brief.text) if brief.text else ""
+
+
+def _session_start(job: Job) -> str:
+    if job.call.source != "compact":
+        job.session()
+        job.store.reopen_session(job.call.session)
+        return ""
+    session = job.session()
+    if is_of_sub_agent(job.store, job.call, job.host, session):
+        return ""
+    return job.restored(session, current_ordinal(job.store, session))
+
+
+def _user_prompt(job: Job) -> str:
+    """A brief that has not arrived yet is delivered here, once."""
+    session = job.session()
+    if job.call.agent:
+        return ""
+    ordinal = undelivered(job.store, session)
+    return job.restored(session, ordinal) if ordinal else ""
+
+
+def _pre_compact(job: Job) -> str:
+    session = job.session()
+    if is_of_sub_agent(job.store, job.call, job.host, session):
+        return ""
+    snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
+    job.store.open_compaction(
+        session.id,
+        current_ordinal(job.store, session),
+        trigger=job.call.trigger or None,
+        snapshot=snapshot,
+        now=job.now,
+    )
+    return guidance(session.state) if job.settings.guidance else ""
+
+
+def _sub_agent_stop(job: Job) -> str:
+    session = job.session()
+    if job.call.is_compaction_fork:
+        _note_summary(job, session)
+    return ""
+
+
+def _post_compact(job: Job) -> str:
+    session = job.session()
+    if not is_of_sub_agent(job.store, job.call, job.host, session):
+        _note_summary(job, session)
+    return ""
+
+
+def _note_summary(job: Job, session: Session) -> None:
+    """Keep the host's summary with the compaction that is open, if one is."""
+    rows = job.store.compactions(session.id)
+    if rows and job.call.summary:
+        job.store.note_summary(session.id, rows[-1]["ordinal"], job.call.summary)
+
+
+def _stop(job: Job) -> str:
+    job.session()
+    return ""
+
+
+def _session_end(job: Job) -> str:
+    job.session()
+    job.store.end_session(job.call.session, job.now)
+    return ""
+
+
+_HANDLERS = {
+    "SessionStart": _session_start,
+    "UserPromptSubmit": _user_prompt,
+    "PreCompact": _pre_compact,
+    "SubagentStop": _sub_agent_stop,
+    "PostCompact": _post_compact,
+    "Stop": _stop,
+    "SessionEnd": _session_end,
+}
+
+
+def recall_command() -> str:
+    """How the agent can call us from its own shell: by name if that is on its path."""
+    for folder in os.environ.get("PATH", "").split(os.pathsep):
+        if os.access(os.path.join(folder, "holdfast"), os.X_OK):
+            return "holdfast recall"
+    return f"{sys.executable} -m holdfast recall"
+
+
+def _understand(raw: bytes) -> tuple[HookCall, Host]:
+    try:
+        payload = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as problem:
+        raise HoldfastError(f"the payload is not JSON ({problem}; {len(raw)} bytes)") from None
+    host = hosts.recognise(payload) if isinstance(payload, dict) else None
+    if host is None:
+        keys = ", ".join(list(payload)[:8]) if isinstance(payload, dict) else type(payload).__name__
+        raise HoldfastError(f"no host sends such a payload ({keys})")
+    call = host.call(payload)
+    if not call.session:
+        raise HoldfastError("the payload names no session")
+    return call, host
+
+
+def _watch(seconds: float, event: str) -> None:
+    """End the process when its time is up, wherever it is. An unfinished save is rolled back."""
+    import _thread
+
+    def end() -> None:
+        time.sleep(seconds * 1.5)
+        chosen = settings.load(os.environ)
+        log.note(chosen.log, f"hook {event}: gave up after {seconds * 1.5:.1f} s", os.environ)
+        os._exit(0)
+
+    _thread.start_new_thread(end, ())
+
+
+def _tell(problem: BaseException) -> None:
+    try:
+        words = f"{type(problem).__name__}: {problem}"
+        log.note(settings.load(os.environ).log, f"hook: {words}", os.environ)
+    except BaseException:
+        return  # nowhere left to say it

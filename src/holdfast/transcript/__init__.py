@@ -1,0 +1,1 @@
+"""What happened: foreign transcript lines become our events, incrementally and tolerantly."""

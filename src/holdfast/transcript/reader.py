@@ -1,0 +1,155 @@
+"""Read a growing JSONL file from where the last reader stopped.
+
+The file belongs to the host: it may still be written to, be replaced, shrink or vanish.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+
+from holdfast.errors import NotATranscript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import IO
+
+    from holdfast.transcript.model import Cursor
+
+CHUNK = 1 << 20
+HEAD = 4096
+# A line is one message. The longest seen in real sessions is 1.9 MB (a base64 image).
+LONGEST_LINE = 64 << 20
+
+
+class Reader:
+    """Yields complete lines with their 1-based number; `cursor()` says where to go on."""
+
+    def __init__(self, path: str, cursor: Cursor | None = None) -> None:
+        self.path = path
+        try:
+            found = os.stat(path)
+        except OSError as problem:
+            raise NotATranscript(f"{path} ({problem.strerror})") from None
+        if not stat.S_ISREG(found.st_mode):
+            raise NotATranscript(f"{path} is not a regular file")
+        self._device, self._inode, self.size = found.st_dev, found.st_ino, found.st_size
+        self._cursor: Cursor = cursor or {}
+        self.restarted = bool(cursor) and not self._is_same_file()
+        if self.restarted:
+            self._cursor = {}
+        self.offset = self._cursor.get("offset", 0)
+        self.line = self._cursor.get("line", 0)
+        self._open_line = self._cursor.get("open_line", False)
+        self.too_long: list[int] = []
+
+    def _is_same_file(self) -> bool:
+        known = self._cursor
+        if known.get("inode") != self._inode or known.get("device") != self._device:
+            return False
+        if self.size < known.get("offset", 0):
+            return False
+        return self._checksum(known.get("head_length", 0)) == known.get("head_checksum", 0)
+
+    def _checksum(self, length: int) -> int:
+        with _open(self.path) as file:
+            return zlib.crc32(file.read(length))
+
+    @property
+    def has_more(self) -> bool:
+        return self.size > self.offset
+
+    def cursor(self) -> Cursor:
+        """Where the next reader goes on."""
+        length = min(HEAD, self.offset)
+        return {
+            "offset": self.offset,
+            "line": self.line,
+            "device": self._device,
+            "inode": self._inode,
+            "head_length": length,
+            "head_checksum": self._checksum(length),
+            "open_line": self._open_line,
+        }
+
+    def lines(
+        self, *, stop: Callable[[], bool] | None = None, finished: bool = False
+    ) -> Iterator[tuple[int, bytes]]:
+        """Complete lines after the cursor.
+
+        `stop` is asked between chunks, so that a hook can keep its deadline; `finished` says
+        that nobody writes to the file any more, so a last line without a newline counts.
+        """
+        with _open(self.path) as file:
+            file.seek(self.offset)
+            yield from self._split(file, stop, finished)
+
+    def _split(
+        self, file: IO[bytes], stop: Callable[[], bool] | None, finished: bool
+    ) -> Iterator[tuple[int, bytes]]:
+        parts: list[bytes] = []
+        length = 0
+        while chunk := file.read(CHUNK):
+            if self._open_line:
+                # The last reader took a line whose newline only arrives now.
+                self._open_line = False
+                if chunk.startswith(b"\n"):
+                    self.offset += 1
+                    chunk = chunk[1:]
+            if b"\n" not in chunk:
+                length += len(chunk)
+                # Past the limit only the length is kept: memory stays bounded.
+                parts = [*parts, chunk] if length <= LONGEST_LINE else []
+                continue
+            first, *others = chunk.split(b"\n")
+            rest = others.pop()
+            yield from self._take(b"".join([*parts, first]), length + len(first))
+            for line in others:
+                yield from self._take(line, len(line))
+            parts, length = [rest], len(rest)
+            if stop is not None and stop():
+                return
+        if finished and length:
+            yield from self._take(b"".join(parts), length, newline=0)
+            self._open_line = True
+
+    def _take(self, line: bytes, length: int, newline: int = 1) -> Iterator[tuple[int, bytes]]:
+        self.offset += length + newline
+        self.line += 1
+        if length > LONGEST_LINE:
+            self.too_long.append(self.line)
+        else:
+            yield self.line, line
+
+
+def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, bytes]]:
+    """The leading lines of a file that nobody writes to any more; `.gz` is unpacked."""
+    if path.endswith(".gz"):
+        yield from _unpacked(path, until_line)
+        return
+    for number, line in Reader(path).lines(finished=True):
+        if until_line is not None and number > until_line:
+            return
+        yield number, line
+
+
+def _open(path: str) -> IO[bytes]:
+    try:
+        return open(path, "rb", buffering=0)
+    except OSError as problem:
+        raise NotATranscript(f"{path} ({problem.strerror})") from None
+
+
+def _unpacked(path: str, until_line: int | None) -> Iterator[tuple[int, bytes]]:
+    import gzip
+
+    try:
+        with gzip.open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                if until_line is not None and number > until_line:
+                    return
+                yield number, line.rstrip(b"\n")
+    except (OSError, EOFError, zlib.error) as problem:
+        raise NotATranscript(f"{path} ({problem})") from None

@@ -1,0 +1,1 @@
+"""Other views of the same state, under other budgets."""

@@ -1,0 +1,34 @@
+"""A sandbox with the real client, once per version, and conversations in it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from .claude_code import VERSIONS, required_client
+from .conversation import Conversation
+from .fake_messages_api import Json
+from .sandbox import Sandbox
+from .story import SUMMARY
+
+Converse = Callable[..., Conversation]
+
+
+@pytest.fixture(params=VERSIONS)
+def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
+    """A fresh home and project for one version of the client."""
+    return Sandbox.create(tmp_path, required_client(request.param))
+
+
+@pytest.fixture
+def converse(sandbox: Sandbox) -> Iterator[Converse]:
+    """Start a conversation whose model plays these steps."""
+    with ExitStack() as open_conversations:
+
+        def start(*steps: Json, subagent: tuple[Json, ...] = (), **env: str) -> Conversation:
+            script = {"steps": steps, "subagent": subagent, "summaries": [SUMMARY]}
+            conversation = Conversation(sandbox=sandbox, script=script, env=env)
+            return open_conversations.enter_context(conversation)
+
+        yield start

@@ -1,0 +1,206 @@
+"""A scripted Messages API on loopback: it plays the model, and writes down what it was sent.
+
+The script is a JSON object:
+
+    {"steps":     [{"text": "...", "tool": "Bash", "input": {...}, "usage": 1200}, ...],
+     "subagent":  [the same, answered to sub-agents in the order they ask],
+     "summaries": ["what the first compaction is to say", ...]}
+
+A step answers one request of the main conversation; ``{"error": "prompt is too long"}`` answers
+it with a 400. Compactions, titles and other side requests take no step, and the compaction of a
+sub-agent takes no summary.
+"""
+
+import argparse
+import json
+import os
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+Json = dict[str, Any]
+
+COMPACTION_PROMPT = "Your task is to create a detailed summary"
+SUBAGENT_HEADER = "x-claude-code-agent-id"
+SUBAGENT_SUMMARY = "The sub-agent looked around."
+# A model takes seconds. Without this the client's hooks would run before it has flushed its
+# transcript, which it does every 100 ms.
+SUMMARY_SECONDS = 0.2
+NOTHING_LEFT: Json = {"text": "The script has no step left for this request."}
+DEFAULT_USAGE = 1_000
+
+
+def text_blocks(message: Json) -> list[str]:
+    """The text blocks of one message, whether its content is a string or a list."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [content]
+    return [block.get("text", "") for block in content or [] if block.get("type") == "text"]
+
+
+def summary_answer(summary: str) -> str:
+    """A summary the way the model writes one."""
+    return (
+        f"<analysis>\nThe session, step by step.\n</analysis>\n\n<summary>\n{summary}\n</summary>"
+    )
+
+
+class Script:
+    """Writes down every request, and knows what comes next in its conversation."""
+
+    def __init__(self, script: Json, record: Path) -> None:
+        self.main = iter(script.get("steps", []))
+        self.subagent = iter(script.get("subagent", []))
+        self.summaries = list(script.get("summaries", ["Nothing worth keeping."]))
+        self.record = record
+        self.lock = threading.Lock()
+
+    def answer(self, body: Json, agent_id: str | None) -> Json:
+        """Record one request and return the step that answers it."""
+        kind = kind_of(body, agent_id)
+        if kind == "compaction":
+            time.sleep(SUMMARY_SECONDS)
+        with self.lock:
+            request = {"kind": kind, "agent_id": agent_id, "body": body}
+            with self.record.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps(request) + "\n")
+            return self.next_step(kind, agent_id)
+
+    def next_step(self, kind: str, agent_id: str | None) -> Json:
+        """Take the next step of a conversation; the last summary serves all later compactions."""
+        if kind == "compaction" and agent_id:
+            return {"text": summary_answer(SUBAGENT_SUMMARY)}
+        if kind == "compaction":
+            summary = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
+            return {"text": summary_answer(summary)}
+        if kind == "side":
+            return {"text": "A title"}
+        return next(self.subagent if kind == "subagent" else self.main, NOTHING_LEFT)
+
+
+def kind_of(body: Json, agent_id: str | None) -> str:
+    """Tell main, compaction, side and subagent requests apart."""
+    said_by_user = [m for m in body.get("messages", []) if m.get("role") == "user"]
+    if said_by_user and COMPACTION_PROMPT in "\n".join(text_blocks(said_by_user[-1])):
+        return "compaction"
+    if not body.get("tools"):
+        return "side"
+    return "subagent" if agent_id else "main"
+
+
+def message(step: Json, model: str, message_id: str) -> Json:
+    """The whole answer to one request, as the API's message object."""
+    content: list[Json] = []
+    if "text" in step:
+        content.append({"type": "text", "text": step["text"]})
+    if "tool" in step:
+        tool_use_id = f"toolu_{message_id}"
+        call = {"type": "tool_use", "id": tool_use_id, "name": step["tool"], "input": step["input"]}
+        content.append(call)
+    return {
+        "id": f"msg_{message_id}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": content,
+        "stop_reason": "tool_use" if "tool" in step else "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": step.get("usage", DEFAULT_USAGE), "output_tokens": 10},
+    }
+
+
+def server_sent_events(answer: Json) -> Iterator[Json]:
+    """The same message, as the stream of events that the client reads."""
+    opening = answer | {"content": [], "stop_reason": None}
+    yield {"type": "message_start", "message": opening}
+    for index, block in enumerate(answer["content"]):
+        if block["type"] == "text":
+            empty, delta = block | {"text": ""}, {"type": "text_delta", "text": block["text"]}
+        else:
+            arguments = json.dumps(block["input"])
+            empty = block | {"input": {}}
+            delta = {"type": "input_json_delta", "partial_json": arguments}
+        yield {"type": "content_block_start", "index": index, "content_block": empty}
+        yield {"type": "content_block_delta", "index": index, "delta": delta}
+        yield {"type": "content_block_stop", "index": index}
+    ending = {"stop_reason": answer["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ending, "usage": answer["usage"]}
+    yield {"type": "message_stop"}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Speaks just enough of the Messages API for the client."""
+
+    protocol_version = "HTTP/1.1"
+    script: Script
+
+    def do_HEAD(self) -> None:
+        """Answer the client's probe."""
+        self.send_body(200, "text/plain", b"")
+
+    def do_POST(self) -> None:
+        """Answer a message, or a token count."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        path = urlsplit(self.path).path
+        if path == "/v1/messages/count_tokens":
+            self.send_json(200, {"input_tokens": DEFAULT_USAGE})
+        elif path == "/v1/messages":
+            self.answer_message(body)
+        else:
+            self.send_json(404, {"type": "error", "error": {"type": "not_found_error"}})
+
+    def answer_message(self, body: Json) -> None:
+        """Play the next step, streamed if the client asked for a stream."""
+        step = self.script.answer(body, self.headers.get(SUBAGENT_HEADER))
+        if "error" in step:
+            error = {"type": "invalid_request_error", "message": step["error"]}
+            self.send_json(400, {"type": "error", "error": error})
+            return
+        answer = message(step, body.get("model", "unknown"), os.urandom(8).hex())
+        if not body.get("stream"):
+            self.send_json(200, answer)
+            return
+        events = (
+            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+            for event in server_sent_events(answer)
+        )
+        self.send_body(200, "text/event-stream", "".join(events).encode())
+
+    def send_json(self, status: int, body: Json) -> None:
+        """Send one JSON document."""
+        self.send_body(status, "application/json", json.dumps(body).encode())
+
+    def send_body(self, status: int, content_type: str, body: bytes) -> None:
+        """Send one whole response."""
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay quiet: the record is the log."""
+
+
+def main() -> None:
+    """Serve one script until told to stop; the port file appears once the port is open."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port-file", type=Path, required=True)
+    parser.add_argument("--script", type=Path, required=True)
+    parser.add_argument("--record", type=Path, required=True)
+    options = parser.parse_args()
+    script = json.loads(options.script.read_text(encoding="utf-8"))
+    handler = type("ScriptedHandler", (Handler,), {"script": Script(script, options.record)})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    unfinished = options.port_file.with_suffix(".part")
+    unfinished.write_text(str(server.server_address[1]), encoding="utf-8")
+    unfinished.rename(options.port_file)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()
