@@ -1,20 +1,20 @@
 """Secrets never reach the disk, the log, the summariser or the brief: every write comes here.
 
-No pattern is compiled before a literal hint for it occurs in the text: hooks are fresh processes,
-and one compilation costs more than redacting a page.
+Hooks are fresh processes, in which `re` and one pattern cost more than all the rest: neither is
+touched before a rule's literal hint is in the text, with a likely value behind it.
 """
 
 from __future__ import annotations
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    import re
+    from collections.abc import Callable, Iterator
     from typing import Any, TypeVar
 
     T = TypeVar("T")
-    Rule = tuple[str, str, Callable[[re.Match[str]], int | str | None]]
+    Likely = Callable[[bytes, str, str], bool]
+    Rule = tuple[str, list[str], Likely, str, Callable[[re.Match[str]], int | str | None]]
 
 # Keys by prefix: kind, prefixes (which are also the hints), what follows. Lengths are below the
 # official ones, so that a key cut short by truncated output is caught. Bodies are possessive, and
@@ -24,41 +24,37 @@ _KEYS = (
     ("openrouter-key", "sk-or-", r"[\w-]{16,}+"),
     ("openai-key", "sk-proj- sk-svcacct- sk-admin-", r"[\w-]{16,}+"),
     ("openai-key", "sk-", r"(?:(?<![A-Za-z0-9]sk-)|(?<=\\[nrt]sk-))[\w-]{20,}+"),
+    ("model-key", "gsk_ xai- r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_", r"[\w-]{30,}+"),
+    ("huggingface-token", "hf_ api_org_", r"[A-Za-z0-9]{30,}+"),
     ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"\w{20,}+"),
     ("gitlab-token", "glpat- gldt- glrt- glptt- glft- glsoat- glimt- glcbt-", r"[\w.-]{16,}+"),
-    ("aws-key", "AKIA ASIA", r"[A-Z2-7]{16}(?!\w)(?:[\s,:]{1,3}[A-Za-z0-9+/]{40}(?![\w+/]))?"),
-    ("google-key", "AIza", r"(?:(?<![\w+/]AIza)|(?<=\\[nrt]AIza))[\w-]{30,}+"),
-    ("google-token", "ya29. GOCSPX-", r"[\w.-]{20,}+"),
-    ("slack-token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", r"[\w%-]{10,}+"),
-    ("slack-webhook", "hooks.slack.com/", r"[\w/]{20,}+"),
-    ("discord-webhook", "discord.com/api/webhooks/", r"\d{8,20}/[\w-]{20,}+"),
-    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", r"[A-Za-z0-9+/=]{16,}+"),
+    ("atlassian-token", "ATATT", r"[\w=-]{30,}+"),
+    ("linear-key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{20,}+"),
+    ("notion-token", "ntn_ secret_", r"[A-Za-z0-9]{40,}+"),
+    ("sentry-token", "sntrys_ sntryu_", r"[\w+/=-]{20,}+"),
     ("npm-token", "npm_", r"[A-Za-z0-9]{30,}+"),
     ("pypi-token", "pypi-AgEI", r"[\w-]{20,}+"),
     ("registry-token", "rubygems_ dckr_pat_ dckr_oat_", r"[\w-]{20,}+"),
-    ("huggingface-token", "hf_ api_org_", r"[A-Za-z0-9]{30,}+"),
-    ("sendgrid-key", "SG.", r"[\w-]{16,64}\.[\w-]{16,}+"),
-    ("twilio-key", "SK", r"[0-9a-f]{32}(?!\w)"),
-    ("databricks-token", "dapi", r"[0-9a-f]{32}(?!\w)"),
+    ("aws-key", "AKIA ASIA", r"[A-Z2-7]{16}(?!\w)(?:[\s,:]{1,3}[A-Za-z0-9+/]{40}(?![\w+/]))?"),
+    ("google-key", "AIza", r"(?:(?<![\w+/]AIza)|(?<=\\[nrt]AIza))[\w-]{30,}+"),
+    ("google-token", "ya29. GOCSPX-", r"[\w.-]{20,}+"),
     ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{32,}+"),
-    ("linear-key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{20,}+"),
-    ("notion-token", "ntn_ secret_", r"[A-Za-z0-9]{40,}+"),
+    ("databricks-token", "dapi", r"[0-9a-f]{32}(?!\w)"),
     ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,}+"),
     ("supabase-key", "sbp_ sb_secret_", r"[\w-]{20,}+"),
-    ("sentry-token", "sntrys_ sntryu_", r"[\w+/=-]{20,}+"),
+    ("cloud-token", "nfp_ rnd_ HRKU- NRAK- PMAK- figd_ tskey- pul- pscale_", r"[\w-]{30,}+"),
     ("vault-token", "hvs. hvb. hvr.", r"[\w-]{20,}+"),
-    ("age-key", "AGE-SECRET-KEY-", r"[A-Z0-9]{20,}+"),
     ("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[\w.-]{30,}+"),
-    ("mailgun-key", "key-", r"[0-9a-f]{32}(?!\w)"),
+    ("age-key", "AGE-SECRET-KEY-", r"[A-Z0-9]{20,}+"),
+    ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", r"[A-Za-z0-9+/=]{16,}+"),
     ("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{20,}+"),
     ("square-token", "sq0atp- sq0csp- EAAA", r"(?<![A-Za-z0-9+/]EAAA)[\w-]{22,}+"),
-    ("atlassian-token", "ATATT", r"[\w=-]{30,}+"),
-    ("groq-key", "gsk_", r"[A-Za-z0-9]{30,}+"),
-    ("xai-key", "xai-", r"[A-Za-z0-9]{30,}+"),
-    ("replicate-token", "r8_", r"[A-Za-z0-9]{30,}+"),
-    ("perplexity-key", "pplx-", r"[A-Za-z0-9]{30,}+"),
-    ("model-key", "nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_", r"[\w-]{30,}+"),
-    ("cloud-token", "nfp_ rnd_ HRKU- NRAK- PMAK- figd_ tskey- pul- pscale_", r"[\w-]{30,}+"),
+    ("slack-token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", r"[\w%-]{16,}+"),
+    ("slack-webhook", "hooks.slack.com/", r"[\w/]{20,}+"),
+    ("discord-webhook", "discord.com/api/webhooks/", r"\d{8,20}/[\w-]{20,}+"),
+    ("sendgrid-key", "SG.", r"[\w-]{16,64}\.[\w-]{16,}+"),
+    ("mailgun-key", "key-", r"[0-9a-f]{32}(?!\w)"),
+    ("twilio-key", "SK", r"[0-9a-f]{32}(?!\w)"),
     ("jwt", "eyJ", r"(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ))[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}"),
 )
 
@@ -71,204 +67,212 @@ _PRIVATE_KEY = (
     rf"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END {_PEM}|{_GAP}[A-Za-z0-9+/=]+\Z)?"
 )
 _URL = r"://[^\s/@:\"'()<>\\]*+:(?!\d{1,5}[/?#,;)\]])([^\s/\"'`<>\\]+)@(?!sha\d)"
-_HEADER = (
-    r"[Aa](?i:uthorization)[\"'\]\\ \t]{0,6}[:=,][ \t]{0,4}[bfru]?[\"'`\\]{0,4}"
-    r"(?:(?i:bearer|basic|token|bot|apikey)[ \t]+([\w.~+/=:-]{6,}+)|([\w.~+/=:-]{20,}+))"
-)
+_SCHEME = r"[Bb](?:earer|asic)[ \t]+([\w.~+/=-]{16,}+)"
+_DISCORD = r"[.](?<=[\w-]{23}[.])([\w-]{6}[.][\w-]{27,}+)"
 _VALUE = (
-    r"(?:[bru]?(?P<quote>\\{0,3}[\"'`])(?P<quoted>(?:(?!(?P=quote))\S)++)(?:(?P=quote)|\Z)"
-    r"|(?P<bare>[^\s\"'`,;&(){}<>\[\]\\$](?:[^\s\"'`,;&(){}<>\[\]\\]|&(?!\w+=))*+)(?P<code>[(\[{<])?)"
+    r"(?:[bru]?(?P<quote>\\{0,3}[\"'`])(?P<quoted>(?!\$)(?:(?!(?P=quote))\S)++)(?:(?P=quote)|\Z)"
+    r"|(?P<bare>[^\s\"'`,;&(){}<>\[\]\\$][^\s\"'`,;&(){}<>\[\]\\]*+)(?P<code>[(\[{<])?)"
 )
 _FLAG = r"--(?P<name>[a-z][\w-]{1,40}+)(?P<op>[ \t]{1,4})(?!-)" + _VALUE
-# Starts at the rarest letter of toKen, Key, seCret, Credential, Password: the scan skips the rest.
+# Starts at a rare letter of toKen, Key, seCret, Credential, Password, authoriZation: a quick scan.
 _ASSIGNMENT = (
-    r"(?P<name>[KkCcPp](?i:en|ey|ret|redentials?|ass(?:w(?:or)?d|phrase)?)(?:_?\d{1,2}|_BASE)?)"
-    r"[\"'`\]\\]{0,6}[ \t]{0,4}(?P<op>(?:=>|:=|[=:](?![=:]))[ \t*]{0,4})" + _VALUE
+    r"(?P<name>[KkCcPpZz](?i:en|ey|ret|redentials?|ass(?:w(?:or)?d|phrase)?|ation)(?:_?\d|_BASE)?)"
+    r"[\"'`\]\\]{0,6}[ \t]{0,4}(?P<op>(?:=>|:[=-]|[=:](?![=:]))[ \t*]{0,4})" + _VALUE
 )
+_KEY_NAMES = ["api", "access", "private", "secret", "auth", "encryption", "account", "role"]
 _NAMES = (
     *("password", "passwd", "passphrase", "secret", "token", "credential", "credentials"),
-    *("apikey", "accesskey", "privatekey", "secretkey", "secretkeybase", "authkey"),
-    *("encryptionkey", "masterkey", "accountkey", "rolekey"),
+    *("authorization", "secretkeybase", *(f"{name}key" for name in _KEY_NAMES)),
 )
-_NAME_HINTS = ["passw", "passp", "_pass", "secret", "token", "credential"] + [
-    name[:-3] + mark + "key" for name in _NAMES if name.endswith("key") for mark in ("", "_", "-")
-]
-_STAND_INS = ("your", "my-", "example", "change", "placeholder", "redacted", "dummy", "insert")
-_WORDS = {"string", "required", "optional", "invalid", "missing", "null", "none", "true", "false"}
-_WORDLIKE = (
-    r"[./~@_-]*+(?:(?:[A-Z]*+[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z](?![A-Za-z])|\d{1,3}+(?!\d)"
-    r"|\d++(?=[A-Z][a-z]))[-_./:@!?]*+)++"
+_NAME_HINTS = [*_NAMES, "_pass", "secret_key_base", *(f"{name}_key" for name in _KEY_NAMES)]
+_STAND_INS = (
+    *("<", "$", "%", "[", "{", "*", "your", "my-", "example", "change", "placeholder", "redacted"),
+    *("dummy", "string", "required", "optional", "invalid", "missing", "null", "none", "true"),
+    *("false", "undefined"),
 )
-_DEEPEST = 100
+_MASKS = ("xxxx", "****", "...", "…", "${")
+_WORDS = r"\W*+(?:(?:[A-Z]*+[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z](?![A-Za-z])|\d++)[-_./:@!?]*+)++"
+_DIGITS, _QUOTES = frozenset("0123456789"), frozenset("\"'`")
+_BODY = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~:+/=%")
 
 
 def redact(text: str) -> str:
     """The text with every secret replaced by `[redacted:kind]`."""
-    for rule in _rules_for(text):
-        text = _apply(rule, text)
+    for kind, _, _, pattern, find in _rules_for(text):
+        import re
+
+        parts, at = [], 0
+        for match in re.finditer(pattern, text):
+            if (group := find(match)) is not None:
+                parts += [text[at : match.start(group)], f"[redacted:{kind}]"]
+                at = match.end(group)
+        text = "".join(parts) + text[at:]
     return text
 
 
-def redact_value(value: T) -> T:
+def redact_value(value: T, name: object = None) -> T:
     """A JSON-shaped value without the secrets in its strings and under its secret names."""
-    clean: T = _clean(value, "", 0)
-    return clean
-
-
-def _clean(value: Any, name: Any, depth: int) -> Any:
     clean: Any = value
     if isinstance(value, str):
         clean = redact(value)
-        named = isinstance(name, str) and _is_secret_name(name) and clean == value != ""
-        if named and _is_literal(name, value, quoted=True):
-            return "[redacted:assignment]"
-    elif depth == _DEEPEST and isinstance(value, dict | list):
-        return "[redacted:too-deep]"
+        named = clean == value and isinstance(name, str) and _is_secret_name(name)
+        if named and _is_literal(str(name), value, quoted=True):
+            clean = "[redacted:assignment]"
     elif isinstance(value, dict):
-        clean = {_clean(key, "", 0): _clean(item, key, depth + 1) for key, item in value.items()}
+        clean = {redact_value(key): redact_value(item, key) for key, item in value.items()}
     elif isinstance(value, list):
-        clean = [_clean(item, "", depth + 1) for item in value]
-    return value if clean == value else clean
-
-
-def _apply(rule: Rule, text: str) -> str:
-    kind, pattern, find = rule
-
-    def replaced(match: re.Match[str]) -> str:
-        group = find(match)
-        if group is None:
-            return match[0]
-        start, end = (edge - match.start() for edge in match.span(group))
-        return f"{match[0][:start]}[redacted:{kind}]{match[0][end:]}"
-
-    return re.compile(pattern).sub(replaced, text)
+        clean = [redact_value(item) for item in value]
+    result: T = value if clean == value else clean
+    return result
 
 
 def _key(match: re.Match[str]) -> int | None:
     """The whole match, unless it is masked (`sk-XXXX`) or a slug (`sk-some-long-name`)."""
     body = match[1]
-    slug = (body.islower() or body.isupper()) and not re.search(r"\d", body)
+    slug = _DIGITS.isdisjoint(body) and (body.islower() or not body.isalnum())
     return None if slug or "xxxxxx" in body.lower() else 0
 
 
-def _part(match: re.Match[str]) -> int | None:
-    """The marked part, or all where nothing is marked."""
+def _opaque(match: re.Match[str]) -> int | None:
+    """The part in brackets, or all where there are none, unless it reads as words."""
     group = match.lastindex or 0
-    return None if _is_stand_in(match[group]) else group
-
-
-def _header(match: re.Match[str]) -> int | None:
-    value = match[match.lastindex or 0]
-    return None if len(value) < 16 and _is_wordlike(value) else _part(match)
+    return None if _is_wordlike(match[group]) else group
 
 
 def _assigned(match: re.Match[str]) -> str | None:
-    """The value given to a secret name, unless it is code, a type, a reference or a stand-in."""
     name = match.string[max(0, match.start() - 12) : match.start()] + match["name"]
-    if match["code"] or not _is_secret_name(name):
-        return None
     group = "bare" if match["quoted"] is None else "quoted"
     shell = match["op"] == "=" and match["name"].isupper()
+    if match["code"] or not _is_secret_name(name):
+        return None
     return group if _is_literal(name, match[group], quoted=group == "quoted", shell=shell) else None
 
 
 def _is_secret_name(name: str) -> bool:
     low = name.lower().rstrip("0123456789")
-    return low.replace("_", "").replace("-", "").endswith(_NAMES) or low.endswith(("_pass", "-pass"))
+    return low.endswith("_pass") or low.replace("_", "").replace("-", "").endswith(_NAMES)
 
 
 def _is_literal(name: str, value: str, *, quoted: bool, shell: bool = False) -> bool:
-    digit, password = re.search(r"\d", value), "pass" in name.lower()
-    if _is_stand_in(value) or re.match(r"\w+://|(?:\.{0,2}|~)/[A-Za-z.]+/", value):
+    """Whether a value is spelled out, and not code, a type, a reference or a stand-in."""
+    low, digit = value.lower(), not _DIGITS.isdisjoint(value)
+    path = value.startswith(("/", "./", "../", "~/")) and value.count("/") > 1 and "+" not in value
+    if path or "://" in value or _is_stand_in(value):
         return False
-    if not digit and (_is_secret_name(value) and not value.isalpha() or "passw" in value.lower()):
+    if (_is_secret_name(value) and not value.isalpha()) or ("passw" in low and not digit):
         return False
-    if len(value) < 4 or shell or password:
-        code = value.isupper() if shell else not quoted
-        return len(value) > 3 and (bool(digit) or not code)
-    if len(value) < 6 or _is_wordlike(value) or not re.search(r"[A-Za-z]", value):
+    if shell or "pass" in name.lower():
+        return len(value) > 3 and (digit or (not value.isupper() if shell else quoted))
+    if len(value) < 6 or low == value.upper() or _is_wordlike(value):
         return False
-    if quoted:
-        return bool(digit) or len(value) > 11
-    return bool(digit) and bool(re.fullmatch(r"[\w+/=.~:%-]+", value))
+    return (digit or len(value) > 11) if quoted else digit and _BODY.issuperset(value.encode())
 
 
 def _is_wordlike(value: str) -> bool:
-    return len(re.findall(r"\d+", value)) < 3 and bool(re.fullmatch(_WORDLIKE, value))
+    import re
+
+    # The digits of ed25519Seed and base64Key do not count; those of a random value soon do.
+    few_digits = len(re.findall(r"\d(?!\d*[A-Z][a-z])", value)) < 4
+    return few_digits and re.fullmatch(_WORDS, value) is not None
 
 
 def _is_stand_in(value: str) -> bool:
     low = value.lower()
-    return (
-        low[0] in "<$%[{*"
-        or low in _WORDS
-        or low in _NAMES
-        or low.startswith(_STAND_INS)
-        or low.endswith("xxx")
-        or not low.strip("x*.-_#?0")
-        or any(mask in low for mask in ("xxxx", "****", "...", "…", "${", "{{"))
-        or ("{" in low and "}" in low)
-    )
+    masked = low.endswith("xxx") or not low.strip("x*.-_#?0") or any(mask in low for mask in _MASKS)
+    return masked or low in _NAMES or low.startswith(_STAND_INS) or ("{" in low and "}" in low)
 
 
-_RULES: list[Rule] = []
-_CAPITAL_HINTS: dict[bytes, tuple[bytes, list[int]]] = {}
-_NOT_CAPITAL = bytes(byte for byte in range(256) if not 65 <= byte <= 90)
-_JOINT_HINTS: dict[str, dict[str, dict[str, list[int]]]] = {joint: {} for joint in "-_.kz"}
-_PLAIN_HINTS: dict[str, list[int]] = {}
+def _ends(text: Any, hint: Any) -> Iterator[int]:
+    at = text.find(hint)
+    while at >= 0:
+        yield at + len(hint)
+        at = text.find(hint, at + 1)
 
 
-def _add(kind: str, hints: Iterable[str], pattern: str, find: Any) -> None:
-    """File a rule under its hints: one search for each of them would be slow on a long text.
+def _followed(data: bytes, low: str, hint: str) -> bool:
+    """Whether the beginning of a key comes after the hint."""
+    for body in (data[end : end + 16] for end in _ends(data, hint.encode())):
+        slug = body.islower() and _DIGITS.isdisjoint(body.decode("latin-1"))
+        if len(body) == 16 and not slug and _BODY.issuperset(body):
+            return True
+    return False
 
-    Hints with capitals are looked up among the text's capitals, which are few. Most others hold a
-    rare letter or mark: the text is split there once, and what stands before each split looked up.
-    """
-    for hint in hints:
-        joint = next((joint for joint in _JOINT_HINTS if hint.find(joint) > 1), "")
-        if hint != hint.lower():
-            letters = hint.encode().translate(None, _NOT_CAPITAL)
-            _CAPITAL_HINTS.setdefault(hint.encode(), (letters, []))[1].append(len(_RULES))
-        elif joint:
-            tail = hint.partition(joint)[0][-3:]
-            _JOINT_HINTS[joint].setdefault(tail, {}).setdefault(hint, []).append(len(_RULES))
-        else:
-            _PLAIN_HINTS.setdefault(hint, []).append(len(_RULES))
-    _RULES.append((kind, pattern, find))
+
+def _named(data: bytes, low: str, hint: str) -> bool:
+    """Whether an operator comes after the name, or a flag's space, and then a possible literal."""
+    for end in _ends(low, hint.translate(_FOLD)):
+        after = low[end : end + 99].lstrip("_0123456789\"'`]\\ \t")
+        if after[:1] in ("=", ":") or "__" in low[max(0, end - 40) : end]:
+            value = after.lstrip("=:>*_ \t").split(" ")[0]
+            shell = after[:1] == "=" and data[end - 1 : end].isupper()
+            literal = shell or _QUOTES.intersection(value[:5]) or _DIGITS.intersection(value)
+            if literal and value.lstrip("\"'`\\")[:1] != "$":
+                return True
+    return False
+
+
+def _in_url(data: bytes, low: str, hint: str) -> bool:
+    return any("@" in low[end : end + 999].partition("/")[0] for end in _ends(low, "://"))
+
+
+_RULES: list[Rule] = [
+    (kind, [prefix], _followed, f"{prefix.replace('.', '[.]')}({body})", _key)
+    for kind, prefixes, body in _KEYS
+    for prefix in prefixes.split()
+]
+_RULES += [
+    ("private-key", ["PRIVATE KEY"], lambda *_: True, _PRIVATE_KEY, _opaque),
+    ("url-password", ["@"], _in_url, _URL, lambda found: None if _is_stand_in(found[1]) else 1),
+    ("authorization", ["Bearer ", "bearer ", "Basic ", "basic "], _followed, _SCHEME, _opaque),
+    ("telegram-token", [":AA"], _followed, r":(?<=\d{8}:)(AA[\w-]{30,}+)", _opaque),
+    ("discord-token", ["discord."], lambda *_: True, _DISCORD, _opaque),
+    ("twilio-token", ["AC"], _followed, r"AC[0-9a-f]{32}:([0-9a-f]{32})", _opaque),
+    ("azure-signature", ["windows.net"], lambda *_: True, r"sig=([\w%+/]{40,}+=*)", _opaque),
+    ("flag", _NAME_HINTS, _named, _FLAG, _assigned),
+    ("assignment", _NAME_HINTS, _named, _ASSIGNMENT, _assigned),
+]
+
+# One search for each hint would be slow on a long text. Hints in capitals are looked up among the
+# capitals of the text, which are few. Most others hold a rare letter or a mark: the text is split
+# there once, and what stands before a split is looked up. Folding leaves one letter and one mark.
+_FOLD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ-.jz", b"abcdefghikklmnopqrstuvwxyk__kk")
+_NOT_CAPITAL = bytes({*range(256)} - {*range(65, 91)})
+_SHELVES: dict[str, dict[str, set[str]]] = {"capitals": {}, "plain": {}, "k": {}, "_": {}}
+_HINTED: dict[str, tuple[Likely, list[int]]] = {}
+
+
+def _shelve(hint: str, likely: Likely, rule: int) -> None:
+    low = hint.translate(_FOLD)
+    shelf = next((joint for joint in "k_" if low.find(joint) > 1), "plain")
+    key = low.partition(shelf)[0][-3:]
+    if hint.isupper():
+        shelf, key = "capitals", "".join(filter(str.isupper, hint))
+    elif shelf == "plain":
+        key = "pass" if "pass" in low else low
+    _SHELVES[shelf].setdefault(key, set()).add(hint)
+    _HINTED.setdefault(hint, (likely, []))[1].append(rule)
+
+
+for _number, _rule in enumerate(_RULES):
+    for _hint in _rule[1]:
+        _shelve(_hint, _rule[2], _number)
 
 
 def _rules_for(text: str) -> list[Rule]:
     # By way of bytes, because lowering text beyond ASCII is thirty times slower.
     data = text.encode("utf-8", "surrogatepass")
-    low = data.lower().decode("latin-1")
-    capitals = data.translate(None, _NOT_CAPITAL)
-    found: set[int] = set()
-    for capital, (letters, rules) in _CAPITAL_HINTS.items():
-        if letters in capitals and capital in data:
-            found.update(rules)
-    for hint, rules in _PLAIN_HINTS.items():
-        if hint in low:
-            found.update(rules)
-    for joint, shelf in _JOINT_HINTS.items():
+    low = data.translate(_FOLD).decode("latin-1")
+    capitals = data.translate(None, _NOT_CAPITAL).decode()
+    shelved = [hints for key, hints in _SHELVES["capitals"].items() if key in capitals]
+    shelved += [hints for key, hints in _SHELVES["plain"].items() if key in low]
+    for joint in "k_":
         if joint in low:
             tails = {piece[-3:] for piece in low.split(joint)}
-            for tail in shelf.keys() & (tails | {tail[1:] for tail in tails}):
-                for hint, rules in shelf[tail].items():
-                    if hint in low:
-                        found.update(rules)
+            shelf = _SHELVES[joint]
+            shelved += [shelf[key] for key in shelf.keys() & (tails | {tail[1:] for tail in tails})]
+    found: set[int] = set()
+    for hint in {hint for hints in shelved for hint in hints}:
+        likely, rules = _HINTED[hint]
+        if not found.issuperset(rules) and likely(data, low, hint):
+            found.update(rules)
     return [_RULES[rule] for rule in sorted(found)]
-
-
-for _kind, _prefixes, _body in _KEYS:
-    for _prefix in _prefixes.split():
-        _add(_kind, [_prefix], f"{_prefix.replace('.', '[.]')}({_body})", _key)
-_add("private-key", ["PRIVATE KEY"], _PRIVATE_KEY, _part)
-_add("url-password", ["@"], _URL, _part)
-_add("authorization", ["authorization"], _HEADER, _header)
-_add("authorization", ["bearer "], r"[Bb](?i:earer)[ \t]+([\w.~+/=-]{12,}+)", _header)
-_add("telegram-token", [":AA"], r":(?<=\d{8}:)(AA[\w-]{30,}+)", _part)
-_add("discord-token", "MNO", r"[.](?<=[\w-]{23}[.])([\w-]{6}[.][\w-]{27,}+)", _part)
-_add("twilio-key", ["AC"], r"AC[0-9a-f]{32}:([0-9a-f]{32})", _part)
-_add("azure-signature", ["windows.net", "azure.com"], r"sig=([A-Za-z0-9%+/]{40,}+=*)", _part)
-_add("flag", _NAME_HINTS, _FLAG, _assigned)
-_add("assignment", _NAME_HINTS, _ASSIGNMENT, _assigned)

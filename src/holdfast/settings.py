@@ -1,14 +1,14 @@
 """Where Holdfast keeps things and how it behaves: environment > project > user > defaults.
 
-Read by every hook process, so it stays with `os` and `json`.
+Read by every hook process, so it stays with `os`.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 
+from holdfast import quick_json
 from holdfast.errors import BadSetting
 
 TYPE_CHECKING = False
@@ -64,7 +64,9 @@ def home(environ: Mapping[str, str]) -> str:
     elif sys.platform == "darwin":
         base = os.path.join(user, "Library", "Application Support")
     else:
-        base = environ.get("XDG_STATE_HOME") or os.path.join(user, ".local", "state")
+        base = environ.get("XDG_STATE_HOME", "")
+        # As the XDG specification asks: a relative path is invalid and counts as none.
+        base = base if os.path.isabs(base) else os.path.join(user, ".local", "state")
     return os.path.join(base, "holdfast")
 
 
@@ -97,10 +99,10 @@ def _environment(environ: Mapping[str, str]) -> tuple[str, dict[str, object]]:
 def _file(path: str) -> tuple[str, dict[str, object]]:
     try:
         with open(path, encoding="utf-8") as file:
-            content = json.load(file)
+            content = quick_json.loads(file.read())
     except FileNotFoundError:
         return path, {}
-    except (OSError, ValueError) as problem:
+    except (OSError, ValueError, RecursionError) as problem:
         return path, {"(file)": str(problem)}
     return path, content if isinstance(content, dict) else {"(file)": "not a JSON object"}
 

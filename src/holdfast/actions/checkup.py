@@ -3,115 +3,54 @@
 from __future__ import annotations
 
 import os
-import shlex
+import platform
 import stat
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Literal
+from datetime import datetime
 
+import holdfast
 from holdfast import log
-from holdfast.actions import install
+from holdfast.actions.checkup_hooks import hooks
+from holdfast.actions.client import client
+from holdfast.actions.finding import Finding
 from holdfast.errors import HoldfastError
-from holdfast.hosts import claude_code, hook_settings
 from holdfast.settings import Settings
 from holdfast.store.sqlite import SQLiteStore
 
+__all__ = ["Finding", "checkup"]
+
 LATELY = 7 * 86400
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
-    name: str
-    status: Literal["ok", "warn", "fail", "info"]
-    detail: str
-    hint: str = ""
+LOG_LINES = 5
 
 
 def checkup(
     environ: Mapping[str, str], folder: str, settings: Settings, now: float
 ) -> list[Finding]:
     """Everything there is to say, most important first."""
+    path, version = client(environ)
     return [
-        *_client(environ),
-        *_installed(environ, folder, settings),
+        *_client(path, version),
+        *hooks(environ, folder, settings.home, version),
         *_settings(settings),
         *_store(settings, now),
-        *_log(settings, environ),
+        *_log(settings, environ, now),
+        *_self(),
     ]
 
 
-def _client(environ: Mapping[str, str]) -> Iterator[Finding]:
-    path, version = install.client(environ)
+def _client(path: str, version: str) -> Iterator[Finding]:
     if not path:
         yield Finding(
             name="Claude Code", status="warn", detail="`claude` is not on the PATH",
             hint="install it, or set HOLDFAST_CLAUDE to its path",
         )  # fmt: skip
     elif not version:
-        yield Finding(name="Claude Code", status="warn", detail=f"{path} tells no version")
+        yield Finding(
+            name="Claude Code", status="warn", detail=f"{path} tells no version",
+            hint=f"`{path} --version` should; until then only the events of every version are used",
+        )  # fmt: skip
     else:
         yield Finding(name="Claude Code", status="ok", detail=f"{version} at {path}")
-
-
-def _installed(environ: Mapping[str, str], folder: str, settings: Settings) -> Iterator[Finding]:
-    user = claude_code.settings_path(environ, None)
-    here = [claude_code.settings_path(environ, folder, local) for local in (False, True)]
-    paths = dict.fromkeys([user, *here, *install.records(settings.home)])
-    found = [finding for path in paths for finding in _hooks_in(path, environ)]
-    yield from found
-    if not found:
-        yield Finding(
-            name="hooks", status="warn", detail="not installed for this user or folder",
-            hint="run `holdfast install`",
-        )  # fmt: skip
-    elif sum(finding.status != "fail" for finding in found) > 1:
-        yield Finding(
-            name="hooks", status="info", detail="installed in several files",
-            hint="the host runs identical hooks once; different ones would double the brief",
-        )  # fmt: skip
-
-
-def _hooks_in(path: str, environ: Mapping[str, str]) -> Iterator[Finding]:
-    if not os.path.exists(path):
-        return
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            ours = hook_settings.registered(hook_settings.parse(file.read(), path))
-    except (OSError, HoldfastError) as problem:
-        yield Finding(name="hooks", status="fail", detail=str(problem))
-        return
-    if not ours:
-        return
-    wanted = claude_code.events_for(install.numbers(install.client(environ)[1]))
-    missing = [event for event in wanted if event not in ours]
-    strange = [event for event in ours if event not in wanted]
-    broken = next(filter(None, (_broken(c) for cs in ours.values() for c in cs)), "")
-    if broken:
-        yield Finding(
-            name="hooks", status="fail", detail=f"{path}: {broken}", hint="run `holdfast install`"
-        )
-    elif missing or strange:
-        words = f"missing {', '.join(missing)}" if missing else f"unknown {', '.join(strange)}"
-        yield Finding(
-            name="hooks", status="warn", detail=f"{path}: {words} for this client",
-            hint="run `holdfast install` again",
-        )  # fmt: skip
-    else:
-        yield Finding(name="hooks", status="ok", detail=f"{path}: {len(ours)} events")
-
-
-def _broken(command: str) -> str:
-    """Why this command cannot work any more, if it cannot."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return "the command is not a shell command"
-    if not words or not os.access(words[0], os.X_OK):
-        return f"the interpreter {words[0] if words else ''} is gone"
-    folder = words[-1].partition("sys.path.append('")[2].partition("')")[0]
-    if folder and not os.path.isdir(os.path.join(folder, "holdfast")):
-        return f"holdfast is no longer in {folder}"
-    return ""
 
 
 def _settings(settings: Settings) -> Iterator[Finding]:
@@ -122,18 +61,24 @@ def _settings(settings: Settings) -> Iterator[Finding]:
 def _store(settings: Settings, now: float) -> Iterator[Finding]:
     if not os.path.exists(settings.database):
         yield Finding(name="store", status="info", detail=f"none yet at {settings.database}")
-        return
-    try:
-        store = SQLiteStore(settings.database)
-        yield Finding(name="store", status="ok", detail=settings.database)
-        yield from _modes(settings)
-        yield from _fired(store, now)
-        yield from _arrived(store)
-        yield from _bad_lines(store)
-        store.close()
-    except HoldfastError as problem:
-        yield Finding(name="store", status="fail", detail=str(problem), hint=problem.hint)
-    for name in sorted(os.listdir(settings.home)):
+    else:
+        try:
+            store = SQLiteStore(settings.database)
+            try:
+                yield Finding(name="store", status="ok", detail=settings.database)
+                yield from _modes(settings)
+                yield from _fired(store, now)
+                yield from _arrived(store)
+                yield from _bad_lines(store)
+            finally:
+                store.close()
+        except HoldfastError as problem:
+            yield Finding(name="store", status="fail", detail=str(problem), hint=problem.hint)
+    yield from _set_aside(settings.home)
+
+
+def _set_aside(home: str) -> Iterator[Finding]:
+    for name in sorted(os.listdir(home)) if os.path.isdir(home) else ():
         if ".damaged-" in name and not name.endswith(("-wal", "-shm")):
             yield Finding(
                 name="store", status="warn", detail=f"a damaged store was set aside: {name}",
@@ -158,10 +103,11 @@ def _fired(store: SQLiteStore, now: float) -> Iterator[Finding]:
         return
     lately = [row for row in seen if now - row["last_at"] < LATELY]
     listed = ", ".join(f"{row['event']} {row['times']}×" for row in lately)
+    last = max(row["last_at"] for row in seen)
     yield Finding(
         name="hooks fired",
         status="ok" if lately else "warn",
-        detail=listed or f"none for {int((now - seen[0]['last_at']) / 86400)} days",
+        detail=listed or f"none for {int((now - last) / 86400)} days",
     )
 
 
@@ -180,7 +126,7 @@ def _arrived(store: SQLiteStore) -> Iterator[Finding]:
         name="briefs",
         status="warn" if lost else "ok",
         detail=detail,
-        hint="`holdfast brief` shows what should have been there" if lost else "",
+        hint="`holdfast brief --session ID` shows what should have been there" if lost else "",
     )
 
 
@@ -194,11 +140,25 @@ def _bad_lines(store: SQLiteStore) -> Iterator[Finding]:
             )  # fmt: skip
 
 
-def _log(settings: Settings, environ: Mapping[str, str]) -> Iterator[Finding]:
+def _log(settings: Settings, environ: Mapping[str, str], now: float) -> Iterator[Finding]:
     for path in (settings.log, log.fallback(environ)):
-        lines = log.tail(path, 5)
-        if lines:
+        if lines := log.tail(path, LOG_LINES):
+            lately = any(_is_recent(line, now) for line in lines)
             yield Finding(
-                name="log", status="warn", detail=f"{path}, last {len(lines)}:",
-                hint="\n    ".join(lines),
+                name="log", status="warn" if lately else "info", hint="\n".join(lines),
+                detail=f"{path}, last lines" + ("" if lately else " (none of the last 7 days)"),
             )  # fmt: skip
+
+
+def _is_recent(line: str, now: float) -> bool:
+    """A line that tells no time is taken for new, so that it is not overlooked."""
+    try:
+        return now - datetime.fromisoformat(line.split(" ")[0]).timestamp() < LATELY
+    except ValueError:
+        return True
+
+
+def _self() -> Iterator[Finding]:
+    folder = os.path.dirname(os.path.abspath(holdfast.__file__))
+    detail = f"{holdfast.__version__} in {folder}, Python {platform.python_version()}"
+    yield Finding(name="holdfast", status="info", detail=detail)

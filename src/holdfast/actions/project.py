@@ -22,12 +22,32 @@ def project_of(folder: str) -> str:
 
 
 def _main_tree(mark: str) -> str:
-    """A worktree's `.git` file points into the main tree's `.git/worktrees`."""
+    """What a worktree's `.git` file leads to: the main tree, or a bare repository.
+
+    A submodule has such a file too, but no `commondir`: it is a project of its own.
+    """
+    git = _target(mark)
+    shared = _line(os.path.join(git, "commondir")) if git else ""
+    if not shared:
+        # The repository is out of sight, but its usual place can be told from the name.
+        tree, found, _ = git.partition(f"{os.sep}.git{os.sep}worktrees{os.sep}")
+        return tree if found else ""
+    common = os.path.realpath(os.path.join(git, shared))
+    above = os.path.dirname(common)
+    inner = os.path.join(above, ".git")
+    # Either the usual folder, or a file that points at a bare repository beside it.
+    return above if common in (os.path.realpath(inner), _target(inner)) else common
+
+
+def _target(mark: str) -> str:
+    """Where a `.git` file points, or nothing."""
+    path = _line(mark).partition("gitdir:")[2].strip()
+    return os.path.realpath(os.path.join(os.path.dirname(mark), path)) if path else ""
+
+
+def _line(path: str) -> str:
     try:
-        with open(mark, encoding="utf-8", errors="replace") as file:
-            target = file.read(4096).strip().removeprefix("gitdir:").strip()
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            return file.readline(4096).strip()
     except OSError:
         return ""
-    target = os.path.realpath(os.path.join(os.path.dirname(mark), target))
-    git, found, _ = target.partition(f"{os.sep}.git{os.sep}worktrees{os.sep}")
-    return git if found else ""

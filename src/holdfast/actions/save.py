@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.brief.items import short
 from holdfast.brief.tokens import units
+from holdfast.state.wording import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def guidance(state: State) -> str:
     if rules:
         lines.append("These of the user's rules hold on; keep them word for word:")
     for rule in rules:
-        line = f'- "{short(rule["text"], 400)}"'
+        line = f'- "{one_line(rule["text"], 400)}"'
         if units("\n".join([*lines, line])) > MOST_UNITS:
             break
         lines.append(line)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from holdfast.redact import redact
+from holdfast.state.wording import one_line as short
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,6 +23,7 @@ SECTIONS = (
     ("agents", "Sub-agents"),
 )
 OPEN = ("in_progress", "pending")
+MOST_FILES = 400
 
 
 class Item:
@@ -77,11 +81,6 @@ def _everything(state: State) -> list[Item]:
 
 def ref(line: int) -> str:
     return f"(L{line})"
-
-
-def short(text: str, most: int) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
 def _quoted(text: str, most: int) -> str:
@@ -173,29 +172,34 @@ def _plan(state: State) -> Iterator[Item]:
 
 
 def _now(state: State) -> Iterator[Item]:
+    # The fold replaces these two at every step, so they are redacted only where they are shown.
     if doing := state["doing"]:
+        text = redact(doing["text"])
         yield Item(
             "now",
             "doing",
             78.0,
             doing["line"],
             tuple(
-                f"- last said: “{short(doing['text'], n)}” {ref(doing['line'])}" for n in (600, 250)
+                f"- last said: “{short(text, size)}” {ref(doing['line'])}" for size in (600, 250)
             ),
-            quote=doing["text"],
+            quote=text,
             floor=True,
         )
     for call in list(state["calls"].values())[-3:]:
-        target = call["input"].get("file_path") or call["input"].get("command") or ""
+        given = call["input"]
+        target = redact(str(given.get("file_path") or given.get("command") or ""))
         yield Item(
             "now",
             "unfinished",
             70.0,
             call["line"],
-            (f"- no result was recorded for {call['name']} `{short(str(target), 160)}`, so whether "
-             f"it took effect is unknown {ref(call['line'])}",),
-            names=(str(target),) if target else (),
-        )  # fmt: skip
+            (
+                f"- no result was recorded for {call['name']} `{short(target, 160)}`, so whether "
+                f"it took effect is unknown {ref(call['line'])}",
+            ),
+            names=(target,) if target else (),
+        )
     if question := state["question"]:
         yield Item(
             "now",
@@ -228,7 +232,8 @@ def _decisions(state: State) -> Iterator[Item]:
 
 
 def _files(state: State) -> Iterator[Item]:
-    paths = list(state["files"].items())
+    # More than this never fits; the latest are last.
+    paths = list(state["files"].items())[-MOST_FILES:]
     for number, (path, trail) in enumerate(reversed(paths)):
         age = number / (len(paths) or 1)
         touched = trail.get("edits") or trail.get("created") or trail.get("deleted")

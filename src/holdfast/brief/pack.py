@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from holdfast.brief.items import Item
 
+# No text has more characters to a token by our estimate: a longer one need not be weighed.
+CHARACTERS_PER_TOKEN = 3.2
+
 
 class Room:
     """Two budgets at once: estimated tokens and the host's characters."""
@@ -20,6 +23,8 @@ class Room:
 
     def take(self, text: str) -> bool:
         """Use up the room for these lines, if they fit."""
+        if len(text) > CHARACTERS_PER_TOKEN * self.tokens:
+            return False
         tokens, characters = cost(text) + 0.4, units(text) + 1
         if tokens > self.tokens or characters > self.characters:
             return False

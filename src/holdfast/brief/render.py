@@ -6,9 +6,10 @@ import zlib
 
 from holdfast.brief import roles
 from holdfast.brief.gap import Summary
-from holdfast.brief.items import SECTIONS, Item, items, short
+from holdfast.brief.items import SECTIONS, Item, items
 from holdfast.brief.pack import Room, pack
 from holdfast.brief.tokens import estimate, units
+from holdfast.state.wording import one_line as short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,15 +60,14 @@ def build(
         item.value *= weigh.get(item.section, 1.0)
     told = Summary(summary) if summary else None
     said = [item for item in everything if told and told.says(item)]
-    wanted = [item for item in everything if item not in said and not _opens(item, state)]
+    known = {id(item) for item in said}
+    wanted = [item for item in everything if id(item) not in known and not _opens(item, state)]
     opening, closing = _opening(state), _closing(recall)
-    frame = f"{_title('00000000')}\n\n{opening}\n\n{closing}\n"
     room = Room(tokens, characters)
-    if not room.take(frame):
-        # So little room that only the first lines fit; a pointer is better than nothing.
-        frame = opening = ""
-        room = Room(tokens, characters)
-        if not room.take(f"{_title('00000000')}\n\n{closing}\n"):
+    if not room.take(_title("0" * 8) + _body(opening, [], closing)):
+        # So little room that a pointer must do; and if not even that fits, nothing.
+        opening = ""
+        if not room.take(_title("0" * 8) + _body(opening, [], closing)):
             return Brief("", "", [], everything, [])
     shown = pack(wanted, room, HEADINGS.__getitem__)
     body = _body(opening, shown, closing)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 
 from holdfast.hosts.call import HookCall
+from holdfast.quick_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def call(payload: dict[str, Any]) -> HookCall:
 
 def context(event: str, text: str) -> str:
     """JSON, because plain text that starts with `{` would be taken for JSON."""
-    return json.dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+    return dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
 
 
 def events_for(version: tuple[int, ...] | None) -> list[str]:

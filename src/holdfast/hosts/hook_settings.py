@@ -6,22 +6,26 @@ Works on text only; reading, writing and remembering are the installer's.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from holdfast.errors import SettingsFileUnusable
-from holdfast.hosts.json_text import Layout, Splice, insert, member, remove, spans
+from holdfast.hosts.json_text import Layout, Span, Splice, insert, member, remove, spans
 
 OURS = "holdfast.surfaces.hook"
+BLANK = "\ufeff \t\r\n"
 HINT = "mend the file by hand (`python -m json.tool FILE` shows the place), then try again"
+COMMENTS = "JSON has no comments: take them out of the file, then try again"
 
 
 def parse(text: str, path: str) -> dict[str, Any]:
     """The settings, or an error that says what is wrong with the file."""
     try:
-        settings = json.loads(text.lstrip("\ufeff")) if text.strip("\ufeff \t\r\n") else {}
+        settings = json.loads(text.lstrip("\ufeff")) if text.strip(BLANK) else {}
     except ValueError as problem:
-        raise SettingsFileUnusable(f"{path} is not JSON ({problem})", hint=HINT) from None
+        hint = COMMENTS if re.search(r"^\s*//|/\*", text, re.M) else HINT
+        raise SettingsFileUnusable(f"{path} is not JSON ({problem})", hint=hint) from None
     except RecursionError:
         raise SettingsFileUnusable(f"{path} is nested too deeply", hint=HINT) from None
     if not isinstance(settings, dict):
@@ -50,6 +54,11 @@ def registered(settings: dict[str, Any]) -> dict[str, list[str]]:
     return found
 
 
+def containers(settings: dict[str, Any]) -> list[str]:
+    """Names `hooks` and its events, as far as they are there: what an uninstall must leave."""
+    return ["hooks", *settings["hooks"]] if "hooks" in settings else []
+
+
 def _hooks(listed: Any) -> list[Any]:
     hooks = listed.get("hooks") if isinstance(listed, dict) else None
     return hooks if isinstance(hooks, list) else []
@@ -69,12 +78,12 @@ def add(text: str, entries: dict[str, dict[str, Any]]) -> tuple[str, list[Splice
         text = change.apply(text)
         done.append(change)
 
-    if not text.strip("\ufeff \t\r\n"):
+    if not text.strip(BLANK):
         splice(Splice(0, text, "{}\n"))
     layout = Layout.of(text)
     top = text.index("{")
     if member(text, top, "hooks") is None:
-        splice(insert(text, top, "hooks", entries_as_lists(entries), 1, layout))
+        splice(insert(text, top, "hooks", {e: [value] for e, value in entries.items()}, 1, layout))
         return text, done
     for event, value in entries.items():
         hooks = _value(text, top, "hooks")
@@ -85,43 +94,50 @@ def add(text: str, entries: dict[str, dict[str, Any]]) -> tuple[str, list[Splice
     return text, done
 
 
-def entries_as_lists(entries: dict[str, dict[str, Any]]) -> dict[str, list[dict[str, Any]]]:
-    return {event: [value] for event, value in entries.items()}
-
-
 def _value(text: str, start: int, key: str) -> int:
     found = member(text, start, key)
     assert found is not None
     return found.value
 
 
-def take_out(text: str) -> str:
-    """The text without our entries, whoever else changed it meanwhile."""
-    while change := next(_removals(text), None):
+def take_out(text: str, keep: Collection[str] = ()) -> str:
+    """The text without our entries, whoever else changed it meanwhile.
+
+    What that leaves empty goes too, unless `keep` (see `containers`) says it was there before.
+    """
+    while change := _removal(text, keep):
         text = change.apply(text)
     return text
 
 
-def _removals(text: str) -> Iterator[Splice]:
-    """The next thing to take out: a hook of ours, then what that left empty."""
+def _removal(text: str, keep: Collection[str]) -> Splice | None:
+    """Takes out the first hook of ours, together with what would be left empty."""
     top = text.find("{")
-    hooks = member(text, top, "hooks") if top >= 0 else None
-    if hooks is None:
-        return
-    events, _ = spans(text, hooks.value)
+    members = spans(text, top)[0] if top >= 0 else []
+    place = max((n for n, span in enumerate(members) if span.key == "hooks"), default=-1)
+    if place < 0:
+        return None
+    hooks = members[place].value
+    events, _ = spans(text, hooks)
     for number, event in enumerate(events):
-        entries, _ = spans(text, event.value)
+        # Only a key that is repeated later, so that parsers do not see it, can be no list.
+        entries = spans(text, event.value)[0] if text[event.value] == "[" else []
         for position, listed in enumerate(entries):
             value = json.loads(text[listed.value : listed.end])
             ours = [i for i, hook in enumerate(_hooks(value)) if _is_ours(hook)]
             if not ours:
                 continue
             if len(ours) < len(_hooks(value)):
-                yield remove(text, _value(text, listed.value, "hooks"), ours[0])
-            elif len(entries) > 1:
-                yield remove(text, event.value, position)
-            elif len(events) > 1:
-                yield remove(text, hooks.value, number)
-            else:
-                members, _ = spans(text, top)
-                yield remove(text, top, [span.key for span in members].index("hooks"))
+                return remove(text, _value(text, listed.value, "hooks"), ours[0])
+            if len(entries) > 1 or _stays(events, number, keep):
+                return remove(text, event.value, position)
+            if len(events) > 1 or _stays(members, place, keep):
+                return remove(text, hooks, number)
+            return remove(text, top, place)
+    return None
+
+
+def _stays(members: Sequence[Span], number: int, keep: Collection[str]) -> bool:
+    """Whether a container stays when empty; without a repeated key its other value would count."""
+    key = members[number].key
+    return key in keep or sum(span.key == key for span in members) > 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.state import rules
-from holdfast.state.wording import keep
+from holdfast.state.wording import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def _remember(state: State, event: Event) -> None:
 def _slim(value: Any) -> Any:
     """Enough of a tool's input to understand its result: never a whole file."""
     if isinstance(value, str):
-        return keep(value, LONGEST_INPUT)
+        # Rules redact what they keep of it, and the store looks over all of it once more.
+        return clip(value, LONGEST_INPUT)
     if isinstance(value, list):
         return [_slim(part) for part in value[:100]]
     if isinstance(value, dict):

@@ -34,6 +34,8 @@ def sentences(text: str) -> list[str]:
 
 
 def _sentences_of(line: str) -> list[str]:
+    if not any(end in line for end in (". ", "! ", "? ", "。", "！", "？")):
+        return [line] if line else []
     found: list[str] = []
     start = 0
     for end, sign in enumerate(line):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 
+from holdfast.quick_json import dumps, loads
 from holdfast.redact import redact, redact_value
 
 TYPE_CHECKING = False
@@ -18,12 +18,12 @@ def dump(state: State) -> str:
     Rules redact what they keep; this is the net under them. Looking at the whole text first
     keeps the ordinary case fast: only a hit is worth walking the state for.
     """
-    text = json.dumps(state, separators=(",", ":"))
-    return text if redact(text) == text else json.dumps(redact_value(state), separators=(",", ":"))
+    text = dumps(state)
+    return text if redact(text) == text else dumps(redact_value(state))
 
 
 def load(text: str) -> State:
-    state: State = json.loads(text)
+    state: State = loads(text)
     return state
 
 

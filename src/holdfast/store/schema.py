@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import time
 
 from holdfast.errors import StoreDamaged, StoreUnavailable
 
+try:
+    # The C module behind `sqlite3`: the same API, without `datetime` and its import time.
+    import _sqlite3 as sqlite3
+except ImportError:
+    import sqlite3  # type: ignore[no-redef]
+
+Error = sqlite3.Error
 VERSION = 1
 HERE = os.path.dirname(__file__)
 MIGRATIONS = os.path.join(HERE, "migrations", "sqlite")
@@ -22,27 +28,36 @@ def queries() -> dict[str, str]:
     }
 
 
-def connect(path: str, busy_seconds: float) -> sqlite3.Connection:
-    """A connection to a store of the current version, whatever there was before."""
+def connect(path: str, busy_seconds: float) -> tuple[sqlite3.Connection, int]:
+    """A connection to a store of the current version, whatever there was before, and its inode."""
+    connection, inode = None, 0
     try:
         if not os.path.exists(path):
             _create(path)
+        inode = os.stat(path).st_ino
         connection = _open(path, busy_seconds)
         if _version(connection) != VERSION:
             _migrate(connection, path)
-        return connection
-    except sqlite3.DatabaseError as problem:
-        raise explain(problem, path) from problem
-    except OSError as problem:
-        raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
+        return connection, inode
+    except (sqlite3.Error, OSError, StoreUnavailable) as problem:
+        if connection is not None:
+            connection.close()
+        if isinstance(problem, sqlite3.Error):
+            raise explain(problem, path, inode) from problem
+        if isinstance(problem, OSError):
+            raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
+        raise
 
 
-def explain(problem: sqlite3.Error, path: str) -> StoreUnavailable:
+def is_damage(problem: sqlite3.Error) -> bool:
+    return "not a database" in str(problem) or "malformed" in str(problem)
+
+
+def explain(problem: sqlite3.Error, path: str, inode: int | None = None) -> StoreUnavailable:
     """What a database error means; a damaged file is set aside so that the next run works."""
-    text = str(problem)
-    if "not a database" in text or "malformed" in text:
-        return StoreDamaged(f"{text}; it is now {_set_aside(path)}")
-    return StoreUnavailable(f"{path} ({text})")
+    if is_damage(problem):
+        return StoreDamaged(f"{problem}; {_set_aside(path, inode)}")
+    return StoreUnavailable(f"{path} ({problem})")
 
 
 def _open(path: str, busy_seconds: float) -> sqlite3.Connection:
@@ -67,9 +82,10 @@ def _create(path: str) -> None:
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
         connection = _open(fresh, 1.0)
-        connection.execute("PRAGMA journal_mode = WAL")
-        _migrate(connection, None)
-        connection.close()
+        try:
+            _migrate(connection, None)
+        finally:
+            connection.close()
         try:
             os.link(fresh, path)
         except FileExistsError:
@@ -84,6 +100,7 @@ def _create(path: str) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: str | None) -> None:
+    connection.execute("PRAGMA journal_mode = WAL")
     # The write lock is the migration lock: whoever comes second finds the work done.
     connection.execute("BEGIN IMMEDIATE")
     version = _version(connection)
@@ -95,6 +112,7 @@ def _migrate(connection: sqlite3.Connection, path: str | None) -> None:
         )
     if version < VERSION:
         if path is not None:
+            os.chmod(path, 0o600)
             _back_up(path, version)
         for statement in statements(version):
             connection.execute(statement)
@@ -137,9 +155,18 @@ def _back_up(path: str, version: int) -> None:
     os.replace(fresh, target)
 
 
-def _set_aside(path: str) -> str:
+def _set_aside(path: str, inode: int | None) -> str:
+    """Move a damaged file away, unless another process did and a new one stands in its place."""
     aside = f"{path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
-    for ending in ("", "-wal", "-shm"):
-        if os.path.exists(path + ending):
-            os.replace(path + ending, aside + ending)
-    return aside
+    try:
+        if inode not in (None, os.stat(path).st_ino):
+            return "another process has set it aside"
+        os.replace(path, aside)
+        for ending in ("-wal", "-shm"):
+            if os.path.exists(path + ending):
+                os.replace(path + ending, aside + ending)
+    except FileNotFoundError:
+        return "another process has set it aside"
+    except OSError as problem:
+        return f"it could not be set aside ({problem.strerror})"
+    return f"it is now {aside}"

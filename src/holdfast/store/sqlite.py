@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
-import sqlite3
 
+from holdfast import quick_json
 from holdfast.errors import NoSuchRecord, StoreUnavailable
 from holdfast.redact import redact
 from holdfast.store import encoding, schema
@@ -24,33 +23,42 @@ class SQLiteStore:
 
     def __init__(self, path: str, *, busy_seconds: float = 1.0) -> None:
         self.path = path
-        self._connection = schema.connect(path, busy_seconds)
+        self._connection, self._inode = schema.connect(path, busy_seconds)
         self._connection.row_factory = _row
         self._queries = schema.queries()
 
     def close(self) -> None:
         self._connection.close()
 
+    def _run(self, statement: str, values: Any = ()) -> tuple[list[dict[str, Any]], int]:
+        """The rows found and the number of rows changed."""
+        try:
+            cursor = self._connection.execute(statement, values)
+            return cursor.fetchall(), cursor.rowcount
+        except schema.Error as problem:
+            if schema.is_damage(problem):
+                # Closed first: the last to close deletes the log by its name, whose ever it is.
+                self._connection.close()
+            raise schema.explain(problem, self.path, self._inode) from problem
+
     def _all(self, name: str, values: Any = ()) -> list[dict[str, Any]]:
-        return self._connection.execute(self._queries[name], values).fetchall()
+        return self._run(self._queries[name], [_storable(value) for value in values])[0]
 
     def _one(self, name: str, values: Any = ()) -> dict[str, Any] | None:
-        found: dict[str, Any] | None = self._connection.execute(
-            self._queries[name], values
-        ).fetchone()
-        return found
+        return next(iter(self._all(name, values)), None)
 
     def _write(self, name: str, values: dict[str, Any]) -> int:
-        return self._connection.execute(self._queries[name], values).rowcount
+        clean = {key: _storable(value) for key, value in values.items()}
+        return self._run(self._queries[name], clean)[1]
 
     def begin(self) -> None:
-        self._connection.execute("BEGIN IMMEDIATE")
+        self._run("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
-        self._connection.execute("COMMIT")
+        self._run("COMMIT")
 
     def rollback(self) -> None:
-        self._connection.execute("ROLLBACK")
+        self._run("ROLLBACK")
 
     # Sessions
 
@@ -80,7 +88,7 @@ class SQLiteStore:
             "host": host,
             "project": project,
             "transcript": transcript,
-            "cursor": json.dumps(cursor),
+            "cursor": quick_json.dumps(cursor),
             "state": encoding.dump(state),
             "revision": revision,
             "first_line": state["lines"],
@@ -167,7 +175,7 @@ class SQLiteStore:
             "session": session,
             "ordinal": ordinal,
             "brief_id": brief_id,
-            "brief": brief,
+            "brief": redact(brief),
             "line": line,
             "delivered_by": delivered_by,
             "now": now,
@@ -196,12 +204,19 @@ class SQLiteStore:
         return self._all("hooks_seen")
 
 
-def _row(cursor: sqlite3.Cursor, values: tuple[Any, ...]) -> dict[str, Any]:
+def _storable(value: Any) -> Any:
+    """SQLite takes no lone surrogates, which a host's JSON may well hold in a summary."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode("utf-8", "replace").decode("utf-8")
+    return value
+
+
+def _row(cursor: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     return {column[0]: value for column, value in zip(cursor.description, values, strict=True)}
 
 
 def _session(row: dict[str, Any]) -> SessionRow:
-    row["cursor"] = json.loads(row["cursor"])
+    row["cursor"] = quick_json.loads(row["cursor"])
     row["state"] = encoding.load(row["state"])
     return row  # type: ignore[return-value]
 

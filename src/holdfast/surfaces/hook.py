@@ -6,18 +6,14 @@ tests/unit/test_hook_imports.py keeps the list.
 
 from __future__ import annotations
 
-import json
 import os
-import sqlite3
 import sys
 import time
 
-from holdfast import hosts, log, settings
+from holdfast import hosts, log, quick_json, settings
 from holdfast.actions.catch_up import catch_up
-from holdfast.actions.restore import current_ordinal, is_of_sub_agent, restore, undelivered
-from holdfast.actions.save import guidance, save
+from holdfast.actions.compaction import current_ordinal, is_of_sub_agent, undelivered
 from holdfast.errors import HoldfastError
-from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteStore
 
 TYPE_CHECKING = False
@@ -33,6 +29,8 @@ if TYPE_CHECKING:
 # Seconds after which a hook gives up. SessionEnd hooks are killed by the host after 1.5.
 DEADLINES = {"SessionEnd": 1.2, "Stop": 5.0, "UserPromptSubmit": 5.0, "SubagentStop": 5.0}
 DEADLINE = 10.0
+# Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
+FLUSH_SECONDS = 0.12
 LARGEST_PAYLOAD = 32 << 20
 
 
@@ -63,17 +61,13 @@ def run(raw: bytes, started: float) -> str:
     if handle is None:
         return ""
     store = SQLiteStore(chosen.database)
-    try:
-        job = Job(store, call, host, chosen, lambda: time.perf_counter() > deadline)
-        out = handle(job)
-        spent = (time.perf_counter() - started) * 1000
-        store.hook_seen(host.NAME, call.event, call.session, spent, job.now)
-        store.commit()
-        return out
-    except sqlite3.Error as problem:
-        raise schema.explain(problem, store.path) from problem
-    finally:
-        store.close()
+    job = Job(store, call, host, chosen, lambda: time.perf_counter() > deadline)
+    out = handle(job)
+    spent = (time.perf_counter() - started) * 1000
+    store.hook_seen(host.NAME, call.event, call.session, spent, job.now)
+    store.commit()
+    store.close()
+    return out
 
 
 class Job:
@@ -99,7 +93,15 @@ class Job:
     def session(self) -> Session:
         return catch_up(self.store, self.call, self.now, self.stop)
 
+    def settled_session(self) -> Session:
+        """The session once the host has written down what it still held back."""
+        self.store.commit()
+        time.sleep(FLUSH_SECONDS)
+        return self.session()
+
     def restored(self, session: Session, ordinal: int) -> str:
+        from holdfast.actions.restore import restore
+
         event = self.call.event
         brief = restore(
             self.store, session, ordinal, event=event, host=self.host, settings=self.settings,
@@ -109,28 +111,36 @@ class Job:
 
 
 def _session_start(job: Job) -> str:
+    session = job.session()
     if job.call.source != "compact":
-        job.session()
         job.store.reopen_session(job.call.session)
         return ""
-    session = job.session()
-    if is_of_sub_agent(job.store, job.call, job.host, session):
+    if job.call.agent:
         return ""
+    if is_of_sub_agent(job.store, job.call, job.host, session):
+        session = job.settled_session()
+        if is_of_sub_agent(job.store, job.call, job.host, session):
+            return ""
     return job.restored(session, current_ordinal(job.store, session))
 
 
 def _user_prompt(job: Job) -> str:
     """A brief that has not arrived yet is delivered here, once."""
     session = job.session()
-    if job.call.agent:
+    if not undelivered(job.store, session):
         return ""
+    # Sent a moment ago, it may have arrived and not be written down yet.
+    session = job.settled_session()
     ordinal = undelivered(job.store, session)
     return job.restored(session, ordinal) if ordinal else ""
 
 
 def _pre_compact(job: Job) -> str:
+    """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
+    from holdfast.actions.save import guidance, save
+
     session = job.session()
-    if is_of_sub_agent(job.store, job.call, job.host, session):
+    if job.call.agent:
         return ""
     snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
     job.store.open_compaction(
@@ -152,15 +162,19 @@ def _sub_agent_stop(job: Job) -> str:
 
 def _post_compact(job: Job) -> str:
     session = job.session()
-    if not is_of_sub_agent(job.store, job.call, job.host, session):
+    if not job.call.agent:
         _note_summary(job, session)
     return ""
 
 
 def _note_summary(job: Job, session: Session) -> None:
-    """Keep the host's summary with the compaction that is open, if one is."""
+    """Keep the host's summary with the compaction that waits for one.
+
+    The fork that summarises does not say whose compaction it is, so the first one counts:
+    a sub-agent's never replaces what is there.
+    """
     rows = job.store.compactions(session.id)
-    if rows and job.call.summary:
+    if rows and rows[-1]["summary"] is None and job.call.summary:
         job.store.note_summary(session.id, rows[-1]["ordinal"], job.call.summary)
 
 
@@ -196,7 +210,7 @@ def recall_command() -> str:
 
 def _understand(raw: bytes) -> tuple[HookCall, Host]:
     try:
-        payload = json.loads(raw.decode("utf-8", "replace"))
+        payload = quick_json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as problem:
         raise HoldfastError(f"the payload is not JSON ({problem}; {len(raw)} bytes)") from None
     host = hosts.recognise(payload) if isinstance(payload, dict) else None

@@ -37,7 +37,12 @@ NOT_A_PERSON = (
     "[Request interrupted by user",
     "Stop hook feedback:",
     "[SYSTEM NOTIFICATION",
+    "Operation stopped by hook: ",
+    "Unknown skill: ",
+    "Unknown slash command: ",
 )
+# Commands that reach the transcript as they were typed, when typed while the agent was at work.
+TYPED_COMMANDS = ("/compact", "/clear")
 PLACE = {"cwd": "cwd", "gitBranch": "branch", "version": "client", "sessionId": "session"}
 
 
@@ -100,6 +105,8 @@ def _said(text: str, line: dict[str, Any]) -> Iterator[Event]:
         # Some versions write the message before the name.
         if "<command-name>" in text:
             yield _command(text)
+    elif (typed := text.split(maxsplit=1))[0] in TYPED_COMMANDS:
+        yield _event("command", name=typed[0], text="".join(typed[1:]))
     elif not text.startswith(NOT_A_PERSON):
         yield _event("prompt", text=text)
 
@@ -186,7 +193,7 @@ def _attachment(line: dict[str, Any]) -> Iterator[Event]:
         # the model is not shown.
         content = attached.get("content")
         for part in content if isinstance(content, list) else [content]:
-            yield _event("injected", hook=str(attached.get("hookEvent") or ""), text=_text(part))
+            yield _event("injected", hook=str(attached.get("hookEvent") or ""), text=_text([part]))
     elif kind == "queued_command" and attached.get("commandMode", "prompt") == "prompt":
         # Typed while the agent was at work.
         yield from _said(_text(attached.get("prompt")), line)

@@ -33,6 +33,9 @@ class Reader:
             found = os.stat(path)
         except OSError as problem:
             raise NotATranscript(f"{path} ({problem.strerror})") from None
+        except ValueError as problem:
+            # A path with a NUL, or with half a surrogate pair, as JSON may hold them.
+            raise NotATranscript(f"{path!r} ({problem})") from None
         if not stat.S_ISREG(found.st_mode):
             raise NotATranscript(f"{path} is not a regular file")
         self._device, self._inode, self.size = found.st_dev, found.st_ino, found.st_size
@@ -84,11 +87,12 @@ class Reader:
         """
         with _open(self.path) as file:
             file.seek(self.offset)
-            yield from self._split(file, stop, finished)
+            yield from self.split(file, stop, finished)
 
-    def _split(
+    def split(
         self, file: IO[bytes], stop: Callable[[], bool] | None, finished: bool
     ) -> Iterator[tuple[int, bytes]]:
+        """The lines of an open file that stands at the cursor."""
         parts: list[bytes] = []
         length = 0
         while chunk := file.read(CHUNK):
@@ -102,6 +106,9 @@ class Reader:
                 length += len(chunk)
                 # Past the limit only the length is kept: memory stays bounded.
                 parts = [*parts, chunk] if length <= LONGEST_LINE else []
+                # A line that can be used is read to its end, or it would never be.
+                if length > LONGEST_LINE and stop is not None and stop():
+                    return
                 continue
             first, *others = chunk.split(b"\n")
             rest = others.pop()
@@ -126,10 +133,9 @@ class Reader:
 
 def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, bytes]]:
     """The leading lines of a file that nobody writes to any more; `.gz` is unpacked."""
-    if path.endswith(".gz"):
-        yield from _unpacked(path, until_line)
-        return
-    for number, line in Reader(path).lines(finished=True):
+    reader = Reader(path)
+    lines = _unpacked(reader) if path.endswith(".gz") else reader.lines(finished=True)
+    for number, line in lines:
         if until_line is not None and number > until_line:
             return
         yield number, line
@@ -142,14 +148,11 @@ def _open(path: str) -> IO[bytes]:
         raise NotATranscript(f"{path} ({problem.strerror})") from None
 
 
-def _unpacked(path: str, until_line: int | None) -> Iterator[tuple[int, bytes]]:
+def _unpacked(reader: Reader) -> Iterator[tuple[int, bytes]]:
     import gzip
 
     try:
-        with gzip.open(path, "rb") as file:
-            for number, line in enumerate(file, 1):
-                if until_line is not None and number > until_line:
-                    return
-                yield number, line.rstrip(b"\n")
+        with gzip.open(reader.path, "rb") as file:
+            yield from reader.split(file, None, finished=True)
     except (OSError, EOFError, zlib.error) as problem:
-        raise NotATranscript(f"{path} ({problem})") from None
+        raise NotATranscript(f"{reader.path} ({problem})") from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from holdfast.state.wording import keep
 
 TYPE_CHECKING = False
@@ -16,21 +14,25 @@ MOST = 60
 LONGEST_COMMAND = 500
 ERROR_LINES, LONGEST_ERROR = 6, 300
 
-KINDS = (
-    (
-        "test",
-        r"\b(pytest|unittest|tox|nox|ctest|jest|vitest|mocha|rspec|phpunit|playwright|nextest)\b"
-        r"|\b(go|cargo|npm|yarn|pnpm|bun|deno|mix|mvn|gradlew?|dotnet|swift|make|just|mise|rake)"
-        r"\b[^|;&]*\btest",
-    ),
-    (
-        "lint",
-        r"\b(ruff|eslint|mypy|pyright|flake8|pylint|golangci-lint|clippy|shellcheck|biome|tsc)\b"
-        r"|\bgo vet\b|\b(prettier|black|gofmt|cargo fmt|mix format)\b.*(--check|-l\b)",
-    ),
-    ("build", r"\b(go|cargo|npm run|yarn|pnpm|bun run|docker|mvn|make|mix)\b[^|;&]*"
-     r"\b(build|compile|package)\b"),
-)  # fmt: skip
+# Looked up by words, not by patterns: `re` alone would cost a hook a third of its time.
+TESTERS = frozenset(
+    ("pytest", "py.test", "unittest", "tox", "nox", "ctest", "jest", "vitest", "mocha", "rspec")
+    + ("phpunit", "playwright", "nextest")
+)
+LINTERS = frozenset(
+    ("ruff", "eslint", "mypy", "pyright", "flake8", "pylint", "golangci-lint", "clippy", "tsc")
+    + ("shellcheck", "biome", "vet", "credo", "dialyzer")
+)
+FORMATTERS = frozenset(("prettier", "black", "gofmt", "fmt", "format"))
+RUNNERS = frozenset(
+    ("go", "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "mix", "mvn", "gradle", "gradlew")
+    + ("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker")
+)
+BUILDS = frozenset(("build", "compile", "package"))
+# Commands that only talk about others.
+BYSTANDERS = frozenset(
+    ("git", "gh", "echo", "cat", "grep", "rg", "ls", "sed", "find", "which", "pip")
+)
 # A pipe hides the exit code, so what test runners say counts too.
 FAILED = (
     r"\b[1-9]\d* (failed|failing|failures?|errors?)\b|^FAILED\b|^FAIL\b|^--- FAIL|^E   "
@@ -39,55 +41,100 @@ FAILED = (
 # What a test runner says of a failure itself, then whatever else looks like an error.
 VERDICT = (
     r"^E   |^FAILED |^FAIL\b|^--- FAIL|^_{3,} .+ _{3,}$|^\s*(✗|✕|×) |panicked at"
-    r"|^error(\[\w+\])?:"
+    r"|^error(\[\w+\])?:|^[\w.]*(Error|Exception)\b"
 )
 TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
-PLACE = r"((?:[\w.@-]+/)*[\w.@-]+\.\w{1,5}):(\d+)"
+PLACE = r"((?:[\w.@-]+/)*[\w.@-]+\.\w{1,5})(?::|\", line )(\d+)"
 
 
 def apply(state: State, event: Event) -> None:
     if event["name"] != "Bash":
         return
     command = core(str(event["input"].get("command") or ""))
-    kind = _kind(command)
-    if not command or (not kind and event["ok"] and not _known(state, command)):
+    kept = keep(command, LONGEST_COMMAND)
+    checks = state["checks"]
+    known = next((n for n, check in enumerate(checks) if check["command"] == kept), None)
+    kind = checks[known]["kind"] if known is not None else _kind(command)
+    if not command or (not kind and event["ok"]):
         return
+    check = checks.pop(known) if known is not None else _new(kept, kind or "run")
     text = event.get("text", "")
-    ok = event["ok"] and not (kind == "test" and re.search(FAILED, text, re.MULTILINE))
-    check = _known(state, command)
-    if check is None:
-        check = {"command": keep(command, LONGEST_COMMAND), "kind": kind or "run", "runs": 0,
-                 "ok": True, "line": 0, "error": [], "where": ""}  # fmt: skip
-    else:
-        state["checks"].remove(check)
-    state["checks"].append(check)
+    ok = event["ok"] and not (kind == "test" and _tells_failure(text))
     check["ok"], check["line"], check["runs"] = ok, event["line"], check["runs"] + 1
     check["error"], check["where"] = ([], "") if ok else _error(text)
-    del state["checks"][:-MOST]
+    # The order is that of the last run.
+    checks.append(check)
+    del checks[:-MOST]
+
+
+def _new(command: str, kind: str) -> Check:
+    return {
+        "command": command,
+        "kind": kind,
+        "ok": True,
+        "line": 0,
+        "runs": 0,
+        "error": [],
+        "where": "",
+    }
 
 
 def core(command: str) -> str:
     """The command without going to a folder first and without shortening its output after."""
-    command = re.sub(r"^\s*cd\s+\S+\s*(&&|;)\s*", "", command.strip())
-    command = re.sub(r"\s*(2>&1\s*)?\|\s*(tail|head)\b[^|]*$", "", command)
-    return re.sub(r"\s*2>&1\s*$", "", command).strip()
+    command = command.strip()
+    for joint in ("&&", ";"):
+        first, found, rest = command.partition(joint)
+        if found and first.split()[:1] == ["cd"]:
+            command = rest.strip()
+    while True:
+        head, found, last = command.rpartition("|")
+        if not found or last.split()[:1] not in (["tail"], ["head"]):
+            return command.removesuffix("2>&1").strip()
+        command = head.strip().removesuffix("2>&1").strip()
 
 
 def _kind(command: str) -> str:
-    return next((kind for kind, pattern in KINDS if re.search(pattern, command)), "")
+    for joint in ("&&", "||", "|", ";"):
+        command = command.replace(joint, "\n")
+    return next(filter(None, map(_kind_of_one, command.splitlines())), "")
 
 
-def _known(state: State, command: str) -> Check | None:
-    kept = keep(command, LONGEST_COMMAND)
-    return next((check for check in state["checks"] if check["command"] == kept), None)
+def _kind_of_one(command: str) -> str:
+    words = [word.rpartition("/")[2] for word in command.split()]
+    if not words or words[0] in BYSTANDERS:
+        return ""
+    named = frozenset(words)
+    runs = next((number for number, word in enumerate(words) if word in RUNNERS), None)
+    after = words[runs + 1 :] if runs is not None else []
+    if named & TESTERS or any("test" in word for word in after):
+        return "test"
+    if named & LINTERS or (named & FORMATTERS and named & {"--check", "-l", "--check-formatted"}):
+        return "lint"
+    return "build" if BUILDS & frozenset(after) else ""
+
+
+def _tells_failure(text: str) -> bool:
+    if not any(sign in text for sign in ("ail", "FAIL", "rror", "E   ", "panicked", "Traceback")):
+        return False
+    import re
+
+    return re.search(FAILED, text, re.MULTILINE) is not None
 
 
 def _error(text: str) -> tuple[list[str], str]:
     """The lines that say what is wrong, verbatim, and where."""
+    import re
+
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
     telling = [line for line in lines if re.search(VERDICT, line)]
     telling = telling or [line for line in lines if re.search(TELLING, line, re.IGNORECASE)]
     chosen = telling or [line for line in lines if not line.startswith("Exit code")] or lines
-    kept = list(dict.fromkeys(keep(line.strip(), LONGEST_ERROR) for line in chosen))[:ERROR_LINES]
+    kept = list(dict.fromkeys(keep(_plain(line), LONGEST_ERROR) for line in chosen))[:ERROR_LINES]
     spot = re.search(PLACE, "\n".join(telling or lines)) or re.search(PLACE, text)
-    return kept, spot.group(0) if spot else ""
+    return kept, f"{spot[1]}:{spot[2]}" if spot else ""
+
+
+def _plain(line: str) -> str:
+    """pytest draws a rule around the name of a failed test."""
+    line = line.strip()
+    return line.strip("_ ") if line.startswith("___") else line

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import zlib
 
 TYPE_CHECKING = False
@@ -11,7 +10,8 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("compaction", "summary", "reply", "tool_call", "injected")
-MARKER = r"holdfast:([0-9a-f]{8})\b"
+MARKER = "holdfast:"
+HEX = frozenset("0123456789abcdef")
 
 
 def apply(state: State, event: Event) -> None:
@@ -45,16 +45,16 @@ def _begin(state: State, event: Event) -> None:
 
 
 def _delivered(state: State, event: Event) -> None:
-    text = event.get("text", "")
-    if "holdfast:" not in text or not state["compactions"]:
+    text = event.get("text", "").strip()
+    brief = text.partition(MARKER)[2][:8]
+    if not state["compactions"] or len(brief) != 8 or not HEX.issuperset(brief):
         return
-    for brief in re.findall(MARKER, text):
-        state["compactions"][-1]["deliveries"].append(
-            {
-                "id": brief,
-                "hook": event.get("hook", ""),
-                "line": event["line"],
-                "length": len(text.strip()),
-                "checksum": zlib.crc32(text.strip().encode("utf-8", "replace")),
-            }
-        )
+    state["compactions"][-1]["deliveries"].append(
+        {
+            "id": brief,
+            "hook": event.get("hook", ""),
+            "line": event["line"],
+            "length": len(text),
+            "checksum": zlib.crc32(text.encode("utf-8", "replace")),
+        }
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.wording import keep, sentences
+from holdfast.state.wording import clip, keep, sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def apply(state: State, event: Event) -> None:
 
 def _said(state: State, event: Event) -> None:
     text = event["text"].strip()
-    state["doing"] = {"text": keep(text, LONGEST), "line": event["line"]}
-    last = sentences(text)[-1:]
-    asked = bool(last) and last[0].endswith(("?", "？"))
-    state["question"] = {"text": keep(last[0], 400), "line": event["line"]} if asked else None
+    state["doing"] = {"text": clip(text, LONGEST), "line": event["line"]}
+    state["question"] = None
+    if text.endswith(("?", "？")):
+        state["question"] = {"text": keep(sentences(text)[-1], 400), "line": event["line"]}

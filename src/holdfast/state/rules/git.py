@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from holdfast.state.wording import keep
 
 TYPE_CHECKING = False
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
 
 HANDLES = ("tool", "place", "pull_request")
 MOST = 100
-COMMITTED = r"^\[(\S+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$"
+HEX = frozenset("0123456789abcdef")
 
 
 def apply(state: State, event: Event) -> None:
@@ -31,9 +29,18 @@ def apply(state: State, event: Event) -> None:
 def _committed(state: State, event: Event) -> None:
     if "commit" not in str(event["input"].get("command")):
         return
-    for branch, sha, subject in re.findall(COMMITTED, event.get("text", ""), re.MULTILINE):
-        state["branch"] = branch if branch != "detached" else state["branch"]
+    for line in event.get("text", "").splitlines():
+        inside, found, subject = line[1:].partition("] ")
+        words = inside.split()
+        # `[main 3f2c1ab] Subject`, `[main (root-commit) 3f2c1ab] Subject`
+        if not line.startswith("[") or not found or len(words) < 2 or not _is_sha(words[-1]):
+            continue
+        state["branch"] = words[0] if words[0] != "detached" else state["branch"]
         state["commits"].append(
-            {"sha": sha, "subject": keep(subject.strip(), 200), "line": event["line"]}
+            {"sha": words[-1], "subject": keep(subject.strip(), 200), "line": event["line"]}
         )
     del state["commits"][:-MOST]
+
+
+def _is_sha(word: str) -> bool:
+    return 7 <= len(word) <= 40 and HEX.issuperset(word)

@@ -47,8 +47,11 @@ SELECT * FROM compactions WHERE session = ? ORDER BY ordinal;
 -- name: open_compaction
 INSERT INTO compactions (session, ordinal, trigger_name, opened_at, snapshot)
 VALUES (:session, :ordinal, :trigger_name, :now, :snapshot)
+-- A compaction that was announced and did not come left its row open: the next one takes it over,
+-- and what another's summary said does not count for it.
 ON CONFLICT (session, ordinal) DO UPDATE
 SET trigger_name = coalesce(excluded.trigger_name, trigger_name),
+    summary = CASE WHEN excluded.snapshot IS NULL THEN summary END,
     snapshot = coalesce(excluded.snapshot, snapshot);
 
 -- name: note_summary

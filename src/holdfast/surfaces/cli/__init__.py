@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import importlib
+import io
 import os
 import sys
 import traceback
@@ -36,14 +38,11 @@ class Command(Protocol):
 
 def main(argv: list[str]) -> int:
     """Run one command; returns the exit code."""
-    if argv[:1] in (["--version"], ["-V"]):
-        print(f"holdfast {holdfast.__version__}")
-        return 0
-    if not argv or argv[0] in ("-h", "--help", "help"):
-        print(usage(), end="")
-        return 0
+    _print_anything()
     try:
-        return _run(argv[0], argv[1:])
+        code = _run(argv)
+        sys.stdout.flush()
+        return code
     except HoldfastError as problem:
         print(f"error: {problem}", file=sys.stderr)
         if problem.hint:
@@ -59,15 +58,33 @@ def main(argv: list[str]) -> int:
         return _bug(problem)
 
 
-def _run(name: str, rest: list[str]) -> int:
-    module = COMMANDS.get(name, ("",))[0]
-    if not module:
-        raise BadUsage(f"there is no command {name!r}", hint="`holdfast --help` lists them")
-    parser = parser_of(name)
-    return command(name).run(parser.parse_args(rest))
+def _print_anything() -> None:
+    """What a terminal cannot show, or half a character from a transcript, becomes a `?`."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+def _run(argv: list[str]) -> int:
+    name, rest = (argv[0], argv[1:]) if argv else ("help", [])
+    if name in ("--version", "-V"):
+        print(f"holdfast {holdfast.__version__}")
+    elif name in ("-h", "--help", "help"):
+        print(parser_of(rest[0]).format_help() if rest else usage(), end="")
+    else:
+        parser = parser_of(name)
+        return command(name).run(parser.parse_args(rest))
+    return 0
 
 
 def command(name: str) -> Command:
+    if not COMMANDS.get(name, ("",))[0]:
+        near = difflib.get_close_matches(name, COMMANDS, 1)
+        listed = "`holdfast --help` lists the commands"
+        raise BadUsage(
+            f"there is no command {name!r}",
+            hint=f"did you mean `holdfast {near[0]}`? {listed}" if near else listed,
+        )
     module: Command = importlib.import_module(f"holdfast.surfaces.cli.{COMMANDS[name][0]}")
     return module
 

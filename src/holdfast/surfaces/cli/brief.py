@@ -6,9 +6,11 @@ import argparse
 import os
 import shutil
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from holdfast import settings
+from holdfast.actions.restore import best_state
 from holdfast.brief.render import Brief, build
 from holdfast.brief.roles import WEIGHTS
 from holdfast.errors import BadUsage, NotATranscript
@@ -19,16 +21,17 @@ from holdfast.surfaces.cli.output import print_json, say
 from holdfast.surfaces.cli.sessions import (
     add_session_argument,
     chosen_session,
+    here,
     open_store,
     refresh,
 )
 from holdfast.transcript.events import decode
+from holdfast.transcript.model import Event
 from holdfast.transcript.reader import whole_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    add_session_argument(parser)
-    parser.add_argument("--transcript", metavar="FILE", help="build it from this file, no store")
+    add_session_argument(parser, or_transcript="build it from this file (also .gz), no store")
     parser.add_argument(
         "--until-line", type=int, metavar="N", help="read only the first N lines of the file"
     )
@@ -39,21 +42,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    chosen = settings.load(os.environ, os.getcwd())
-    if args.until_line is not None and not args.transcript:
-        raise BadUsage("--until-line goes with --transcript")
-    if args.max_tokens is not None and args.max_tokens < 1:
-        raise BadUsage("--max-tokens is a positive number")
-    session = ""
-    if args.transcript:
-        state = state_of_file(args.transcript, args.until_line)
-    else:
-        store, _ = open_store()
-        row = chosen_session(store, args.session)
-        session, state = row["id"], refresh(store, row).state
+    _check(args)
+    budget = args.max_tokens or settings.load(os.environ, here()).brief_tokens
+    session, state = _source(args)
     brief = build(
         state,
-        tokens=args.max_tokens or chosen.brief_tokens,
+        tokens=budget,
         characters=claude_code.CHARACTERS,
         summary=_summary(args.summary),
         role=args.role,
@@ -61,21 +55,52 @@ def run(args: argparse.Namespace) -> int:
         session=session,
     )
     if args.json:
-        print_json(described(brief, args.max_tokens or chosen.brief_tokens))
+        print_json(described(brief, budget))
         return 0
     sys.stdout.write(brief.text)
+    if not brief.text:
+        say(f"A brief does not fit into {budget} tokens.")
+        return 0
     say(
-        f"[dim]{brief.tokens} tokens (estimated), {brief.units} of {claude_code.CHARACTERS} "
+        f"{brief.tokens} tokens (estimated), {brief.units} of {claude_code.CHARACTERS} "
         f"characters; {len(brief.left_out)} items left to recall, "
-        f"{len(brief.said)} already in the summary[/dim]"
+        f"{len(brief.said)} already in the summary",
+        style="dim",
     )
     return 0
 
 
+def _check(args: argparse.Namespace) -> None:
+    if args.until_line is not None and not args.transcript:
+        raise BadUsage("--until-line goes with --transcript")
+    for name in ("until_line", "max_tokens"):
+        value = getattr(args, name)
+        if value is not None and value < 1:
+            raise BadUsage(f"--{name.replace('_', '-')} is a positive number")
+
+
+def _source(args: argparse.Namespace) -> tuple[str, State]:
+    """The session's id, if the store knows it, and its state."""
+    if args.transcript is not None:
+        return "", state_of_file(args.transcript, args.until_line)
+    store, _ = open_store()
+    row = chosen_session(store, args)
+    return row["id"], best_state(store, refresh(store, row))
+
+
 def state_of_file(path: str, until_line: int | None = None) -> State:
     """The state that a transcript file leads to."""
-    state = new_state()
-    advance(state, decode(whole_file(path, until_line)))
+    state, kinds = new_state(), set[str]()
+
+    def noted(events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            kinds.add(event["kind"])
+            yield event
+
+    advance(state, noted(decode(whole_file(path, until_line))))
+    # The first lines of a session may hold no message yet; a whole file of them is something else.
+    if kinds == {"bad_line"} or (not kinds and until_line is None):
+        raise NotATranscript(f"{path} holds no message of a session")
     return state
 
 
@@ -100,6 +125,6 @@ def _summary(path: str | None) -> str | None:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
     except OSError as problem:
-        raise NotATranscript(
-            f"{path} ({problem.strerror})", hint="--summary takes a text file"
+        raise BadUsage(
+            f"--summary {path} ({problem.strerror})", hint="it takes a text file"
         ) from None

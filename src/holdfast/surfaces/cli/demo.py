@@ -21,6 +21,7 @@ from holdfast.actions.recall import recall
 from holdfast.actions.rehearse import Rehearsal, Step, rehearse
 from holdfast.brief.items import Item
 from holdfast.brief.tokens import estimate, units
+from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code
 from holdfast.surfaces.cli.output import count
 from holdfast.views.loss import losses
@@ -44,12 +45,21 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    screen = Console(highlight=False)
+    screen = Console(highlight=False, emoji=False)
     if args.keep:
-        os.makedirs(args.keep)
-        return _show(screen, args.keep)
+        return _show(screen, _new_folder(args.keep))
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder:
         return _show(screen, folder)
+
+
+def _new_folder(path: str) -> str:
+    try:
+        os.makedirs(path)
+    except OSError as problem:
+        raise BadUsage(
+            f"--keep {path} ({problem.strerror})", hint="it takes a folder to be made"
+        ) from None
+    return os.path.abspath(path)
 
 
 def _show(screen: Console, folder: str) -> int:
@@ -137,7 +147,7 @@ def _receipt(screen: Console, done: Rehearsal) -> None:
 def _recall(screen: Console, done: Rehearsal) -> None:
     _title(screen, "5  What is not in the brief is one lookup away")
     query = "busiest second"
-    hits = recall(done.transcript, query, 120)
+    hits = recall(done.transcript, query, 120).hits
     screen.print(f'[bold]$ holdfast recall "{query}"[/bold]')
     for hit in hits[:2]:
         screen.print(f"[bold]L{hit.line}[/bold] [dim]{hit.kind}[/dim] {escape(hit.text)}")
@@ -146,8 +156,11 @@ def _recall(screen: Console, done: Rehearsal) -> None:
 def _next(screen: Console) -> None:
     program = _program()
     _title(screen, "Set it up for real")
-    screen.print(f"  [bold]{program} install[/bold]        registers the hooks with Claude Code")
-    screen.print(f"  [bold]{program} doctor --loop[/bold]  runs this loop on your installation")
+    for rest, what in (
+        ("install       ", "registers the hooks with Claude Code"),
+        ("doctor --loop ", "runs this loop on your installation"),
+    ):
+        screen.print(f"  [bold]{escape(program)} {rest}[/bold] {what}", soft_wrap=True)
 
 
 def _program() -> str:

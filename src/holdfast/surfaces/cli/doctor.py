@@ -11,18 +11,20 @@ import tempfile
 import time
 from dataclasses import asdict
 
-from rich.markup import escape
+from rich.console import Console
+from rich.text import Text
 
 from holdfast import settings
 from holdfast.actions.checkup import Finding, checkup
 from holdfast.actions.rehearse import Step, rehearse
-from holdfast.surfaces.cli.output import console, print_json
+from holdfast.surfaces.cli.output import console, harmless, print_json
+from holdfast.surfaces.cli.sessions import here
 
 MARKS = {
-    "ok": "[green]✓[/green]",
-    "warn": "[yellow]![/yellow]",
-    "fail": "[red]✗[/red]",
-    "info": "[dim]·[/dim]",
+    "ok": ("✓", "green"),
+    "warn": ("!", "yellow"),
+    "fail": ("✗", "red"),
+    "info": ("·", "dim"),
 }
 
 
@@ -32,20 +34,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    chosen = settings.load(os.environ, os.getcwd())
-    findings = checkup(os.environ, os.getcwd(), chosen, time.time())
-    steps: list[Step] = []
-    screen = console()
-    if not args.json:
-        for finding in findings:
-            _print(screen.print, finding)
-    if args.loop:
-        if not args.json:
-            screen.print("\n[bold]save → compact → restore on a scratch session[/bold]")
-        watch = (lambda _: None) if args.json else (lambda step: _print_step(screen.print, step))
-        with tempfile.TemporaryDirectory(prefix="holdfast-loop-") as folder:
-            done = rehearse(folder, time.time(), watch)
-        steps = done.steps
+    # In a program's hands only the JSON is printed.
+    screen = Console(quiet=True) if args.json else console()
+    folder = here()
+    chosen = settings.load(os.environ, folder)
+    findings = checkup(os.environ, folder, chosen, time.time())
+    for finding in findings:
+        _print(screen, finding)
+    steps = _loop(screen) if args.loop else []
     ok = all(finding.status != "fail" for finding in findings) and all(step.ok for step in steps)
     if args.json:
         print_json(
@@ -55,19 +51,24 @@ def run(args: argparse.Namespace) -> int:
                 "loop": [asdict(step) for step in steps],
             }
         )
-    elif args.loop:
-        screen.print("[green]pass[/green]" if all(step.ok for step in steps) else "[red]fail[/red]")
     return 0 if ok else 1
 
 
-def _print(out: object, finding: Finding) -> None:
-    assert callable(out)
-    out(f"{MARKS[finding.status]} [bold]{finding.name}[/bold] {escape(finding.detail)}")
-    if finding.hint:
-        out(f"    [dim]{escape(finding.hint)}[/dim]")
+def _loop(screen: Console) -> list[Step]:
+    screen.print("\n[bold]save → compact → restore on a scratch session[/bold]")
+    with tempfile.TemporaryDirectory(prefix="holdfast-loop-") as folder:
+        done = rehearse(folder, time.time(), lambda step: _print_step(screen, step))
+    screen.print("[green]pass[/green]" if done.ok else "[red]fail[/red]")
+    return done.steps
 
 
-def _print_step(out: object, step: Step) -> None:
-    assert callable(out)
-    verdict = "pass" if step.ok else "FAIL"
-    out(f"{MARKS['ok' if step.ok else 'fail']} {verdict}  {step.name}: {escape(step.detail)}")
+def _print(screen: Console, finding: Finding) -> None:
+    detail = harmless(finding.detail)
+    screen.print(Text.assemble(MARKS[finding.status], " ", (finding.name, "bold"), " ", detail))
+    for line in finding.hint.splitlines():
+        screen.print(Text(f"    {harmless(line)}", "dim"))
+
+
+def _print_step(screen: Console, step: Step) -> None:
+    mark, verdict = (MARKS["ok"], "pass") if step.ok else (MARKS["fail"], "FAIL")
+    screen.print(Text.assemble(mark, f" {verdict}  {step.name}: {harmless(step.detail)}"))

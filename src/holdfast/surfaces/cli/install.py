@@ -13,8 +13,10 @@ import sys
 
 from holdfast import settings
 from holdfast.actions import install as action
+from holdfast.actions.client import client
 from holdfast.hosts import claude_code
 from holdfast.surfaces.cli.output import say
+from holdfast.surfaces.cli.sessions import here
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,13 +35,13 @@ def add_scope(parser: argparse.ArgumentParser) -> None:
 
 
 def path_of(args: argparse.Namespace) -> str:
-    project = os.getcwd() if args.project or args.local else None
-    return claude_code.settings_path(os.environ, project, args.local)
+    project = here() if args.project or args.local else None
+    return os.path.abspath(claude_code.settings_path(os.environ, project, args.local))
 
 
 def run(args: argparse.Namespace) -> int:
     home = settings.home(os.environ)
-    client, version = action.client(os.environ)
+    path, version = client(os.environ)
     change = action.plan_install(path_of(args), version, home)
     if args.dry_run:
         show(change)
@@ -48,19 +50,27 @@ def run(args: argparse.Namespace) -> int:
         say(f"Already installed in {change.path}; nothing to do.")
         return 0
     action.install(change, home)
-    found = f"Claude Code {version}" if version else "no Claude Code found, so the safe set"
+    found = f"Claude Code {version}" if version else "the events of every Claude Code"
     say(f"Installed in {change.path} ({found}): {', '.join(change.events)}.")
     if not version:
-        looked = f"{client} did not tell its version" if client else "`claude` is not on the PATH"
-        say(f"{looked}; run this again once it is there to get every event.")
+        looked = f"{path} did not tell its version" if path else "`claude` is not on the PATH"
+        say(f"{looked}; run this again once it does to get every event.")
+    if args.project:
+        say("It names this machine's Python: where the file is shared, --local is for you alone.")
     say("It works from the next session on. `holdfast doctor --loop` tries the whole loop now.")
     return 0
 
 
 def show(change: action.Change) -> None:
     """The change as a diff on stdout."""
-    before = (change.before or "").splitlines(keepends=True)
-    after = (change.after or "").splitlines(keepends=True)
-    new = change.path if change.after is not None else "/dev/null"
-    sys.stdout.writelines(difflib.unified_diff(before, after, change.path, new))
+    old = os.devnull if change.before is None else change.path
+    new = os.devnull if change.after is None else change.path
+    for line in difflib.unified_diff(_lines(change.before), _lines(change.after), old, new):
+        sys.stdout.write(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n")
     say("Nothing was written." if change.is_needed else "There is nothing to change.")
+
+
+def _lines(text: str | None) -> list[str]:
+    """Lines as diff counts them; `splitlines` knows more line ends than that."""
+    *whole, rest = (text or "").split("\n")
+    return [f"{line}\n" for line in whole] + [rest] * bool(rest)

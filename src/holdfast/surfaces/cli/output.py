@@ -9,18 +9,25 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
+
+# Wide enough that nothing is wrapped in a pipe, where it would break ids and paths.
+UNWRAPPED = 10_000
+# A transcript can hold anything, also what would steer the reader's terminal.
+STEERING = dict.fromkeys(
+    [sign for sign in (*range(32), *range(127, 160)) if chr(sign) not in "\t\n"]
+)
 
 
 def console() -> Console:
-    """For data. Rich honours NO_COLOR and plain pipes by itself."""
-    return Console(soft_wrap=False, highlight=False)
+    """For data. Rich honours NO_COLOR by itself."""
+    return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else UNWRAPPED)
 
 
-def say(text: str) -> None:
+def say(text: str, style: str = "") -> None:
     """Words about the data go to stderr, so that data can be piped."""
-    Console(stderr=True, highlight=False).print(text)
+    Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text, style))
 
 
 def print_json(value: Any) -> None:
@@ -28,12 +35,17 @@ def print_json(value: Any) -> None:
     print()
 
 
+def harmless(text: str) -> str:
+    """Text of somebody else's without what terminals obey."""
+    return text.translate(STEERING)
+
+
 def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     made = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
         made.add_column(column, overflow="fold")
     for row in rows:
-        made.add_row(*(escape(cell) for cell in row))
+        made.add_row(*(Text(harmless(cell)) for cell in row))
     return made
 
 

@@ -9,43 +9,58 @@ import time
 from holdfast import settings
 from holdfast.actions.catch_up import Session, catch_up
 from holdfast.actions.project import project_of
-from holdfast.errors import NoSuchRecord
+from holdfast.errors import BadUsage, NoSuchRecord
 from holdfast.hosts.call import HookCall
 from holdfast.settings import Settings
 from holdfast.store.base import SessionRow, Store
 from holdfast.store.sqlite import SQLiteStore
 
 
-def add_session_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+def add_session_argument(
+    parser: argparse.ArgumentParser, *, or_transcript: str | None = None
+) -> None:
+    """`--session`; with a help text also `--transcript`, one or the other."""
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument(
         "--session",
         metavar="ID",
         help="a session by its exact id (default: the one calling, else this project's latest)",
     )
+    if or_transcript:
+        group.add_argument("--transcript", metavar="FILE", help=or_transcript)
+
+
+def here() -> str:
+    """The folder that a command is run in."""
+    try:
+        return os.getcwd()
+    except OSError:
+        raise BadUsage("this folder is gone", hint="change to one that is there") from None
 
 
 def open_store() -> tuple[Store, Settings]:
-    chosen = settings.load(os.environ, os.getcwd())
+    chosen = settings.load(os.environ, here())
     return SQLiteStore(chosen.database, busy_seconds=5.0), chosen
 
 
-def chosen_session(store: Store, wanted: str | None) -> SessionRow:
+def chosen_session(store: Store, args: argparse.Namespace) -> SessionRow:
     """By id; else the session that runs this command; else the project's latest."""
-    if wanted:
-        row = store.session(wanted)
+    if args.session:
+        row = store.session(args.session)
         if row is None:
-            raise NoSuchRecord(f"session {wanted}", hint="`holdfast status --all` lists them")
+            raise NoSuchRecord(f"session {args.session}", hint="`holdfast status --all` lists them")
         return row
     calling = os.environ.get("CLAUDE_CODE_SESSION_ID")
     row = store.session(calling) if calling else None
     if row is not None:
         return row
-    project = project_of(os.getcwd())
+    project = project_of(here())
     rows = store.sessions(project, 1)
     if not rows:
+        other = "; or give --transcript FILE" if "transcript" in args else ""
         raise NoSuchRecord(
-            f"no session of {project}",
-            hint="run `holdfast install`, then use your agent here; or give --transcript FILE",
+            f"a session of {project}",
+            hint=f"run `holdfast install`, then use your agent here{other}",
         )
     return rows[0]
 

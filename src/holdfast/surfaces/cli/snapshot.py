@@ -33,8 +33,9 @@ def run(args: argparse.Namespace) -> int:
         session=found["session"],
     )
     say(
-        f"[dim]Snapshot {found['id']} of session {found['session']}, "
-        f"{ago(found['created_at'])} ({found['reason']}), up to line {found['line']}[/dim]"
+        f"Snapshot {found['id']} of session {found['session']}, "
+        f"{ago(found['created_at'])} ({found['reason']}), up to line {found['line']}",
+        style="dim",
     )
     sys.stdout.write(brief.text)
     return 0

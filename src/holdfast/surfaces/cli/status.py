@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import os
 from typing import Any
 
 from holdfast.actions.project import project_of
 from holdfast.store.base import SessionRow, Store
 from holdfast.surfaces.cli.output import ago, console, count, print_json, say, stamp, table
-from holdfast.surfaces.cli.sessions import open_store, refresh
+from holdfast.surfaces.cli.sessions import here, open_store, refresh
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,13 +18,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     store, _ = open_store()
-    project = None if args.all else project_of(os.getcwd())
+    project = None if args.all else project_of(here())
     told = [describe(store, row) for row in store.sessions(project, 20)]
     if args.json:
         print_json({"project": project, "sessions": told})
         return 0
     if not told:
-        say(f"No session of {project} has been seen yet.")
+        say(f"No session{f' of {project}' if project else ''} has been seen yet.")
         say("`holdfast install` registers the hooks; then use your agent here.")
         return 0
     console().print(
@@ -69,6 +68,8 @@ def describe(store: Store, row: SessionRow) -> dict[str, Any]:
                 "receipt_line": made["receipt_line"],
             }
             for made in store.compactions(row["id"])
+            # PreCompact does not promise a compaction: one that was only announced is none.
+            if made["brief_id"] or made["ordinal"] <= len(state["compactions"])
         ],
     }
 

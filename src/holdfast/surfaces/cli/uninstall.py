@@ -26,9 +26,11 @@ def run(args: argparse.Namespace) -> int:
     if args.dry_run:
         show(change)
         return 0
+    action.uninstall(change, home)
     if not change.is_needed:
         say(f"Holdfast is not installed in {change.path}; nothing to do.")
         return 0
-    action.uninstall(change, home)
-    say(f"Taken out of {change.path} ({change.note}). Saved states stay in {home}.")
+    say(f"Taken out of {change.path} ({change.note}).")
+    if os.path.isdir(home):
+        say(f"Saved states stay in {home}.")
     return 0

@@ -1,0 +1,61 @@
+"""Which compaction is going on, whose it is, and whether its brief arrived."""
+
+from __future__ import annotations
+
+from holdfast.actions.catch_up import client_version
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.actions.catch_up import Session
+    from holdfast.hosts.base import Host
+    from holdfast.hosts.call import HookCall
+    from holdfast.store.base import CompactionRow, Store
+
+
+def is_of_sub_agent(store: Store, call: HookCall, host: Host, session: Session) -> bool:
+    """Whether a compaction that names no agent is a sub-agent's all the same.
+
+    Newer clients name the agent. Older ones do not; but the main chain compacts by itself only
+    when it is about to ask the model again, that is after a prompt or a tool's result, while a
+    sub-agent compacts when the main chain has said its last. Should this ever be wrong, the
+    next prompt delivers the brief.
+    """
+    version = client_version(session.state)
+    if version is None or version >= host.NAMES_SUB_AGENTS_SINCE:
+        return False
+    rows = store.compactions(session.id)
+    manual = "manual" in (call.trigger, rows[-1]["trigger_name"] if rows else None)
+    return not manual and session.state["last_speaker"] == "agent"
+
+
+def current_ordinal(store: Store, session: Session) -> int:
+    """The number of the compaction that is going on.
+
+    Some hosts write the boundary before their hooks run, some after: it is the last one in the
+    transcript if nothing has come of that one yet, otherwise the next.
+    """
+    told = session.state["compactions"]
+    if not told or told[-1]["reply_line"]:
+        return len(told) + 1
+    row = store.compaction(session.id, len(told))
+    return len(told) + 1 if row and row["brief_id"] else len(told)
+
+
+def undelivered(store: Store, session: Session) -> int:
+    """The ordinal of a compaction whose brief has not arrived, or 0.
+
+    Only for a compaction that happened while Holdfast was watching: a session that was
+    compacted long before is not interrupted.
+    """
+    told = session.state["compactions"]
+    if not told or not told[-1]["summary_line"] or told[-1]["deliveries"]:
+        return 0
+    ordinal = len(told)
+    row: CompactionRow | None = store.compaction(session.id, ordinal)
+    if row is not None and row["delivered_by"] == "UserPromptSubmit":
+        return 0
+    if row is None and told[-1]["line"] <= session.first_line and told[-1]["reply_line"]:
+        return 0
+    if row is not None and row["receipt"] == "unproven":
+        return 0
+    return ordinal

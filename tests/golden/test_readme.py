@@ -1,0 +1,30 @@
+"""The README shows a brief that Holdfast really makes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from holdfast import example
+from holdfast.brief.render import build
+from holdfast.quick_json import dumps
+from holdfast.state.fold import advance, new_state
+from holdfast.transcript.events import decode
+
+README = Path(__file__).parents[2] / "README.md"
+
+
+def brief_of_the_example() -> str:
+    made = example.build("/home/dev/courier", "session-1", 1_790_000_000.0)
+    state = new_state()
+    lines = ((number, dumps(line).encode()) for number, line in enumerate(made.before, 1))
+    advance(state, decode(lines))
+    return build(state, tokens=700, characters=9500, summary=made.summary).text
+
+
+def test_the_brief_in_the_readme_is_the_one_that_the_example_gives() -> None:
+    block = README.read_text(encoding="utf-8").split("```markdown\n")[1].split("```")[0]
+    assert block == brief_of_the_example()
+
+
+def test_the_readme_stays_short() -> None:
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 120

@@ -1,0 +1,387 @@
+"""The life of a session, hook by hook, as the host fires them."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from contextlib import closing
+from itertools import takewhile
+from typing import Any
+
+import pytest
+
+from holdfast import example
+from holdfast.example.session import Line
+
+from .scene import Scene
+
+NAMED_SINCE = "2.1.325"
+OLD_CLIENT = "2.1.100"
+
+
+def attachment(scene: Scene, brief: str, event: str = "SessionStart") -> list[Line]:
+    """What the host writes down when it has shown this text to the model."""
+    text = json.dumps(example.hook_attachment(scene.made.session, brief))
+    lines: list[Line] = json.loads(text.replace("SessionStart", event))
+    return lines
+
+
+def up_to_the_reply(lines: list[Line]) -> list[Line]:
+    """The host has compacted and waits: nothing was asked of the model yet."""
+    return list(takewhile(lambda line: line["type"] != "assistant", lines))
+
+
+def after(scene: Scene, *attached: list[Line]) -> list[Line]:
+    """Boundary, summary, what was attached, and the reply that goes on."""
+    return scene.made.after(sum(attached, []), str(scene.transcript))
+
+
+def of_an_old_client(lines: list[Line]) -> list[Line]:
+    text = json.dumps(lines).replace(f'"version": "{NAMED_SINCE}"', f'"version": "{OLD_CLIENT}"')
+    old: list[Line] = json.loads(text)
+    return old
+
+
+def saved_only(scene: Scene) -> None:
+    """Saved before the compaction; then the host never called again."""
+    scene.write(scene.made.before)
+    assert scene.fire("PreCompact").code == 0
+
+
+# The whole way
+
+
+def test_a_session_is_followed_saved_and_restored(scene: Scene) -> None:
+    made = scene.made
+    assert scene.fire("SessionStart", source="startup").is_silent
+    start = 0
+    for turn, end in enumerate(made.turn_ends, 1):
+        scene.write(made.before[start : end + 1])
+        start = end + 1
+        assert scene.fire("Stop", turn=turn).is_silent
+        assert scene.row()["state"] == scene.folded(), f"after turn {turn}"
+    scene.write(made.before[start:])
+
+    guidance = scene.fire("PreCompact", trigger="auto")
+    assert guidance.code == 0
+    assert "Never touch anything under migrations/" in guidance.out
+    assert not guidance.out.startswith("{"), "plain text goes into the summariser's prompt"
+
+    assert scene.fire("SubagentStop", text=made.summary).is_silent
+    brief = scene.fire("SessionStart", source="compact").brief
+    known_again = brief + made.summary
+    assert [fact.name for fact in made.planted if fact.text not in known_again] == []
+    assert scene.fire("PostCompact", text=made.summary).is_silent
+
+    scene.write(after(scene, attachment(scene, brief)))
+    assert scene.fire("Stop").is_silent
+    (row,) = scene.compactions()
+    assert (row["ordinal"], row["trigger_name"], row["receipt"]) == (1, "auto", "whole")
+    assert (row["summary"], row["brief"]) == (made.summary, brief)
+    assert row["delivered_by"] == "SessionStart"
+    with scene.store() as store:
+        (snapshot,) = store.snapshots("s1")
+    assert (snapshot["id"], snapshot["line"]) == (row["snapshot"], len(made.before))
+    assert scene.row()["state"] == scene.folded()
+    assert scene.log() == []
+
+
+def test_a_session_first_met_at_its_compaction_is_restored_like_any_other(scene: Scene) -> None:
+    scene.write(scene.made.before)
+    scene.fire("PreCompact")
+    brief = scene.fire("SessionStart", source="compact").brief
+    assert [fact.name for fact in scene.made.planted if fact.text not in brief] == []
+
+
+def test_what_the_summary_says_is_not_said_again(scene: Scene) -> None:
+    saved_only(scene)
+    whole = scene.fire("SessionStart", source="compact").brief
+    other = Scene(root=scene.root, session="s2")
+    short = other.compacted().brief
+    assert 0 < len(short) < len(whole)
+
+
+def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -> None:
+    first = scene.compacted().brief
+    scene.write(after(scene, attachment(scene, first)))
+    scene.fire("Stop")
+    scene.fire("PreCompact", trigger="manual")
+    scene.fire("SubagentStop", text="The second summary.")
+    second = scene.fire("SessionStart", source="compact").brief
+    scene.write(after(scene, attachment(scene, second)))
+    scene.fire("Stop")
+    one, two = scene.compactions()
+    assert (one["ordinal"], one["receipt"], one["brief"]) == (1, "whole", first)
+    assert (two["ordinal"], two["receipt"], two["brief"]) == (2, "whole", second)
+    assert (two["trigger_name"], two["summary"]) == ("manual", "The second summary.")
+    assert one["snapshot"] != two["snapshot"]
+
+
+def test_a_compaction_that_failed_and_is_tried_again_is_one_compaction(scene: Scene) -> None:
+    saved_only(scene)
+    scene.fire("PreCompact")
+    brief = scene.fire("SessionStart", source="compact").brief
+    scene.write(after(scene, attachment(scene, brief)))
+    scene.fire("Stop")
+    assert scene.receipts() == ["whole"]
+    with scene.store() as store:
+        assert len(store.snapshots("s1")) == 2
+
+
+def test_a_summary_is_never_put_down_to_an_earlier_compaction(scene: Scene) -> None:
+    """The second PreCompact is lost; the first compaction keeps the summary that was its own."""
+    brief = scene.compacted().brief
+    scene.write(after(scene, attachment(scene, brief)))
+    scene.fire("Stop")
+    scene.fire("SubagentStop", text="The second summary.")
+    scene.fire("PostCompact", text="The second summary.")
+    assert scene.compactions()[0]["summary"] == scene.made.summary
+
+
+def test_the_summary_of_an_ordinary_sub_agent_is_not_the_compaction_s(scene: Scene) -> None:
+    saved_only(scene)
+    scene.fire("SubagentStop", text="I searched.", agent_type="Explore", agent_id="a1")
+    assert scene.compactions()[0]["summary"] is None
+
+
+@pytest.mark.parametrize("turned_off", ["HOLDFAST_GUIDANCE"])
+def test_guidance_that_is_turned_off_does_not_turn_off_saving(
+    scene: Scene, turned_off: str
+) -> None:
+    scene.write(scene.made.before)
+    told = json.dumps(scene.payload("PreCompact")).encode()
+    assert scene.send(told, environ={turned_off: "off"}).is_silent
+    with scene.store() as store:
+        assert len(store.snapshots("s1")) == 1
+
+
+# The receipt
+
+
+def test_until_the_model_has_answered_a_receipt_is_pending(scene: Scene) -> None:
+    scene.compacted()
+    scene.write(up_to_the_reply(after(scene)))
+    scene.fire("Stop")
+    assert scene.receipts() == ["pending"]
+
+
+@pytest.mark.parametrize(
+    ("receipt", "copies", "length"),
+    [("whole", 1, None), ("cut", 1, 2000), ("twice", 2, None), ("never", 0, None)],
+)
+def test_the_transcript_tells_how_the_brief_arrived(
+    scene: Scene, receipt: str, copies: int, length: int | None
+) -> None:
+    brief = scene.compacted().brief
+    shown = attachment(scene, brief[:length])
+    scene.write(after(scene, *[shown] * copies))
+    assert scene.fire("Stop").is_silent
+    assert scene.receipts() == [receipt]
+
+
+def test_a_client_that_writes_nothing_down_leaves_it_unproven(scene: Scene) -> None:
+    scene.made.before[:] = of_an_old_client(scene.made.before)
+    scene.write(scene.made.before)
+    scene.fire("PreCompact", trigger="manual")
+    assert scene.fire("SessionStart", source="compact").brief
+    scene.write(of_an_old_client(after(scene)))
+    scene.fire("Stop")
+    assert scene.receipts() == ["unproven"]
+
+
+def test_somebody_else_s_brief_is_no_receipt_for_ours(scene: Scene) -> None:
+    scene.compacted()
+    scene.write(after(scene, attachment(scene, "# Where (holdfast:0badcafe)\nof another session")))
+    scene.fire("Stop")
+    assert scene.receipts() == ["never"]
+
+
+# The second chance
+
+
+def test_a_prompt_brings_the_brief_when_no_session_start_came(scene: Scene) -> None:
+    saved_only(scene)
+    scene.write(up_to_the_reply(after(scene)))
+    brief = scene.fire("UserPromptSubmit", text="go on").brief
+    assert "Never touch anything under migrations/" in brief
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent, "exactly once"
+    scene.write(attachment(scene, brief, "UserPromptSubmit"))
+    scene.write(after(scene)[len(up_to_the_reply(after(scene))) :])
+    assert scene.fire("UserPromptSubmit", text="further").is_silent
+    (row,) = scene.compactions()
+    assert (row["delivered_by"], row["receipt"]) == ("UserPromptSubmit", "whole")
+
+
+def test_a_prompt_brings_it_also_when_the_agent_went_on_without(scene: Scene) -> None:
+    saved_only(scene)
+    scene.write(after(scene))
+    assert scene.fire("Stop").is_silent
+    assert scene.fire("UserPromptSubmit", text="go on").brief
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+
+
+def test_a_prompt_brings_it_also_when_not_even_pre_compact_came(scene: Scene) -> None:
+    scene.fire("SessionStart", source="startup")
+    scene.write(scene.made.before)
+    scene.fire("Stop")
+    scene.write(after(scene))
+    assert scene.fire("UserPromptSubmit", text="go on").brief
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+
+
+def test_a_brief_that_was_sent_and_dropped_is_sent_once_more(scene: Scene) -> None:
+    assert scene.compacted().brief
+    scene.write(after(scene))
+    scene.fire("Stop")
+    assert scene.receipts() == ["never"]
+    brief = scene.fire("UserPromptSubmit", text="go on").brief
+    assert brief
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+    scene.write(attachment(scene, brief, "UserPromptSubmit"))
+    scene.fire("Stop")
+    assert scene.receipts() == ["whole"]
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_brief_that_arrived_is_not_sent_again(scene: Scene, answered: bool) -> None:
+    lines = after(scene, attachment(scene, scene.compacted().brief))
+    scene.write(lines if answered else up_to_the_reply(lines))
+    assert scene.fire("UserPromptSubmit", text="go on").is_silent
+
+
+@pytest.mark.parametrize("answered", [False, True])
+def test_a_client_that_writes_nothing_down_is_not_told_twice(scene: Scene, answered: bool) -> None:
+    scene.write(of_an_old_client(scene.made.before))
+    scene.fire("PreCompact", trigger="manual")
+    assert scene.fire("SessionStart", source="compact").brief
+    lines = of_an_old_client(after(scene))
+    scene.write(lines if answered else up_to_the_reply(lines))
+    assert scene.fire("UserPromptSubmit", text="go on").is_silent
+
+
+@pytest.mark.parametrize("first", ["UserPromptSubmit", "SessionStart", "Stop"])
+def test_a_session_first_seen_after_its_compaction_is_not_interrupted(
+    scene: Scene, first: str
+) -> None:
+    scene.write(scene.made.before + after(scene))
+    assert scene.fire(first).is_silent
+    assert scene.fire("UserPromptSubmit", text="go on").is_silent
+    assert scene.compactions() == []
+
+
+# Sub-agents
+
+
+def test_a_sub_agent_s_compaction_is_not_the_session_s(scene: Scene) -> None:
+    scene.write(scene.made.before)
+    of_agent: dict[str, Any] = {"agent_id": "a5cd1f0b2", "agent_type": "Explore"}
+    assert scene.fire("PreCompact", **of_agent).is_silent
+    assert scene.fire("SessionStart", source="compact", **of_agent).is_silent
+    assert scene.fire("PostCompact", text="The agent's summary.", **of_agent).is_silent
+    assert scene.compactions() == []
+    with scene.store() as store:
+        assert store.snapshots("s1") == []
+
+
+def test_a_sub_agent_s_compaction_inside_the_session_s_changes_nothing(scene: Scene) -> None:
+    scene.compacted()
+    before = scene.compactions()
+    of_agent: dict[str, Any] = {"agent_id": "a5cd1f0b2", "agent_type": "Explore"}
+    scene.fire("PreCompact", **of_agent)
+    scene.fire("SessionStart", source="compact", **of_agent)
+    scene.fire("PostCompact", text="The agent's summary.", **of_agent)
+    assert scene.compactions() == before
+
+
+# A transcript that does not stay
+
+
+def vanish(scene: Scene) -> None:
+    scene.transcript.unlink()
+
+
+def empty(scene: Scene) -> None:
+    scene.transcript.write_bytes(b"")
+
+
+def cut(scene: Scene) -> None:
+    lines = scene.transcript.read_bytes().splitlines(keepends=True)
+    scene.transcript.write_bytes(b"".join(lines[:12]))
+
+
+def become_a_folder(scene: Scene) -> None:
+    scene.transcript.unlink()
+    scene.transcript.mkdir()
+
+
+@pytest.mark.parametrize("happens", [vanish, empty, cut, become_a_folder])
+def test_what_happens_to_the_transcript_after_saving_costs_nothing(
+    scene: Scene, happens: Any
+) -> None:
+    saved_only(scene)
+    happens(scene)
+    brief = scene.fire("SessionStart", source="compact").brief
+    assert [fact.name for fact in scene.made.planted if fact.text not in brief] == []
+
+
+def test_a_thin_later_snapshot_does_not_hide_the_rich_one(scene: Scene) -> None:
+    saved_only(scene)
+    cut(scene)
+    scene.fire("PreCompact")
+    brief = scene.fire("SessionStart", source="compact").brief
+    assert [fact.name for fact in scene.made.planted if fact.text not in brief] == []
+
+
+def test_a_state_of_an_older_fold_is_folded_again(scene: Scene) -> None:
+    scene.write(scene.made.before)
+    scene.fire("Stop")
+    with closing(sqlite3.connect(scene.database)) as store, store:
+        store.execute("UPDATE sessions SET state = ?", ['{"version":0,"lines":3}'])
+    assert scene.fire("Stop").is_silent
+    assert scene.row()["state"] == scene.folded()
+    assert scene.log() == []
+
+
+# Beginnings and ends
+
+
+@pytest.mark.parametrize("source", ["startup", "clear", "resume"])
+def test_a_session_that_begins_or_goes_on_is_left_in_peace(scene: Scene, source: str) -> None:
+    assert scene.fire("SessionStart", source=source).is_silent, "unknown so far"
+    scene.write(scene.made.before)
+    assert scene.fire("SessionStart", source=source).is_silent, "well known"
+    brief = scene.compacted().brief
+    scene.write(after(scene, attachment(scene, brief)))
+    assert scene.fire("SessionStart", source=source).is_silent, "compacted"
+    assert scene.log() == []
+
+
+def test_a_session_ends_when_the_host_says_so_and_goes_on_when_resumed(scene: Scene) -> None:
+    scene.fire("SessionStart", source="startup")
+    scene.write(scene.made.before)
+    assert scene.row()["ended_at"] is None
+    assert scene.fire("SessionEnd", reason="logout").is_silent
+    ended = scene.row()
+    assert ended["ended_at"] is not None
+    assert ended["state"] == scene.folded(), "the last fold is in time"
+    scene.fire("SessionStart", source="resume")
+    assert scene.row()["ended_at"] is None
+
+
+def test_every_hook_leaves_a_mark_for_the_doctor(scene: Scene) -> None:
+    brief = scene.compacted().brief
+    scene.write(after(scene, attachment(scene, brief)))
+    scene.fire("PostCompact")
+    scene.fire("UserPromptSubmit", text="go on")
+    scene.fire("SessionEnd")
+    with scene.store() as store:
+        seen = {row["event"]: row["times"] for row in store.hooks_seen()}
+    assert seen == {
+        "SessionStart": 2,
+        "Stop": 1,
+        "PreCompact": 1,
+        "SubagentStop": 1,
+        "PostCompact": 1,
+        "UserPromptSubmit": 1,
+        "SessionEnd": 1,
+    }

@@ -1,0 +1,181 @@
+"""The brief as a whole, on the example session and on hostile states."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast import example
+from holdfast.brief.render import Brief, build
+from holdfast.brief.roles import WEIGHTS
+from holdfast.errors import BadUsage
+from holdfast.quick_json import dumps
+from holdfast.state.fold import advance, new_state
+from holdfast.state.model import State
+from holdfast.transcript.events import decode
+
+EXAMPLE = example.build("/home/dev/courier", "session-1", 1_790_000_000.0)
+
+
+def folded(lines: list[dict[str, object]]) -> State:
+    state = new_state()
+    advance(state, decode((number, dumps(line).encode()) for number, line in enumerate(lines, 1)))
+    return state
+
+
+@pytest.fixture(scope="module")
+def state() -> State:
+    return folded(EXAMPLE.before)
+
+
+def brief(state: State, tokens: int = 2000, characters: int = 9500, **more: str) -> Brief:
+    return build(state, tokens=tokens, characters=characters, **more)  # type: ignore[arg-type]
+
+
+def test_every_planted_fact_is_in_the_brief_or_in_the_summary(state: State) -> None:
+    text = brief(state, summary=EXAMPLE.summary).text + EXAMPLE.summary
+    assert [fact.name for fact in EXAMPLE.planted if fact.text not in text] == []
+
+
+def test_what_the_summary_lost_is_in_the_brief(state: State) -> None:
+    text = brief(state, summary=EXAMPLE.summary).text
+    lost = [fact for fact in EXAMPLE.planted if fact.fate == "lost"]
+    assert lost
+    assert [fact.name for fact in lost if fact.text not in text] == []
+
+
+def test_without_a_summary_the_brief_stands_alone(state: State) -> None:
+    text = brief(state, 3000).text
+    assert [fact.name for fact in EXAMPLE.planted if fact.text not in text] == []
+
+
+@pytest.mark.parametrize("tokens", [10, 60, 100, 300, 500, 1000, 2000, 3000])
+def test_the_budget_holds(state: State, tokens: int) -> None:
+    made = brief(state, tokens)
+    assert made.tokens <= tokens
+    assert made.units <= 9500
+
+
+@pytest.mark.parametrize("characters", [50, 200, 1000, 5000, 9500])
+def test_the_hosts_cap_holds(state: State, characters: int) -> None:
+    assert brief(state, 3000, characters).units <= characters
+
+
+def test_prohibitions_the_goal_and_the_latest_request_survive_a_small_budget(state: State) -> None:
+    text = brief(state, 700).text
+    assert "Never touch anything under migrations/" in text
+    assert "back off exponentially with jitter" in text
+    assert "add `courier dead --requeue ID` to the CLI" in text
+
+
+def test_the_same_state_gives_the_same_bytes(state: State) -> None:
+    assert brief(state).text == brief(state).text
+
+
+def test_the_marker_stands_in_the_brief_once_and_names_its_content(state: State) -> None:
+    made = brief(state)
+    assert made.text.count(f"holdfast:{made.id}") == 1
+    assert made.text.count("holdfast:") == 1
+    other = folded(EXAMPLE.before[:-20])
+    assert brief(other).id != made.id
+    assert len(made.id) == 8
+
+
+def test_every_item_carries_the_line_it_comes_from(state: State) -> None:
+    items = [line for line in brief(state).text.splitlines() if line.startswith("- ")]
+    assert items
+    assert [line for line in items if not line.rstrip().endswith(")") or "(L" not in line] == []
+
+
+def test_every_reference_holds(state: State) -> None:
+    """The quoted words stand in the transcript line that is named."""
+    raw = {number: dumps(line) for number, line in enumerate(EXAMPLE.before, 1)}
+    for rule in state["rules"]:
+        assert dumps(rule["text"])[1:-1] in raw[rule["line"]]
+    for decision in state["decisions"]:
+        for part in decision["text"].split(" — "):
+            assert dumps(part)[1:-1] in raw[decision["line"]]
+
+
+def test_a_finished_item_is_never_shown_as_open(state: State) -> None:
+    text = brief(state).text
+    for item in state["plan"]:
+        if item["status"] == "completed":
+            assert f"pending: {item['text']}" not in text
+            assert f"in progress: {item['text']}" not in text
+
+
+def test_a_superseded_rule_is_not_shown_as_a_rule() -> None:
+    state = new_state()
+    state["rules"] = [
+        {"text": "Always use tabs.", "kind": "requirement", "line": 1, "superseded": 5},
+        {"text": "Use spaces instead of tabs.", "kind": "requirement", "line": 5, "superseded": 0},
+    ]
+    text = brief(state).text
+    assert "Use spaces instead of tabs." in text
+    assert "Always use tabs." not in text
+
+
+def test_a_call_without_a_result_is_told_as_unknown() -> None:
+    state = new_state()
+    state["calls"] = {"t": {"name": "Edit", "input": {"file_path": "src/a.py"}, "line": 7}}
+    assert "no result was recorded for Edit `src/a.py`" in brief(state).text
+
+
+def test_a_secret_in_what_was_said_last_is_redacted() -> None:
+    state = new_state()
+    token = "ghp_" + "a1B2" * 9
+    state["doing"] = {"text": f"I exported {token} for you.", "line": 3}
+    state["calls"] = {"t": {"name": "Bash", "input": {"command": f"echo {token}"}, "line": 4}}
+    text = brief(state).text
+    assert token not in text
+    assert "[redacted:github-token]" in text
+
+
+def test_an_empty_session_gives_a_short_pointer() -> None:
+    text = brief(new_state()).text
+    assert "one lookup away" in text
+    assert len(text) < 600
+
+
+def test_no_room_at_all_gives_nothing_rather_than_too_much(state: State) -> None:
+    assert brief(state, 5).text == ""
+
+
+def test_the_recall_command_is_the_one_that_works_here(state: State) -> None:
+    assert '`py -m holdfast recall "words"`' in brief(state, recall="py -m holdfast recall").text
+
+
+@pytest.mark.parametrize("role", sorted(WEIGHTS))
+def test_every_role_keeps_what_binds(state: State, role: str) -> None:
+    made = brief(state, 800, role=role)
+    assert made.tokens <= 800
+    assert "Never touch anything under migrations/" in made.text
+
+
+def test_an_unknown_role_is_explained(state: State) -> None:
+    with pytest.raises(BadUsage, match="no role 'boss'"):
+        brief(state, role="boss")
+
+
+def test_a_validator_sees_failures_before_plans_when_room_is_short(state: State) -> None:
+    validator = brief(state, 900, role="validator")
+    assert "Failing now" in validator.text
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.text(max_size=300), max_size=12),
+    st.lists(st.text(min_size=1, max_size=120), max_size=30, unique=True),
+    st.integers(40, 600),
+)
+def test_budgets_hold_for_any_words(requests: list[str], paths: list[str], tokens: int) -> None:
+    state = new_state()
+    state["requests"] = [
+        {"text": text, "line": number, "at": ""} for number, text in enumerate(requests, 1)
+    ]
+    state["files"] = {path: {"line": 1, "edits": 1} for path in paths}
+    made = brief(state, tokens, 1200)
+    assert made.tokens <= tokens
+    assert made.units <= 1200

@@ -1,0 +1,41 @@
+"""How much room a text takes."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.brief.tokens import cost, estimate, units
+
+
+def test_prose_is_counted_at_three_characters_a_token() -> None:
+    prose = "the worker puts a failed job back into the queue without any delay at all " * 20
+    assert estimate(prose) == pytest.approx(len(prose) / 3.0, rel=0.02)
+
+
+def test_paths_and_identifiers_are_counted_denser_than_prose() -> None:
+    paths = "src/courier/backoff.py tests/test_worker.py retry_cap_seconds Worker.run_once " * 20
+    assert estimate(paths) == pytest.approx(len(paths) / 2.4, rel=0.02)
+
+
+@pytest.mark.parametrize("text", ["다음에 해야할 작업", "日本語のテキスト", "🙂🙂🙂", "—×…“”"])
+def test_each_character_outside_ascii_counts_as_a_token(text: str) -> None:
+    assert estimate(text) >= len(text.replace(" ", ""))
+
+
+def test_nothing_costs_nothing() -> None:
+    assert estimate("") == 0
+
+
+@given(st.lists(st.text(), max_size=20))
+def test_the_cost_of_lines_adds_up(lines: list[str]) -> None:
+    """What is packed line by line never comes out larger in the end."""
+    clean = [line.replace("\n", " ").replace("\r", " ") for line in lines]
+    apart = sum(cost(line) + 0.4 for line in clean)
+    assert cost("\n".join(clean)) <= apart + 1e-6
+
+
+@pytest.mark.parametrize(("text", "count"), [("abc", 3), ("Привет", 6), ("🙂", 2), ("", 0)])
+def test_units_are_those_that_the_host_counts(text: str, count: int) -> None:
+    assert units(text) == count == len(text.encode("utf-16-le")) // 2

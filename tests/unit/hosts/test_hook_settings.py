@@ -1,0 +1,178 @@
+"""Our hooks go into a settings file and out of it again; nothing of others' is lost."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from holdfast.errors import SettingsFileUnusable
+from holdfast.hosts.hook_settings import (
+    OURS,
+    add,
+    containers,
+    entry,
+    parse,
+    registered,
+    take_out,
+)
+from tests.unit.hosts.documents import OUR_EVENTS, blank, documents
+
+COMMAND = f"/opt/py -c 'from {OURS} import main; main()'"
+ENTRIES = {event: entry(COMMAND, 15) for event in OUR_EVENTS}
+THEIRS = {"hooks": [{"type": "command", "command": "say done"}]}
+PATH = "settings.json"
+QUICK = settings(max_examples=80, deadline=None)
+
+
+def load(text: str) -> Any:
+    return json.loads(text.lstrip("\ufeff")) if text.strip("\ufeff \t\r\n") else {}
+
+
+def with_ours(known: dict[str, Any]) -> dict[str, Any]:
+    known = copy.deepcopy(known)
+    for event, ours in ENTRIES.items():
+        known.setdefault("hooks", {}).setdefault(event, []).append(ours)
+    return known
+
+
+def same(one: Any, other: Any) -> bool:
+    """Equal, also in the order of the members."""
+    return json.dumps(one) == json.dumps(other)
+
+
+@QUICK
+@given(documents() | blank)
+def test_adding_keeps_every_other_value_and_its_order(text: str) -> None:
+    after, _ = add(text, ENTRIES)
+    assert same(load(after), with_ours(load(text)))
+
+
+@QUICK
+@given(documents() | blank)
+def test_adding_replaces_nothing_but_white_space_and_can_be_undone(text: str) -> None:
+    after, splices = add(text, ENTRIES)
+    assert [splice.removed.strip("\ufeff \t\r\n") for splice in splices] == [""] * len(splices)
+    for splice in reversed(splices):
+        after = splice.undo(after)
+    assert after == text
+
+
+@QUICK
+@given(documents() | blank)
+def test_taking_out_entry_by_entry_leaves_what_was_there(text: str) -> None:
+    after, _ = add(text, ENTRIES)
+    left = take_out(after, containers(load(text)))
+    assert same(load(left), load(text))
+    assert registered(load(left)) == {}
+
+
+@QUICK
+@given(documents())
+def test_a_text_without_our_hooks_is_left_as_it_is(text: str) -> None:
+    assert take_out(text) == text
+
+
+@QUICK
+@given(documents(), st.sampled_from([2, 4, "\t", None]), st.sampled_from(OUR_EVENTS), st.booleans())
+def test_what_others_changed_meanwhile_stays(
+    text: str, indent: int | str | None, event: str, first: bool
+) -> None:
+    known = load(text)
+    # Written anew by another program, as the host itself does, with changes in several places.
+    changed = load(add(text, ENTRIES)[0])
+    for settings_ in (changed, known):
+        settings_["model"] = {"new": ["value"]}
+        hooks = settings_.setdefault("hooks", {})
+        entries = hooks.setdefault(event, [])
+        entries.insert(0 if first else len(entries), THEIRS)
+    rewritten = json.dumps(changed, indent=indent)
+    left = take_out(rewritten, containers(load(text)))
+    assert load(left) == known
+
+
+def test_a_hook_of_ours_that_somebody_put_among_theirs_goes_alone() -> None:
+    theirs, ours = THEIRS["hooks"][0], ENTRIES["Stop"]["hooks"][0]
+    for mixed in ([theirs, ours], [ours, theirs], [ours, theirs, ours]):
+        text = json.dumps({"hooks": {"Stop": [{"matcher": "x", "hooks": mixed}]}}, indent=2)
+        assert load(take_out(text)) == {"hooks": {"Stop": [{"matcher": "x", "hooks": [theirs]}]}}
+
+
+def test_what_only_we_needed_goes_with_us() -> None:
+    text = add('{\n  "model": "opus"\n}\n', ENTRIES)[0]
+    assert take_out(text) == '{\n  "model": "opus"\n}\n'
+
+
+def test_what_was_empty_before_us_is_empty_again() -> None:
+    before = '{"hooks": {"Stop": []}}'
+    after = add(before, ENTRIES)[0]
+    assert take_out(after, containers(load(before))) == before
+    assert take_out(after) == "{}"
+
+
+def test_a_repeated_name_does_not_bring_back_what_it_had_hidden() -> None:
+    ours = json.dumps(ENTRIES["Stop"])
+    hidden = '{"command": "hidden"}'
+    twice = f'{{"hooks": {{"Stop": [{hidden}]}}, "hooks": {{"Stop": [{ours}]}}}}'
+    assert load(take_out(twice)) == {"hooks": {}}
+    twice = f'{{"hooks": {{"Stop": 5, "Stop": [{ours}], "X": []}}}}'
+    assert load(take_out(twice)) == {"hooks": {"Stop": [], "X": []}}
+
+
+def test_registered_tells_our_commands_by_event_and_nobody_elses() -> None:
+    both = {"hooks": {"Stop": [THEIRS, ENTRIES["Stop"], ENTRIES["Stop"]], "PreToolUse": [THEIRS]}}
+    assert registered(both) == {"Stop": [COMMAND, COMMAND]}
+
+
+@pytest.mark.parametrize(
+    "strange",
+    [None, "text", {"hooks": "x"}, {"hooks": [None, 1, {"command": 5}, {"command": None}]}],
+)
+def test_entries_of_a_strange_shape_are_somebody_elses(strange: Any) -> None:
+    assert registered({"hooks": {"Stop": [strange]}}) == {}
+    text = json.dumps({"hooks": {"Stop": [strange, ENTRIES["Stop"]]}})
+    assert load(take_out(text)) == {"hooks": {"Stop": [strange]}}
+
+
+@pytest.mark.parametrize(
+    ("text", "problem", "hint"),
+    [
+        ("{", "is not JSON", "json.tool"),
+        ('{"a": 1,}', "is not JSON", "json.tool"),
+        ('{"a": "\x01"}', "is not JSON", "json.tool"),
+        ("\x00{\x00", "is not JSON", "json.tool"),
+        ('{\n  // mine\n  "a": 1\n}', "is not JSON", "no comments"),
+        ('{"a": /* mine */ 1}', "is not JSON", "no comments"),
+        ("[]", "does not hold a JSON object", "json.tool"),
+        ('"text"', "does not hold a JSON object", "json.tool"),
+        ("null", "does not hold a JSON object", "json.tool"),
+        ('{"hooks": []}', '"hooks" is not an object of lists', "json.tool"),
+        ('{"hooks": null}', '"hooks" is not an object of lists', "json.tool"),
+        ('{"hooks": {"Stop": {}}}', '"hooks" is not an object of lists', "json.tool"),
+        pytest.param('{"a": ' + "[" * 100_000, "nested too deeply", "json.tool", id="deep"),
+    ],
+)
+def test_a_file_that_cannot_be_changed_is_told_with_a_hint(
+    text: str, problem: str, hint: str
+) -> None:
+    with pytest.raises(SettingsFileUnusable, match=PATH) as caught:
+        parse(text, PATH)
+    assert problem in str(caught.value)
+    assert hint in caught.value.hint
+
+
+@given(documents() | blank)
+@settings(max_examples=40, deadline=None)
+def test_what_was_added_can_be_parsed_again(text: str) -> None:
+    settings_ = parse(text, PATH)
+    assume(not registered(settings_))
+    assert registered(parse(add(text, ENTRIES)[0], PATH)) == {e: [COMMAND] for e in OUR_EVENTS}
+
+
+def test_an_entry_without_a_timeout_leaves_it_to_the_host() -> None:
+    assert entry("x", None) == {"hooks": [{"type": "command", "command": "x"}]}
+    assert entry("x", 15)["hooks"][0]["timeout"] == 15

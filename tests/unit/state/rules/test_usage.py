@@ -1,0 +1,72 @@
+"""How full the context is: the host's own figure of the last message."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.unit.transcript_lines import (
+    Line,
+    bash,
+    boundary,
+    call,
+    spent,
+    state_of,
+    summary,
+    used,
+    user,
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "context"),
+    [
+        ([], 0),
+        ([spent(21_400)], 21_400),
+        ([spent(21_400), spent(30_000)], 30_000),
+        # One message is written in several lines, each with the whole usage.
+        ([spent(21_400), spent(21_400)], 21_400),
+        ([spent(21_400), spent(0)], 21_400),
+        ([spent(21_400), spent(9, model="<synthetic>")], 21_400),
+        ([spent(21_400), {**spent(900), "isSidechain": True}], 21_400),
+        ([spent(150_000), boundary(postTokens=7_500)], 7_500),
+        ([spent(150_000), boundary()], 0),
+        ([spent(150_000), boundary(postTokens=7_500), summary(), spent(34_000)], 34_000),
+    ],
+)
+def test_the_context_is_that_of_the_last_message(lines: list[Line], context: int) -> None:
+    assert state_of(*lines)["usage"]["context"] == context
+
+
+def test_the_last_message_is_known_by_its_id_model_and_line() -> None:
+    lines = [user("go"), spent(9, id="msg_7", model="claude-opus-4-6"), user("on")]
+    usage = state_of(*lines)["usage"]
+    assert (usage["message"], usage["model"], usage["line"]) == ("msg_7", "claude-opus-4-6", 2)
+
+
+@pytest.mark.parametrize(
+    ("lines", "window"),
+    [
+        ([spent(199_000)], 200_000),
+        ([spent(200_001)], 1_000_000),
+        ([spent(9, model="claude-sonnet-4-5[1m]")], 1_000_000),
+        ([spent(300_000), boundary(postTokens=9), spent(20_000)], 1_000_000),
+    ],
+)
+def test_a_window_is_as_large_as_it_has_proved_to_be(lines: list[Line], window: int) -> None:
+    assert state_of(*lines)["usage"]["window"] == window
+
+
+@pytest.mark.parametrize(
+    ("lines", "calls", "since"),
+    [
+        ([*bash("ls"), *used("Read", {"file_path": "a"})], 2, 2),
+        ([*bash("ls"), boundary(), summary(), *bash("ls"), call("Bash", {})], 3, 2),
+        ([*bash("ls"), summary(), *bash("ls")], 2, 1),
+        ([*bash("ls"), {**call("Bash", {}), "isSidechain": True}], 1, 1),
+    ],
+)
+def test_tool_calls_are_counted_in_all_and_since_the_compaction(
+    lines: list[Line], calls: int, since: int
+) -> None:
+    usage = state_of(*lines)["usage"]
+    assert (usage["tool_calls"], usage["calls_since_compaction"]) == (calls, since)

@@ -1,0 +1,124 @@
+"""A hook is a fresh process, and most of its time is imports: this list is its start-up budget.
+
+A timer would be flaky and would not say which line did it; a list of modules does both.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import holdfast
+from holdfast import example
+
+# Besides what the interpreter itself has loaded. Each costs a fraction of a millisecond.
+CHEAP = {
+    "__future__", "_json", "_sqlite3", "_stat", "genericpath", "os", "os.path",
+    "posixpath", "stat", "zlib", "_collections_abc",
+}  # fmt: skip
+# Regular expressions cost 3 ms, so only what cannot do without them brings them in.
+EXPRESSIONS = {
+    "_collections", "_functools", "_operator", "_sre", "collections", "copyreg", "enum",
+    "functools", "itertools", "keyword", "operator", "re", "re._casefix", "re._compiler",
+    "re._constants", "re._parser", "reprlib", "types",
+}  # fmt: skip
+# Splitting a shell command into words.
+SHELL = {"shlex"}
+ALLOWED = CHEAP | EXPRESSIONS | SHELL
+
+# The usual ways to make a hook slow, by name, so that nobody adds them to the list above.
+NEVER = {
+    "argparse", "asyncio", "contextlib", "dataclasses", "datetime", "importlib.metadata", "inspect",
+    "json", "locale", "logging", "pathlib", "rich", "shutil", "site", "socket", "sqlite3",
+    "subprocess", "tempfile", "threading", "traceback", "typing", "urllib", "uuid", "weakref",
+    "holdfast.example", "holdfast.hosts.base", "holdfast.state.model", "holdfast.store.base",
+    "holdfast.surfaces.cli", "holdfast.transcript.model",
+}  # fmt: skip
+
+EVENTS: list[tuple[str, dict[str, Any]]] = [
+    ("SessionStart", {"source": "startup"}),
+    ("UserPromptSubmit", {"text": "go on"}),
+    ("Stop", {}),
+    ("PreCompact", {"trigger": "auto"}),
+    ("SubagentStop", {}),
+    ("SessionStart", {"source": "compact"}),
+    ("PostCompact", {}),
+    ("SessionStart", {"source": "resume"}),
+    ("SessionEnd", {}),
+]
+SILENT = ("UserPromptSubmit", "Stop", "SubagentStop", "PostCompact", "SessionEnd")
+
+LIST_MODULES = "print(*sorted(sys.modules), sep='\\n')"
+PROGRAM = """\
+import sys; sys.path.append({folder!r})
+from holdfast.surfaces import hook
+out = hook.run(sys.stdin.buffer.read(), 0.0)
+print(len(out), file=sys.stderr)
+"""
+
+
+def modules(program: str, told: object, home: Path) -> tuple[set[str], int]:
+    """What is loaded when that program has run, and how much the hook would have printed."""
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", program + LIST_MODULES],
+        input=json.dumps(told), capture_output=True, text=True, check=True,
+        env={"PATH": os.environ.get("PATH", ""), "HOLDFAST_HOME": str(home)},
+    )  # fmt: skip
+    return set(done.stdout.split()), int(done.stderr or "0")
+
+
+@pytest.fixture(scope="module")
+def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
+    """The modules that each firing of a whole session brought in, in the order they happen."""
+    return dict(fire_all(tmp_path_factory.mktemp("session")))
+
+
+def fire_all(folder: Path) -> Iterator[tuple[str, set[str]]]:
+    bare, _ = modules("import sys\n", None, folder / "home")
+    made = example.build(str(folder / "courier"), "s1", 1_760_000_000.0)
+    transcript = str(folder / "s1.jsonl")
+    example.write(transcript, made.before)
+    program = PROGRAM.format(folder=str(Path(holdfast.__file__).parent.parent))
+    for event, fields in EVENTS:
+        name = " ".join([event, *fields.values()][:2]) if event == "SessionStart" else event
+        told = example.payload(event, made.session, transcript, **fields)
+        found, printed = modules(program, told, folder / "home")
+        speaks = name in ("PreCompact", "SessionStart compact")
+        assert bool(printed) == speaks, f"{name} did not do its work here"
+        yield name, found - bare
+
+
+@pytest.mark.parametrize("name", [
+    "SessionStart startup", "UserPromptSubmit", "Stop", "PreCompact", "SubagentStop",
+    "SessionStart compact", "PostCompact", "SessionStart resume", "SessionEnd",
+])  # fmt: skip
+def test_a_hook_imports_nothing_beyond_the_list(loaded: dict[str, set[str]], name: str) -> None:
+    ours = {module for module in loaded[name] if module.split(".")[0] == "holdfast"}
+    assert "holdfast.surfaces.hook" in ours
+    assert loaded[name] - ours - ALLOWED == set()
+    assert loaded[name] & NEVER == set()
+
+
+@pytest.mark.parametrize("name", SILENT)
+def test_a_hook_that_has_nothing_to_say_does_not_load_the_brief(
+    loaded: dict[str, set[str]], name: str
+) -> None:
+    assert {module for module in loaded[name] if module.startswith("holdfast.brief")} == set()
+    assert "holdfast.brief.render" in loaded["SessionStart compact"]
+
+
+def test_the_list_holds_nothing_that_no_hook_needs(loaded: dict[str, set[str]]) -> None:
+    """What is no longer imported must not be able to come back unseen."""
+    used: set[str] = set().union(*loaded.values())
+    assert ALLOWED - used == set()
+
+
+def test_what_is_never_imported_is_not_on_the_list() -> None:
+    assert ALLOWED.isdisjoint(NEVER)

@@ -1,0 +1,161 @@
+"""Settings: which layer wins, and what becomes of a value that cannot be used."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast import settings
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    (folder / ".holdfast").mkdir(parents=True)
+    return folder
+
+
+def load(home: Path, project: Path | None = None, **environ: str) -> settings.Settings:
+    return settings.load({"HOLDFAST_HOME": str(home), **environ}, str(project) if project else None)
+
+
+def write(folder: Path, content: object) -> Path:
+    file = folder / "settings.json"
+    file.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+    return file
+
+
+def test_without_files_and_variables_the_defaults_hold(home: Path, project: Path) -> None:
+    chosen = load(home, project)
+    assert (chosen.brief_tokens, chosen.guidance, chosen.problems) == (2000, True, ())
+
+
+def test_the_environment_beats_the_project_which_beats_the_user(home: Path, project: Path) -> None:
+    write(home, {"brief_tokens": 500, "guidance": False})
+    assert load(home, project).brief_tokens == 500
+    write(project / ".holdfast", {"brief_tokens": 600})
+    chosen = load(home, project)
+    assert (chosen.brief_tokens, chosen.guidance) == (600, False)
+    chosen = load(home, project, HOLDFAST_BRIEF_TOKENS="700")
+    assert (chosen.brief_tokens, chosen.guidance) == (700, False)
+
+
+def test_another_folder_s_project_file_does_not_count(home: Path, project: Path) -> None:
+    write(project / ".holdfast", {"brief_tokens": 600})
+    assert load(home).brief_tokens == 2000
+    assert load(home, project.parent).brief_tokens == 2000
+
+
+@pytest.mark.parametrize("word", ["off", "OFF", "False", "0", "no"])
+def test_a_switch_understands_the_usual_words_for_off(home: Path, word: str) -> None:
+    assert load(home, HOLDFAST_GUIDANCE=word).guidance is False
+
+
+@pytest.mark.parametrize("word", ["on", "True", "1", "YES"])
+def test_a_switch_understands_the_usual_words_for_on(home: Path, word: str) -> None:
+    write(home, {"guidance": False})
+    assert load(home, HOLDFAST_GUIDANCE=word).guidance is True
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("99", "between 100 and 3000, not 99"),
+        ("3001", "between 100 and 3000, not 3001"),
+        ("-500", "between 100 and 3000, not -500"),
+        ("many", "a whole number, not 'many'"),
+        ("", "a whole number, not ''"),
+        ("1.5", "a whole number, not '1.5'"),
+        ("9" * 5000, "a whole number"),
+    ],
+)
+def test_a_number_that_cannot_be_used_is_told_and_skipped(
+    home: Path, value: str, words: str
+) -> None:
+    write(home, {"brief_tokens": 500})
+    chosen = load(home, HOLDFAST_BRIEF_TOKENS=value)
+    assert chosen.brief_tokens == 500, "the next layer holds"
+    (problem,) = chosen.problems
+    assert problem.startswith("environment: brief_tokens is ")
+    assert words in problem
+
+
+@pytest.mark.parametrize("edge", [100, 3000])
+def test_the_limits_themselves_are_allowed(home: Path, edge: int) -> None:
+    assert load(home, HOLDFAST_BRIEF_TOKENS=str(edge)).brief_tokens == edge
+
+
+def test_a_bad_value_names_its_file_and_spoils_no_other(home: Path) -> None:
+    file = write(home, {"guidance": "perhaps", "brief_tokens": 500, "brief_tokns": 5})
+    chosen = load(home)
+    assert (chosen.guidance, chosen.brief_tokens) == (True, 500)
+    assert chosen.problems == (
+        f"{file}: guidance is on or off, not 'perhaps'",
+        f"{file}: unknown setting 'brief_tokns'",
+    )
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[1, 2]", "null", '"text"', "[" * 100_000, '{"a":' * 100_000, "\x00"]
+)
+def test_a_file_that_is_no_object_is_told_and_skipped(home: Path, content: str) -> None:
+    file = write(home, content)
+    chosen = load(home, HOLDFAST_BRIEF_TOKENS="700")
+    assert (chosen.brief_tokens, chosen.guidance) == (700, True)
+    (problem,) = chosen.problems
+    assert problem.startswith(f"{file}: (file): ")
+
+
+def test_a_file_in_another_encoding_or_that_is_a_folder_is_told_too(home: Path) -> None:
+    (home / "settings.json").write_bytes(b'{"guidance": "\xff\xfe"}')
+    assert len(load(home).problems) == 1
+    (home / "settings.json").unlink()
+    (home / "settings.json").mkdir()
+    assert len(load(home).problems) == 1
+
+
+def test_store_and_log_lie_in_the_home_folder(home: Path) -> None:
+    chosen = load(home)
+    assert chosen.database == str(home / "holdfast.db")
+    assert chosen.log == str(home / "holdfast.log")
+
+
+def test_a_relative_home_is_settled_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert settings.home({"HOLDFAST_HOME": "here"}) == str(tmp_path / "here")
+
+
+@pytest.mark.parametrize(
+    ("platform", "environ", "expected"),
+    [
+        ("linux", {}, "/home/u/.local/state/holdfast"),
+        ("linux", {"XDG_STATE_HOME": "/var/u"}, "/var/u/holdfast"),
+        ("linux", {"XDG_STATE_HOME": "relative"}, "/home/u/.local/state/holdfast"),
+        ("linux", {"HOLDFAST_HOME": "/srv/h", "XDG_STATE_HOME": "/var/u"}, "/srv/h"),
+        ("linux", {"HOLDFAST_HOME": ""}, "/home/u/.local/state/holdfast"),
+        ("darwin", {}, "/home/u/Library/Application Support/holdfast"),
+        ("win32", {"LOCALAPPDATA": "/local"}, "/local/holdfast"),
+        ("win32", {}, "/home/u/AppData/Local/holdfast"),
+    ],
+)
+def test_every_platform_has_its_own_place(
+    monkeypatch: pytest.MonkeyPatch, platform: str, environ: dict[str, str], expected: str
+) -> None:
+    monkeypatch.setattr(sys, "platform", platform)
+    assert settings.home({"HOME": "/home/u", **environ}) == expected
+
+
+def test_every_setting_is_explained() -> None:
+    assert settings.EXPLAINED.keys() == settings.DEFAULTS.keys()

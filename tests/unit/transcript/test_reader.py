@@ -1,0 +1,488 @@
+"""Reading a file that somebody else writes to: every line once, whatever happens to the file."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from unittest.mock import patch
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.errors import NotATranscript
+from holdfast.transcript import reader
+from holdfast.transcript.model import Cursor
+from holdfast.transcript.reader import Reader, whole_file
+
+Numbered = list[tuple[int, bytes]]
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "session.jsonl"
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def set_limits(**limits: int) -> None:
+        for name, value in limits.items():
+            monkeypatch.setattr(reader, name, value)
+
+    return set_limits
+
+
+def append(file: Path, content: bytes) -> None:
+    with file.open("ab") as stream:
+        stream.write(content)
+
+
+def read_on(
+    file: Path, cursor: Cursor | None = None, *, finished: bool = False
+) -> tuple[Numbered, Cursor]:
+    """One process: it reads what is new and leaves a cursor, which is stored as JSON."""
+    it = Reader(str(file), cursor)
+    lines = list(it.lines(finished=finished))
+    return lines, json.loads(json.dumps(it.cursor()))
+
+
+def test_lines_are_numbered_from_one(file: Path) -> None:
+    file.write_bytes(b"a\nb\n")
+    assert read_on(file)[0] == [(1, b"a"), (2, b"b")]
+
+
+def test_only_what_is_new_is_read_from_a_cursor(file: Path) -> None:
+    file.write_bytes(b"a\nb\n")
+    _, cursor = read_on(file)
+    assert read_on(file, cursor)[0] == []
+    append(file, b"c\n")
+    assert read_on(file, cursor)[0] == [(3, b"c")]
+
+
+def test_a_cursor_of_an_empty_file_still_holds_when_it_fills(file: Path) -> None:
+    file.touch()
+    lines, cursor = read_on(file)
+    assert lines == []
+    append(file, b"a\n")
+    again = Reader(str(file), cursor)
+    assert not again.restarted
+    assert list(again.lines()) == [(1, b"a")]
+
+
+def test_a_line_that_is_still_being_written_waits_for_its_newline(file: Path) -> None:
+    file.write_bytes(b'a\n{"half":')
+    lines, cursor = read_on(file)
+    assert lines == [(1, b"a")]
+    append(file, b"1")
+    lines, cursor = read_on(file, cursor)
+    assert lines == []
+    append(file, b"}\nc\n")
+    assert read_on(file, cursor)[0] == [(2, b'{"half":1}'), (3, b"c")]
+
+
+def test_there_is_more_as_long_as_bytes_are_unread(file: Path) -> None:
+    file.write_bytes(b"a\nhalf")
+    it = Reader(str(file))
+    assert it.has_more
+    list(it.lines())
+    assert it.has_more
+    list(it.lines(finished=True))
+    assert not it.has_more
+
+
+def test_the_last_line_of_a_finished_file_needs_no_newline(file: Path) -> None:
+    file.write_bytes(b"a\nb")
+    assert read_on(file, finished=True)[0] == [(1, b"a"), (2, b"b")]
+
+
+def test_a_newline_that_arrives_after_all_is_not_a_line(file: Path) -> None:
+    file.write_bytes(b"a\nb")
+    _, cursor = read_on(file, finished=True)
+    append(file, b"\n")
+    lines, cursor = read_on(file, cursor)
+    assert lines == []
+    append(file, b"c\n")
+    assert read_on(file, cursor)[0] == [(3, b"c")]
+
+
+def test_after_a_finished_last_line_an_empty_line_still_counts(file: Path) -> None:
+    file.write_bytes(b"a")
+    _, cursor = read_on(file, finished=True)
+    append(file, b"\n\nc\n")
+    assert read_on(file, cursor)[0] == [(2, b""), (3, b"c")]
+
+
+def test_a_finished_file_read_twice_gives_its_last_line_once(file: Path) -> None:
+    file.write_bytes(b"a")
+    _, cursor = read_on(file, finished=True)
+    lines, cursor = read_on(file, cursor, finished=True)
+    assert lines == []
+    append(file, b"\nb\n")
+    assert read_on(file, cursor)[0] == [(2, b"b")]
+
+
+def shrink(file: Path) -> None:
+    os.truncate(file, 2)
+
+
+def replace(file: Path) -> None:
+    other = file.with_suffix(".new")
+    other.write_bytes(file.read_bytes())
+    other.replace(file)
+
+
+def rewrite_head(file: Path) -> None:
+    with file.open("r+b") as stream:
+        stream.write(b"x")
+
+
+@pytest.mark.parametrize(
+    ("happens", "lines"),
+    [
+        (shrink, [(1, b"a")]),
+        (replace, [(1, b"a"), (2, b"b"), (3, b"c")]),
+        (rewrite_head, [(1, b"x"), (2, b"b"), (3, b"c")]),
+    ],
+)
+def test_another_file_in_its_place_is_read_from_the_start(
+    file: Path, happens: Callable[[Path], None], lines: Numbered
+) -> None:
+    file.write_bytes(b"a\nb\nc\n")
+    _, cursor = read_on(file)
+    happens(file)
+    it = Reader(str(file), cursor)
+    assert it.restarted
+    assert list(it.lines()) == lines
+    assert not Reader(str(file), it.cursor()).restarted
+
+
+def test_a_file_that_grew_or_changed_behind_its_head_is_the_same_file(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(HEAD=2)
+    file.write_bytes(b"a\nb\n")
+    _, cursor = read_on(file)
+    with file.open("r+b") as stream:
+        stream.seek(2)
+        stream.write(b"x\ny\n")
+    it = Reader(str(file), cursor)
+    assert not it.restarted
+    assert list(it.lines()) == [(3, b"y")]
+
+
+def test_the_head_is_known_by_what_was_read_of_it(file: Path) -> None:
+    file.write_bytes(b"a\nhal")
+    _, cursor = read_on(file)
+    # Only whole lines are vouched for: the rest may still turn out otherwise.
+    with file.open("r+b") as stream:
+        stream.seek(2)
+        stream.write(b"b\nc\n")
+    assert read_on(file, cursor)[0] == [(2, b"b"), (3, b"c")]
+
+
+def test_a_new_reader_without_a_cursor_has_not_restarted(file: Path) -> None:
+    file.write_bytes(b"a\n")
+    assert not Reader(str(file)).restarted
+    assert not Reader(str(file), {}).restarted
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        b"with carriage return\r",
+        b"\xef\xbb\xbfwith a byte order mark",
+        b"with \x00 NUL \x00",
+        b"\xff\xfe\xc3( not UTF-8",
+        b"with \x0b\x0c\x1c\x85 and \xe2\x80\xa8 other line ends",
+        b"",
+        b"   ",
+    ],
+)
+def test_bytes_are_given_as_they_are_and_only_a_newline_ends_a_line(
+    file: Path, line: bytes
+) -> None:
+    file.write_bytes(line + b"\n" + line + b"\nnext\n")
+    assert read_on(file)[0] == [(1, line), (2, line), (3, b"next")]
+
+
+def test_a_line_longer_than_a_chunk_is_put_together(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=3)
+    file.write_bytes(b"0123456789\nab\n\ncde\n")
+    assert read_on(file)[0] == [(1, b"0123456789"), (2, b"ab"), (3, b""), (4, b"cde")]
+
+
+def test_a_line_that_is_too_long_is_passed_over_but_counted(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=4, LONGEST_LINE=10)
+    file.write_bytes(b"a\n" + b"x" * 11 + b"\n" + b"y" * 10 + b"\n" + b"z" * 50 + b"\nb\n")
+    it = Reader(str(file))
+    assert list(it.lines()) == [(1, b"a"), (3, b"y" * 10), (5, b"b")]
+    assert it.too_long == [2, 4]
+    assert not it.has_more
+
+
+def test_a_line_that_is_too_long_may_also_be_the_last_of_a_finished_file(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=4, LONGEST_LINE=10)
+    file.write_bytes(b"a\n" + b"x" * 30)
+    it = Reader(str(file))
+    assert list(it.lines(finished=True)) == [(1, b"a")]
+    assert it.too_long == [2]
+    append(file, b"\nb\n")
+    assert read_on(file, it.cursor())[0] == [(3, b"b")]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_line_that_is_too_long_is_not_kept_in_memory(
+    tmp_path: Path, limits: Callable[..., None], packed: bool
+) -> None:
+    limits(CHUNK=1 << 14, LONGEST_LINE=1 << 16)
+    content = b"x" * (8 << 20) + b"\nb\n"
+    file = tmp_path / ("session.jsonl.gz" if packed else "session.jsonl")
+    file.write_bytes(gzip.compress(content, 1) if packed else content)
+    tracemalloc.start()
+    try:
+        assert list(whole_file(str(file))) == [(2, b"b")]
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+def test_reading_stops_between_chunks_and_the_next_reader_goes_on(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=5)
+    file.write_bytes(b"aa\nbb\ncc\ndd\n")
+    it = Reader(str(file))
+    assert list(it.lines(stop=lambda: True)) == [(1, b"aa")]
+    assert it.has_more
+    assert read_on(file, it.cursor())[0] == [(2, b"bb"), (3, b"cc"), (4, b"dd")]
+
+
+def test_reading_goes_on_as_long_as_nobody_says_stop(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=3)
+    file.write_bytes(b"aa\nbb\ncc\ndd\n")
+    answers = iter([False, False, True])
+    it = Reader(str(file))
+    assert list(it.lines(stop=lambda: next(answers))) == [(1, b"aa"), (2, b"bb"), (3, b"cc")]
+
+
+def test_a_line_of_several_chunks_is_read_to_its_end_before_stopping(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    """Otherwise a slow machine would never get past it."""
+    limits(CHUNK=4)
+    file.write_bytes(b"0123456789\nb\n")
+    it = Reader(str(file))
+    assert list(it.lines(stop=lambda: True)) == [(1, b"0123456789")]
+
+
+def test_a_line_without_end_does_not_outlast_the_deadline(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=10, LONGEST_LINE=30)
+    file.write_bytes(b"x" * 1000 + b"\nb\n")
+    it = Reader(str(file))
+    assert list(it.lines(stop=lambda: True)) == []
+    assert read_on(file, it.cursor())[0] == [(2, b"b")]
+
+
+def test_a_reader_that_is_dropped_halfway_knows_what_it_gave(file: Path) -> None:
+    file.write_bytes(b"a\nb\nc\n")
+    it = Reader(str(file))
+    next(it.lines())
+    assert read_on(file, it.cursor())[0] == [(2, b"b"), (3, b"c")]
+
+
+def fifo(path: Path) -> None:
+    os.mkfifo(path)
+
+
+def loop(path: Path) -> None:
+    path.symlink_to(path)
+
+
+def dangling(path: Path) -> None:
+    path.symlink_to(path.with_name("gone"))
+
+
+def missing(path: Path) -> None:
+    assert not path.exists()
+
+
+@pytest.mark.parametrize(
+    ("make", "why"),
+    [
+        (Path.mkdir, "is not a regular file"),
+        (fifo, "is not a regular file"),
+        (loop, "Too many levels of symbolic links"),
+        (dangling, "No such file or directory"),
+        (missing, "No such file or directory"),
+    ],
+)
+@pytest.mark.parametrize("name", ["session.jsonl", "session.jsonl.gz"])
+def test_what_is_not_a_file_is_refused_at_once(
+    tmp_path: Path, make: Callable[[Path], None], why: str, name: str
+) -> None:
+    path = tmp_path / name
+    make(path)
+    with held_open(path), pytest.raises(NotATranscript, match=f"{name}.*{why}"):
+        next(whole_file(str(path)))
+
+
+@contextmanager
+def held_open(path: Path) -> Iterator[None]:
+    """Somebody at the other end of a pipe: a reader that opens it must fail, not wait for ever."""
+    if not path.is_fifo():
+        yield
+        return
+    end = os.open(path, os.O_RDWR)
+    os.write(end, b"a\n" * 100)
+    yield
+    os.close(end)
+
+
+@pytest.mark.parametrize("path", ["", "\0", "\ud800", "x" * 5000])
+def test_a_path_that_cannot_be_one_is_refused(path: str) -> None:
+    with pytest.raises(NotATranscript):
+        Reader(path)
+
+
+def test_a_file_that_vanishes_before_it_is_read_is_told(file: Path) -> None:
+    file.write_bytes(b"a\n")
+    it = Reader(str(file))
+    file.unlink()
+    with pytest.raises(NotATranscript, match=r"session\.jsonl"):
+        next(it.lines())
+
+
+def test_a_link_to_a_transcript_is_read(tmp_path: Path, file: Path) -> None:
+    file.write_bytes(b"a\n")
+    link = tmp_path / "link"
+    link.symlink_to(file)
+    assert read_on(link)[0] == [(1, b"a")]
+
+
+@pytest.fixture(params=["plain", "packed"])
+def as_file(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[bytes], str]:
+    def write(content: bytes) -> str:
+        packed = request.param == "packed"
+        path = tmp_path / ("session.jsonl.gz" if packed else "session.jsonl")
+        path.write_bytes(gzip.compress(content) if packed else content)
+        return str(path)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("content", "lines"),
+    [
+        (b"", []),
+        (b"a", [(1, b"a")]),
+        (b"a\n", [(1, b"a")]),
+        (b"a\n\nb", [(1, b"a"), (2, b""), (3, b"b")]),
+        (b"a\r\n\x00\n\xff\n", [(1, b"a\r"), (2, b"\x00"), (3, b"\xff")]),
+    ],
+)
+def test_a_whole_file_gives_all_its_lines_packed_or_not(
+    as_file: Callable[[bytes], str], content: bytes, lines: Numbered
+) -> None:
+    assert list(whole_file(as_file(content))) == lines
+
+
+@pytest.mark.parametrize("until", [0, 1, 2, 3, 9])
+def test_a_whole_file_can_be_read_up_to_a_line(as_file: Callable[[bytes], str], until: int) -> None:
+    lines = list(whole_file(as_file(b"a\nb\nc"), until_line=until))
+    assert lines == [(1, b"a"), (2, b"b"), (3, b"c")][:until]
+
+
+def broken(content: bytes) -> Iterator[tuple[str, bytes]]:
+    packed = gzip.compress(content)
+    yield "cut in the trailer", packed[:-4]
+    yield "cut in the data", packed[: len(packed) // 2]
+    yield "cut in the header", packed[:5]
+    yield "damaged", packed[:20] + b"\xff" * 20 + packed[40:]
+    yield "with a wrong checksum", packed[:-8] + b"\0\0\0\0" + packed[-4:]
+    yield "not packed at all", content
+
+
+@pytest.mark.parametrize(
+    "content", [pytest.param(content, id=how) for how, content in broken(Random(1).randbytes(4000))]
+)
+def test_a_packed_file_that_is_broken_is_told_and_not_taken_for_whole(
+    tmp_path: Path, content: bytes
+) -> None:
+    path = tmp_path / "session.jsonl.gz"
+    path.write_bytes(content)
+    with pytest.raises(NotATranscript, match=r"session\.jsonl\.gz"):
+        list(whole_file(str(path)))
+
+
+def test_what_could_be_unpacked_of_a_cut_file_is_given_first(
+    tmp_path: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=1000)
+    content = b"".join(b"%d %s\n" % (n, Random(n).randbytes(40).hex().encode()) for n in range(1000))
+    path = tmp_path / "session.jsonl.gz"
+    path.write_bytes(gzip.compress(content)[:-20_000])
+    lines = whole_file(str(path))
+    given: Numbered = []
+    with pytest.raises(NotATranscript):
+        given.extend(lines)
+    assert len(given) > 100
+    assert given == list(enumerate(content.split(b"\n"), 1))[: len(given)]
+
+
+contents = st.binary(max_size=200).map(lambda some: some.replace(b"\xff", b"\n"))
+lined = st.lists(st.sampled_from([b"\n", b"a", b"bc", b"\r\n", b"\0", b"x" * 9])).map(b"".join)
+
+
+@settings(deadline=None)
+@given(
+    content=contents | lined,
+    cuts=st.lists(st.integers(0, 200)),
+    chunk=st.integers(1, 30),
+    longest=st.integers(1, 40),
+    hasty=st.booleans(),
+)
+def test_a_file_read_in_pieces_gives_the_lines_of_the_whole(
+    content: bytes, cuts: list[int], chunk: int, longest: int, hasty: bool
+) -> None:
+    expected = list(enumerate(content.split(b"\n"), 1))
+    if not content or content.endswith(b"\n"):
+        expected.pop()
+    limits = patch.multiple(reader, CHUNK=chunk, LONGEST_LINE=longest, HEAD=7)
+    with limits, tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "session.jsonl"
+        file.touch()
+        got: Numbered = []
+        too_long: list[int] = []
+        cursor: Cursor | None = None
+        edges = sorted({min(cut, len(content)) for cut in cuts} | {len(content)})
+        for start, end in zip([0, *edges], edges, strict=False):
+            append(file, content[start:end])
+            it = Reader(str(file), cursor)
+            assert not it.restarted
+            got += it.lines(stop=lambda: hasty)
+            too_long += it.too_long
+            cursor = json.loads(json.dumps(it.cursor()))
+        last = Reader(str(file), cursor)
+        got += last.lines(finished=True)
+        too_long += last.too_long
+        assert last.offset == len(content)
+    assert got == [(number, line) for number, line in expected if len(line) <= longest]
+    assert too_long == [number for number, line in expected if len(line) > longest]

@@ -1,0 +1,111 @@
+"""Transcript lines in the form Claude Code writes them, and what is read and folded of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.state.fold import fold, new_state
+from holdfast.state.model import State
+from holdfast.transcript.events import decode
+from holdfast.transcript.model import Event
+
+Line = dict[str, Any]
+
+ROOT = "/srv/app"
+AT = "2026-01-05T10:00:00.000Z"
+SUMMARY = "This session is being continued from a previous conversation that ran out of context."
+
+
+def line(kind: str, **fields: Any) -> Line:
+    """A line with what every message line carries."""
+    return {
+        "isSidechain": False,
+        "type": kind,
+        "timestamp": AT,
+        "cwd": ROOT,
+        "sessionId": "5e55",
+        "version": "2.1.325",
+        "gitBranch": "main",
+        **fields,
+    }
+
+
+def user(content: Any, **fields: Any) -> Line:
+    return line("user", message={"role": "user", "content": content}, **fields)
+
+
+def assistant(*blocks: Any, usage: Any = None, **fields: Any) -> Line:
+    message = {"id": "msg_1", "model": "claude-sonnet-4-5", "content": list(blocks)}
+    return line("assistant", message={**message, "usage": usage} if usage else message, **fields)
+
+
+def text(words: str) -> Line:
+    return {"type": "text", "text": words}
+
+
+def reply(words: str, **fields: Any) -> Line:
+    return assistant(text(words), **fields)
+
+
+def call(name: str, given: Any, ident: str = "toolu_1", **fields: Any) -> Line:
+    block = {"type": "tool_use", "id": ident, "name": name, "input": given}
+    return assistant(block, **fields)
+
+
+def result(
+    content: Any = "", *, ok: bool = True, detail: Any = None, ident: str = "toolu_1", **fields: Any
+) -> Line:
+    block = {"type": "tool_result", "tool_use_id": ident, "content": content, "is_error": not ok}
+    return user([block], toolUseResult=detail, **fields)
+
+
+def used(
+    name: str, given: Any, content: Any = "", *, ok: bool = True, detail: Any = None
+) -> list[Line]:
+    """A tool call and its result."""
+    return [call(name, given), result(content, ok=ok, detail=detail)]
+
+
+def bash(command: str, output: str = "", *, ok: bool = True, detail: Any = None) -> list[Line]:
+    return used("Bash", {"command": command}, output, ok=ok, detail=detail)
+
+
+def spent(context: int, **message: Any) -> Line:
+    """A message of the model's that says how full the context is."""
+    made = assistant(usage={"input_tokens": context, "output_tokens": 7})
+    made["message"].update(message)
+    return made
+
+
+def boundary(**metadata: Any) -> Line:
+    return line("system", subtype="compact_boundary", compactMetadata=metadata)
+
+
+def summary() -> Line:
+    return user(SUMMARY, isCompactSummary=True, isVisibleInTranscriptOnly=True)
+
+
+def attachment(kind: str, **body: Any) -> Line:
+    return line("attachment", attachment={"type": kind, **body})
+
+
+def raw(given: Line | bytes) -> bytes:
+    if isinstance(given, bytes):
+        return given
+    return json.dumps(given, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+
+
+def numbered(lines: Iterable[Line | bytes], first: int = 1) -> list[tuple[int, bytes]]:
+    return [(number, raw(given)) for number, given in enumerate(lines, first)]
+
+
+def events_of(*lines: Line | bytes) -> list[Event]:
+    """What the lines of a file tell, without where the session stands."""
+    return [event for event in decode(numbered(lines)) if event["kind"] != "place"]
+
+
+def state_of(*lines: Line | bytes) -> State:
+    """The state after the lines of a file."""
+    return fold(new_state(), decode(numbered(lines)))
