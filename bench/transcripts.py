@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-WORDS = "queue retry worker job lease timeout backoff handler schema index cursor batch".split()
+WORDS = ("queue", "retry", "worker", "job", "lease", "timeout", "backoff", "handler", "schema")
 
 
 def lines(seed: int = 7) -> Iterator[str]:
@@ -45,13 +45,12 @@ def lines(seed: int = 7) -> Iterator[str]:
                 tool |= {"name": "Read", "input": {"file_path": path}}
                 result = {"type": "text", "file": {"filePath": path, "content": output}}
             elif call % 4 == 1:
-                tool |= {"name": "Edit", "input": {"file_path": path, "old_string": prose(30),
-                                                   "new_string": f"def {pick.choice(WORDS)}():"}}
+                change = {"old_string": prose(30), "new_string": f"def {pick.choice(WORDS)}():"}
+                tool |= {"name": "Edit", "input": {"file_path": path, **change}}
                 result = {"filePath": path, "oldString": "", "newString": ""}
             else:
                 tool |= {"name": "Bash", "input": {"command": f"pytest tests/test_{turn % 30}.py"}}
-            message = {"id": f"msg_{turn}_{call}", "role": "assistant", "model": "claude-sonnet-4-5",
-                       "usage": usage}  # fmt: skip
+            message = {"id": f"msg_{turn}_{call}", "model": "claude-sonnet-4-5", "usage": usage}
             yield line("assistant", {**message, "content": [{"type": "text", "text": prose(25)}]})
             yield line("assistant", {**message, "content": [tool]})
             block = {"type": "tool_result", "tool_use_id": ident, "content": output}

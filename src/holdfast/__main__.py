@@ -10,6 +10,10 @@ def main() -> None:
         from holdfast.surfaces import hook
 
         hook.main()
+    if sys.argv[1:2] == ["statusline"] and sys.argv[2:] == []:
+        from holdfast.surfaces import statusline
+
+        statusline.main()
     from holdfast.surfaces import cli
 
     sys.exit(cli.main(sys.argv[1:]))

@@ -9,53 +9,55 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any, TypeVar
 
     T = TypeVar("T")
-    Likely = Callable[[bytes, str, str], bool]
+    Likely = Callable[[bytes, str, str, int], bool]
     Rule = tuple[str, list[str], Likely, str, Callable[[re.Match[str]], int | str | None]]
 
-# Keys by prefix: kind, prefixes (which are also the hints), what follows. Lengths are below the
-# official ones, so that a key cut short by truncated output is caught. Bodies are possessive, and
-# one of unbounded length cannot fail after it has run: hostile input stays linear.
+# Keys by prefix: kind, prefixes (which are also the hints), what follows, where ^ is for a prefix
+# that must begin a word. Lengths are below the official ones, so that a key cut short by truncated
+# output is caught. A body of unbounded length is possessive and cannot fail once it has run:
+# hostile input stays linear.
 _KEYS = (
     ("anthropic-key", "sk-ant-", r"[\w-]{16,}+"),
     ("openrouter-key", "sk-or-", r"[\w-]{16,}+"),
     ("openai-key", "sk-proj- sk-svcacct- sk-admin-", r"[\w-]{16,}+"),
-    ("openai-key", "sk-", r"(?:(?<![A-Za-z0-9]sk-)|(?<=\\[nrt]sk-))[\w-]{20,}+"),
-    ("model-key", "gsk_ xai- r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_", r"[\w-]{30,}+"),
-    ("huggingface-token", "hf_ api_org_", r"[A-Za-z0-9]{30,}+"),
+    ("openai-key", "sk-", r"^[\w-]{20,}+"),
+    ("model-key", "gsk_ xai- r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_", r"^[\w-]{30,}+"),
+    ("huggingface-token", "hf_ api_org_", r"^[A-Za-z0-9]{30,}+"),
     ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"\w{20,}+"),
     ("gitlab-token", "glpat- gldt- glrt- glptt- glft- glsoat- glimt- glcbt-", r"[\w.-]{16,}+"),
     ("atlassian-token", "ATATT", r"[\w=-]{30,}+"),
     ("linear-key", "lin_api_ lin_oauth_", r"[A-Za-z0-9]{20,}+"),
-    ("notion-token", "ntn_ secret_", r"[A-Za-z0-9]{40,}+"),
+    ("notion-token", "ntn_ secret_", r"^[A-Za-z0-9]{40,}+"),
     ("sentry-token", "sntrys_ sntryu_", r"[\w+/=-]{20,}+"),
-    ("npm-token", "npm_", r"[A-Za-z0-9]{30,}+"),
+    ("npm-token", "npm_", r"^[A-Za-z0-9]{30,}+"),
     ("pypi-token", "pypi-AgEI", r"[\w-]{20,}+"),
     ("registry-token", "rubygems_ dckr_pat_ dckr_oat_", r"[\w-]{20,}+"),
-    ("aws-key", "AKIA ASIA", r"[A-Z2-7]{16}(?!\w)(?:[\s,:]{1,3}[A-Za-z0-9+/]{40}(?![\w+/]))?"),
-    ("google-key", "AIza", r"(?:(?<![\w+/]AIza)|(?<=\\[nrt]AIza))[\w-]{30,}+"),
+    ("aws-key", "AKIA ASIA", r"^[A-Z0-9]{16}(?!\w)(?:[\s,:]{1,3}[A-Za-z0-9+/]{40}(?![\w+/]))?"),
+    ("google-key", "AIza", r"^(?<![+/]AIza)[\w-]{30,}+"),
     ("google-token", "ya29. GOCSPX-", r"[\w.-]{20,}+"),
-    ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"[0-9a-f]{32,}+"),
-    ("databricks-token", "dapi", r"[0-9a-f]{32}(?!\w)"),
-    ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"[A-Za-z0-9]{24,}+"),
+    ("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"[A-Za-z0-9]{32,}+"),
+    ("databricks-token", "dapi", r"^[0-9a-f]{32}(?!\w)"),
+    ("vercel-token", "vcp_ vci_ vca_ vcr_ vck_", r"^[A-Za-z0-9]{24,}+"),
     ("supabase-key", "sbp_ sb_secret_", r"[\w-]{20,}+"),
-    ("cloud-token", "nfp_ rnd_ HRKU- NRAK- PMAK- figd_ tskey- pul- pscale_", r"[\w-]{30,}+"),
+    ("cloud-token", "nfp_ rnd_ HRKU- NRAK- PMAK- figd_ tskey- pul- pscale_", r"^[\w-]{30,}+"),
     ("vault-token", "hvs. hvb. hvr.", r"[\w-]{20,}+"),
     ("doppler-token", "dp.pt. dp.st. dp.ct. dp.sa. dp.scim. dp.audit.", r"[\w.-]{30,}+"),
-    ("age-key", "AGE-SECRET-KEY-", r"[A-Z0-9]{20,}+"),
+    ("age-key", "AGE-SECRET-KEY-", r"[A-Za-z0-9]{20,}+"),
     ("stripe-key", "sk_live_ sk_test_ rk_live_ rk_test_ whsec_", r"[A-Za-z0-9+/=]{16,}+"),
-    ("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[0-9a-fA-F]{20,}+"),
-    ("square-token", "sq0atp- sq0csp- EAAA", r"(?<![A-Za-z0-9+/]EAAA)[\w-]{22,}+"),
+    ("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"[A-Za-z0-9]{20,}+"),
+    ("square-token", "sq0atp- sq0csp-", r"[\w-]{20,}+"),
+    ("square-token", "EAAA", r"^(?<![+/]EAAA)[\w-]{56,}+"),
     ("slack-token", "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs- xapp-", r"[\w%-]{16,}+"),
     ("slack-webhook", "hooks.slack.com/", r"[\w/]{20,}+"),
     ("discord-webhook", "discord.com/api/webhooks/", r"\d{8,20}/[\w-]{20,}+"),
     ("sendgrid-key", "SG.", r"[\w-]{16,64}\.[\w-]{16,}+"),
-    ("mailgun-key", "key-", r"[0-9a-f]{32}(?!\w)"),
-    ("twilio-key", "SK", r"[0-9a-f]{32}(?!\w)"),
-    ("jwt", "eyJ", r"(?:(?<![\w-]eyJ)|(?<=\\[nrt]eyJ))[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}"),
+    ("mailgun-key", "key-", r"^[0-9a-f]{32}(?!\w)"),
+    ("twilio-key", "SK", r"^[0-9a-f]{32}(?!\w)"),
+    ("jwt", "eyJ", r"^[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}"),
 )
 
 # Between the lines of a key: line ends (also escaped), quotes, diff marks and line numbers.
@@ -67,17 +69,18 @@ _PRIVATE_KEY = (
     rf"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END {_PEM}|{_GAP}[A-Za-z0-9+/=]+\Z)?"
 )
 _URL = r"://[^\s/@:\"'()<>\\]*+:(?!\d{1,5}[/?#,;)\]])([^\s/\"'`<>\\]+)@(?!sha\d)"
-_SCHEME = r"[Bb](?:earer|asic)[ \t]+([\w.~+/=-]{16,}+)"
 _DISCORD = r"[.](?<=[\w-]{23}[.])([\w-]{6}[.][\w-]{27,}+)"
+_SCHEME = r"(?:(?i:bearer|basic|bot|token)[ \t]+)?+"
 _VALUE = (
-    r"(?:[bru]?(?P<quote>\\{0,3}[\"'`])(?P<quoted>(?!\$)(?:(?!(?P=quote))\S)++)(?:(?P=quote)|\Z)"
-    r"|(?P<bare>[^\s\"'`,;&(){}<>\[\]\\$][^\s\"'`,;&(){}<>\[\]\\]*+)(?P<code>[(\[{<])?)"
+    rf"(?:[bru]?(?P<quote>\\{{0,3}}[\"'`]){_SCHEME}(?P<quoted>(?!\$)(?:(?!(?P=quote))\S)++)"
+    rf"(?:(?P=quote)|\Z)|{_SCHEME}(?P<bare>[^\s\"'`,;&(){{}}<>\[\]\\$][^\s\"'`,;&(){{}}<>\[\]\\]*+)"
+    r"(?P<code>[(\[{<])?)"
 )
 _FLAG = r"--(?P<name>[a-z][\w-]{1,40}+)(?P<op>[ \t]{1,4})(?!-)" + _VALUE
 # Starts at a rare letter of toKen, Key, seCret, Credential, Password, authoriZation: a quick scan.
 _ASSIGNMENT = (
     r"(?P<name>[KkCcPpZz](?i:en|ey|ret|redentials?|ass(?:w(?:or)?d|phrase)?|ation)(?:_?\d|_BASE)?)"
-    r"[\"'`\]\\]{0,6}[ \t]{0,4}(?P<op>(?:=>|:[=-]|[=:](?![=:]))[ \t*]{0,4})" + _VALUE
+    r"(?:[\"'`\\]{1,5}\]?)?[ \t]{0,4}(?P<op>(?:=>|:[=-]|[=:](?![=:]))[ \t*]{0,4})" + _VALUE
 )
 _KEY_NAMES = ["api", "access", "private", "secret", "auth", "encryption", "account", "role"]
 _NAMES = (
@@ -85,19 +88,40 @@ _NAMES = (
     *("authorization", "secretkeybase", *(f"{name}key" for name in _KEY_NAMES)),
 )
 _NAME_HINTS = [*_NAMES, "_pass", "secret_key_base", *(f"{name}_key" for name in _KEY_NAMES)]
-_STAND_INS = (
-    *("<", "$", "%", "[", "{", "*", "your", "my-", "example", "change", "placeholder", "redacted"),
-    *("dummy", "string", "required", "optional", "invalid", "missing", "null", "none", "true"),
-    *("false", "undefined"),
-)
+_WORDS = {"string", "required", "optional", "invalid", "missing", "null", "none", "true", "false"}
+_WORDS |= {"undefined", "changeme", "placeholder", *_NAMES}
+_STAND_INS = ("<", "$", "%", "[", "{", "*", "your", "my-", "my_", "example", "redacted", "arn:")
 _MASKS = ("xxxx", "****", "...", "…", "${")
-_WORDS = r"\W*+(?:(?:[A-Z]*+[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z](?![A-Za-z])|\d++)[-_./:@!?]*+)++"
+_WORDLIKE = r"\W*+(?:(?:[A-Z]*+[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z](?![A-Za-z])|\d++)[-_./:@!?]*+)++"
 _DIGITS, _QUOTES = frozenset("0123456789"), frozenset("\"'`")
 _BODY = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~:+/=%")
 
 
 def redact(text: str) -> str:
     """The text with every secret replaced by `[redacted:kind]`."""
+    # Again, because keys that were glued together may only now stand apart.
+    while (clean := _redact_once(text)) != text:
+        text = clean
+    return text
+
+
+def redact_value(value: T, name: object = None) -> T:
+    """A JSON-shaped value without the secrets in its strings and under its secret names."""
+    clean: Any = value
+    if isinstance(value, str):
+        clean = redact(value)
+        named = isinstance(name, str) and _is_secret_name(name)
+        if named and _is_literal(str(name), clean, quoted=True):
+            clean = "[redacted:assignment]"
+    elif isinstance(value, dict):
+        clean = {redact_value(key): redact_value(item, key) for key, item in value.items()}
+    elif isinstance(value, list):
+        clean = [redact_value(item) for item in value]
+    same: T = value if clean == value else clean
+    return same
+
+
+def _redact_once(text: str) -> str:
     for kind, _, _, pattern, find in _rules_for(text):
         import re
 
@@ -108,22 +132,6 @@ def redact(text: str) -> str:
                 at = match.end(group)
         text = "".join(parts) + text[at:]
     return text
-
-
-def redact_value(value: T, name: object = None) -> T:
-    """A JSON-shaped value without the secrets in its strings and under its secret names."""
-    clean: Any = value
-    if isinstance(value, str):
-        clean = redact(value)
-        named = clean == value and isinstance(name, str) and _is_secret_name(name)
-        if named and _is_literal(str(name), value, quoted=True):
-            clean = "[redacted:assignment]"
-    elif isinstance(value, dict):
-        clean = {redact_value(key): redact_value(item, key) for key, item in value.items()}
-    elif isinstance(value, list):
-        clean = [redact_value(item) for item in value]
-    result: T = value if clean == value else clean
-    return result
 
 
 def _key(match: re.Match[str]) -> int | None:
@@ -145,7 +153,8 @@ def _assigned(match: re.Match[str]) -> str | None:
     shell = match["op"] == "=" and match["name"].isupper()
     if match["code"] or not _is_secret_name(name):
         return None
-    return group if _is_literal(name, match[group], quoted=group == "quoted", shell=shell) else None
+    quoted = group == "quoted" or match["name"].lower() == "zation"
+    return group if _is_literal(name, match[group], quoted=quoted, shell=shell) else None
 
 
 def _is_secret_name(name: str) -> bool:
@@ -157,15 +166,21 @@ def _is_literal(name: str, value: str, *, quoted: bool, shell: bool = False) -> 
     """Whether a value is spelled out, and not code, a type, a reference or a stand-in."""
     low, digit = value.lower(), not _DIGITS.isdisjoint(value)
     path = value.startswith(("/", "./", "../", "~/")) and value.count("/") > 1 and "+" not in value
-    if path or "://" in value or _is_stand_in(value):
+    if path or "://" in value or low in _WORDS or _is_stand_in(value):
         return False
-    if (_is_secret_name(value) and not value.isalpha()) or ("passw" in low and not digit):
+    reference = _is_secret_name(value) and not value.isalpha() and value[-1] not in _DIGITS
+    if reference or ("passw" in low and not digit):
         return False
-    if shell or "pass" in name.lower():
+    password = "pass" in name.lower()
+    if not password and (low == value.upper() or len(value.split()) != 1):
+        return False
+    if shell or password:
         return len(value) > 3 and (digit or (not value.isupper() if shell else quoted))
-    if len(value) < 6 or low == value.upper() or _is_wordlike(value):
+    if len(value) < 6 or _is_wordlike(value):
         return False
-    return (digit or len(value) > 11) if quoted else digit and _BODY.issuperset(value.encode())
+    if quoted:
+        return digit or len(value) > 11
+    return digit and _BODY.issuperset(value.encode("utf-8", "surrogatepass"))
 
 
 def _is_wordlike(value: str) -> bool:
@@ -173,61 +188,65 @@ def _is_wordlike(value: str) -> bool:
 
     # The digits of ed25519Seed and base64Key do not count; those of a random value soon do.
     few_digits = len(re.findall(r"\d(?!\d*[A-Z][a-z])", value)) < 4
-    return few_digits and re.fullmatch(_WORDS, value) is not None
+    return few_digits and re.fullmatch(_WORDLIKE, value) is not None
 
 
 def _is_stand_in(value: str) -> bool:
     low = value.lower()
     masked = low.endswith("xxx") or not low.strip("x*.-_#?0") or any(mask in low for mask in _MASKS)
-    return masked or low in _NAMES or low.startswith(_STAND_INS) or ("{" in low and "}" in low)
+    return masked or low.startswith(_STAND_INS) or ("{" in low and "}" in low)
 
 
-def _ends(text: Any, hint: Any) -> Iterator[int]:
-    at = text.find(hint)
-    while at >= 0:
-        yield at + len(hint)
-        at = text.find(hint, at + 1)
-
-
-def _followed(data: bytes, low: str, hint: str) -> bool:
+def _followed(data: bytes, low: str, hint: str, at: int) -> bool:
     """Whether the beginning of a key comes after the hint."""
-    for body in (data[end : end + 16] for end in _ends(data, hint.encode())):
-        slug = body.islower() and _DIGITS.isdisjoint(body.decode("latin-1"))
-        if len(body) == 16 and not slug and _BODY.issuperset(body):
-            return True
-    return False
+    body = data[at + len(hint) : at + len(hint) + 16]
+    slug = body.islower() and _DIGITS.isdisjoint(body.decode("latin-1"))
+    fits = len(body) == 16 and not slug and _BODY.issuperset(body)
+    return fits and data.startswith(hint.encode(), at)
 
 
-def _named(data: bytes, low: str, hint: str) -> bool:
+def _named(data: bytes, low: str, hint: str, at: int) -> bool:
     """Whether an operator comes after the name, or a flag's space, and then a possible literal."""
-    for end in _ends(low, hint.translate(_FOLD)):
-        after = low[end : end + 99].lstrip("_0123456789\"'`]\\ \t")
-        if after[:1] in ("=", ":") or "__" in low[max(0, end - 40) : end]:
-            value = after.lstrip("=:>*_ \t").split(" ")[0]
-            shell = after[:1] == "=" and data[end - 1 : end].isupper()
-            literal = shell or _QUOTES.intersection(value[:5]) or _DIGITS.intersection(value)
-            if literal and value.lstrip("\"'`\\")[:1] != "$":
-                return True
-    return False
+    end = at + len(hint)
+    after = low[end : end + 99].lstrip("_0123456789").lstrip("\"'`]\\ \t")
+    assigned = after[:1] in ("=", ":")
+    if not assigned and "__" not in low[max(0, at - 40) : end]:
+        return False
+    value = after.lstrip("=:>* \t").removeprefix("bearer ").removeprefix("basic ").split(" ")[0]
+    shell = after[:1] == "=" and data[end - 1 : end].isupper()
+    quoted = not _QUOTES.isdisjoint(value[:5] if assigned else low[end : end + 9])
+    literal = shell or quoted or hint == "authorization" or not _DIGITS.isdisjoint(value)
+    return literal and value.lstrip("\"'`\\")[:1] != "$"
 
 
-def _in_url(data: bytes, low: str, hint: str) -> bool:
-    return any("@" in low[end : end + 999].partition("/")[0] for end in _ends(low, "://"))
+def _exact(data: bytes, low: str, hint: str, at: int) -> bool:
+    return data.startswith(hint.encode(), at)
+
+
+def _in_url(data: bytes, low: str, hint: str, at: int) -> bool:
+    scheme = low.rfind("://", max(0, at - 256), at)
+    user = low[scheme + 3 : at] if scheme >= 0 else ""
+    return ":" in user and "/" not in user and len(user.split()) == 1
+
+
+def _pattern(prefix: str, body: str) -> str:
+    prefix = prefix.replace(".", "[.]")
+    word = rf"(?:(?<![\w-]{prefix})|(?<=\\[nrt]{prefix}))"  # or comes after an escaped line end
+    return f"{prefix}({body.replace('^', word, 1) if body[0] == '^' else body})"
 
 
 _RULES: list[Rule] = [
-    (kind, [prefix], _followed, f"{prefix.replace('.', '[.]')}({body})", _key)
+    (kind, [prefix], _followed, _pattern(prefix, body), _key)
     for kind, prefixes, body in _KEYS
     for prefix in prefixes.split()
 ]
 _RULES += [
-    ("private-key", ["PRIVATE KEY"], lambda *_: True, _PRIVATE_KEY, _opaque),
+    ("private-key", ["PRIVATE KEY"], _exact, _PRIVATE_KEY, _opaque),
     ("url-password", ["@"], _in_url, _URL, lambda found: None if _is_stand_in(found[1]) else 1),
-    ("authorization", ["Bearer ", "bearer ", "Basic ", "basic "], _followed, _SCHEME, _opaque),
     ("telegram-token", [":AA"], _followed, r":(?<=\d{8}:)(AA[\w-]{30,}+)", _opaque),
-    ("discord-token", ["discord."], lambda *_: True, _DISCORD, _opaque),
-    ("twilio-token", ["AC"], _followed, r"AC[0-9a-f]{32}:([0-9a-f]{32})", _opaque),
-    ("azure-signature", ["windows.net"], lambda *_: True, r"sig=([\w%+/]{40,}+=*)", _opaque),
+    ("discord-token", ["discord.", "discord_", "DISCORD_"], _exact, _DISCORD, _opaque),
+    ("twilio-token", ["twilio.", "TWILIO_"], _exact, r"AC[0-9a-f]{32}:([0-9a-f]{32})", _opaque),
+    ("azure-signature", ["windows.net"], _exact, r"sig=([\w%+/]{40,}+=*)", _opaque),
     ("flag", _NAME_HINTS, _named, _FLAG, _assigned),
     ("assignment", _NAME_HINTS, _named, _ASSIGNMENT, _assigned),
 ]
@@ -236,26 +255,27 @@ _RULES += [
 # capitals of the text, which are few. Most others hold a rare letter or a mark: the text is split
 # there once, and what stands before a split is looked up. Folding leaves one letter and one mark.
 _FOLD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ-.jz", b"abcdefghikklmnopqrstuvwxyk__kk")
-_NOT_CAPITAL = bytes({*range(256)} - {*range(65, 91)})
-_SHELVES: dict[str, dict[str, set[str]]] = {"capitals": {}, "plain": {}, "k": {}, "_": {}}
-_HINTED: dict[str, tuple[Likely, list[int]]] = {}
+_NOT_CAPITAL = bytes({*range(256)} - {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZ.:,\n"})
+_SHELVES: dict[str, dict[str, tuple[Any, list[tuple[int, str, str, int]]]]]
+_SHELVES = {"capitals": {}, "k": {}, "_": {}, "": {}}
 
 
-def _shelve(hint: str, likely: Likely, rule: int) -> None:
+def _shelve(hint: str, rule: int) -> None:
     low = hint.translate(_FOLD)
-    shelf = next((joint for joint in "k_" if low.find(joint) > 1), "plain")
-    key = low.partition(shelf)[0][-3:]
+    shelf = next((joint for joint in "k_" if low.find(joint) > 1), "")
+    key = low.partition(shelf)[0][-3:] if shelf else ""
+    key = key or next((stem for stem in ("pass", "secret", "credential") if stem in low), low)
+    anchor: Any = key + shelf
+    offset = low.find(anchor)
     if hint.isupper():
-        shelf, key = "capitals", "".join(filter(str.isupper, hint))
-    elif shelf == "plain":
-        key = "pass" if "pass" in low else low
-    _SHELVES[shelf].setdefault(key, set()).add(hint)
-    _HINTED.setdefault(hint, (likely, []))[1].append(rule)
+        shelf, anchor, offset = "capitals", hint.encode(), 0
+        key = anchor.translate(None, _NOT_CAPITAL).decode()
+    _SHELVES[shelf].setdefault(key, (anchor, []))[1].append((offset, low, hint, rule))
 
 
 for _number, _rule in enumerate(_RULES):
     for _hint in _rule[1]:
-        _shelve(_hint, _rule[2], _number)
+        _shelve(_hint, _number)
 
 
 def _rules_for(text: str) -> list[Rule]:
@@ -264,15 +284,20 @@ def _rules_for(text: str) -> list[Rule]:
     low = data.translate(_FOLD).decode("latin-1")
     capitals = data.translate(None, _NOT_CAPITAL).decode()
     shelved = [hints for key, hints in _SHELVES["capitals"].items() if key in capitals]
-    shelved += [hints for key, hints in _SHELVES["plain"].items() if key in low]
+    shelved += [hints for key, hints in _SHELVES[""].items() if key in low]
     for joint in "k_":
         if joint in low:
             tails = {piece[-3:] for piece in low.split(joint)}
             shelf = _SHELVES[joint]
             shelved += [shelf[key] for key in shelf.keys() & (tails | {tail[1:] for tail in tails})]
     found: set[int] = set()
-    for hint in {hint for hints in shelved for hint in hints}:
-        likely, rules = _HINTED[hint]
-        if not found.issuperset(rules) and likely(data, low, hint):
-            found.update(rules)
+    for anchor, hints in shelved:
+        where: Any = data if isinstance(anchor, bytes) else low
+        at = where.find(anchor)
+        while at >= 0:
+            for offset, folded, hint, rule in hints:
+                present = rule not in found and low.startswith(folded, at - offset)
+                if present and _RULES[rule][2](data, low, hint, at - offset):
+                    found.add(rule)
+            at = where.find(anchor, at + 1)
     return [_RULES[rule] for rule in sorted(found)]

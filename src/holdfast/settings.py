@@ -6,6 +6,7 @@ Read by every hook process, so it stays with `os`.
 from __future__ import annotations
 
 import os
+import stat
 import sys
 
 from holdfast import quick_json
@@ -25,6 +26,7 @@ EXPLAINED = {
     "brief_tokens": "the most tokens a brief may take (100 to 3000)",
     "guidance": "whether PreCompact tells the host's summariser what to keep verbatim",
 }
+LARGEST = 1 << 20
 _LIMITS = {"brief_tokens": (100, 3000)}
 _WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
     "off": False,
@@ -98,9 +100,13 @@ def _environment(environ: Mapping[str, str]) -> tuple[str, dict[str, object]]:
 
 def _file(path: str) -> tuple[str, dict[str, object]]:
     try:
+        found = os.stat(path)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
+            # A repository may bring a link to anything: a device would never end.
+            return path, {"(file)": "not a small regular file"}
         with open(path, encoding="utf-8") as file:
             content = quick_json.loads(file.read())
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return path, {}
     except (OSError, ValueError, RecursionError) as problem:
         return path, {"(file)": str(problem)}

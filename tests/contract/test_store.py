@@ -370,6 +370,22 @@ def test_notes_on_a_compaction_nobody_opened_make_none(store: Store) -> None:
     assert store.compactions("s1") == []
 
 
+def test_a_glance_tells_the_last_save_and_the_receipt_of_the_last_brief(store: Store) -> None:
+    save(store)
+    save(store, "s10")
+    assert store.glance("s1") == store.glance("nobody") == (0.0, "")
+    store.add_snapshot("s1", "auto", a_state("go"), 20.0)
+    store.add_snapshot("s1", "stop", a_state("go"), 10.0)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=20.0)
+    assert store.glance("s1") == (20.0, ""), "no brief was sent yet"
+    send(store, "a brief")
+    assert store.glance("s1") == (20.0, "pending")
+    store.note_receipt("s1", 1, "cut", 12)
+    store.open_compaction("s1", 2, trigger="auto", snapshot=None, now=30.0)
+    assert store.glance("s1") == (20.0, "cut"), "the second has no brief of its own"
+    assert store.glance("s10") == store.glance(LONE) == (0.0, "")
+
+
 # Hooks
 
 
@@ -507,7 +523,8 @@ def test_a_name_with_a_lone_surrogate_is_found_under_itself(store: Store) -> Non
     assert len(store.sessions(LONE)) == 1
 
 
-def test_states_of_other_versions_come_back_as_they_are(store: Store) -> None:
+def test_a_state_of_another_version_loads_with_all_it_has(store: Store) -> None:
+    """What it lacks is empty, what is unknown stays, and its version says that it is another's."""
     older: Any = {"version": 0, "lines": 12, "goal": "from a fold that no longer exists"}
     newer: Any = {**a_state("go"), "version": 99, "telepathy": [1, 2.5, None, {"deep": True}]}
     assert save(store, "old", state=older)
@@ -515,7 +532,8 @@ def test_states_of_other_versions_come_back_as_they_are(store: Store) -> None:
     old, new = store.session("old"), store.session("new")
     assert old is not None
     assert new is not None
-    assert (old["state"], new["state"]) == (older, newer)
+    assert old["state"] == {**new_state(), **older}
+    assert new["state"] == newer
 
 
 def test_a_large_state_comes_back_whole(store: Store) -> None:

@@ -58,7 +58,7 @@ class Scene:
 
     def __post_init__(self) -> None:
         self.made = example.build(str(self.root / "courier"), self.session, STARTED)
-        self.temporary.mkdir(exist_ok=True)
+        self.temporary.mkdir(parents=True, exist_ok=True)
 
     @property
     def home(self) -> Path:
@@ -119,6 +119,10 @@ class Scene:
         running.stdin = None
         return running
 
+    def at_once(self, *events: str) -> list[Fired]:
+        """These hooks, all running at the same time."""
+        return [finished(process) for process in [self.start(event) for event in events]]
+
     def compacted(self) -> Fired:
         """The whole session up to a compaction; what SessionStart answered."""
         self.fire("SessionStart", source="startup")
@@ -156,6 +160,11 @@ class Scene:
         """Every line in the log and in the one that stands in for it."""
         files = (str(self.home / "holdfast.log"), log.fallback(self.environment))
         return [line for file in files for line in log.tail(file, 1000)]
+
+
+def finished(process: subprocess.Popen[bytes]) -> Fired:
+    out, err = process.communicate(timeout=PATIENCE)
+    return Fired(code=process.returncode, out=out.decode(), err=err.decode())
 
 
 def files(folder: Path) -> list[str]:

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 import pytest
 
 from holdfast import example
 from holdfast.example.session import Line
+from holdfast.store import encoding
 
 from .scene import Scene
 
@@ -33,13 +34,26 @@ def up_to_the_reply(lines: list[Line]) -> list[Line]:
 
 def after(scene: Scene, *attached: list[Line]) -> list[Line]:
     """Boundary, summary, what was attached, and the reply that goes on."""
-    return scene.made.after(sum(attached, []), str(scene.transcript))
+    return scene.made.after(list(chain(*attached)), str(scene.transcript))
 
 
 def of_an_old_client(lines: list[Line]) -> list[Line]:
     text = json.dumps(lines).replace(f'"version": "{NAMED_SINCE}"', f'"version": "{OLD_CLIENT}"')
     old: list[Line] = json.loads(text)
     return old
+
+
+def unharmed(scene: Scene) -> str:
+    """The brief of a session just like this one to which nothing happened."""
+    other = Scene(root=scene.root, session="unharmed")
+    saved_only(other)
+    return body(other.fire("SessionStart", source="compact").brief)
+
+
+def body(brief: str) -> str:
+    """A brief without its first line, which names it."""
+    assert "Never touch anything under migrations/" in brief
+    return brief.partition("\n")[2]
 
 
 def saved_only(scene: Scene) -> None:
@@ -66,6 +80,7 @@ def test_a_session_is_followed_saved_and_restored(scene: Scene) -> None:
     assert guidance.code == 0
     assert "Never touch anything under migrations/" in guidance.out
     assert not guidance.out.startswith("{"), "plain text goes into the summariser's prompt"
+    saved = scene.folded()
 
     assert scene.fire("SubagentStop", text=made.summary).is_silent
     brief = scene.fire("SessionStart", source="compact").brief
@@ -81,7 +96,7 @@ def test_a_session_is_followed_saved_and_restored(scene: Scene) -> None:
     assert row["delivered_by"] == "SessionStart"
     with scene.store() as store:
         (snapshot,) = store.snapshots("s1")
-    assert (snapshot["id"], snapshot["line"]) == (row["snapshot"], len(made.before))
+    assert (snapshot["id"], snapshot["state"]) == (row["snapshot"], saved)
     assert scene.row()["state"] == scene.folded()
     assert scene.log() == []
 
@@ -90,7 +105,12 @@ def test_a_session_first_met_at_its_compaction_is_restored_like_any_other(scene:
     scene.write(scene.made.before)
     scene.fire("PreCompact")
     brief = scene.fire("SessionStart", source="compact").brief
-    assert [fact.name for fact in scene.made.planted if fact.text not in brief] == []
+    followed = Scene(root=scene.root, session="followed")
+    followed.write(followed.made.before[:100])
+    followed.fire("Stop")
+    followed.write(followed.made.before[100:])
+    followed.fire("PreCompact")
+    assert body(brief) == body(followed.fire("SessionStart", source="compact").brief)
 
 
 def test_what_the_summary_says_is_not_said_again(scene: Scene) -> None:
@@ -98,7 +118,10 @@ def test_what_the_summary_says_is_not_said_again(scene: Scene) -> None:
     whole = scene.fire("SessionStart", source="compact").brief
     other = Scene(root=scene.root, session="s2")
     short = other.compacted().brief
-    assert 0 < len(short) < len(whole)
+    kept = [fact.text for fact in scene.made.planted if fact.fate == "kept"]
+    lost = [fact.text for fact in scene.made.planted if fact.fate == "lost"]
+    assert [text for text in lost if text not in short] == []
+    assert [text for text in kept if text in whole and text not in short] != []
 
 
 def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -> None:
@@ -128,14 +151,20 @@ def test_a_compaction_that_failed_and_is_tried_again_is_one_compaction(scene: Sc
         assert len(store.snapshots("s1")) == 2
 
 
-def test_a_summary_is_never_put_down_to_an_earlier_compaction(scene: Scene) -> None:
-    """The second PreCompact is lost; the first compaction keeps the summary that was its own."""
-    brief = scene.compacted().brief
+@pytest.mark.parametrize("summary", ["the first summary", None])
+def test_a_summary_is_never_put_down_to_an_earlier_compaction(
+    scene: Scene, summary: str | None
+) -> None:
+    """The second PreCompact is lost; the first compaction keeps what was its own, or nothing."""
+    saved_only(scene)
+    if summary:
+        scene.fire("SubagentStop", text=summary)
+    brief = scene.fire("SessionStart", source="compact").brief
     scene.write(after(scene, attachment(scene, brief)))
     scene.fire("Stop")
-    scene.fire("SubagentStop", text="The second summary.")
-    scene.fire("PostCompact", text="The second summary.")
-    assert scene.compactions()[0]["summary"] == scene.made.summary
+    scene.fire("SubagentStop", text="the second summary")
+    scene.fire("PostCompact", text="the second summary")
+    assert scene.compactions()[0]["summary"] == summary
 
 
 def test_the_summary_of_an_ordinary_sub_agent_is_not_the_compaction_s(scene: Scene) -> None:
@@ -144,13 +173,10 @@ def test_the_summary_of_an_ordinary_sub_agent_is_not_the_compaction_s(scene: Sce
     assert scene.compactions()[0]["summary"] is None
 
 
-@pytest.mark.parametrize("turned_off", ["HOLDFAST_GUIDANCE"])
-def test_guidance_that_is_turned_off_does_not_turn_off_saving(
-    scene: Scene, turned_off: str
-) -> None:
+def test_guidance_that_is_turned_off_does_not_turn_off_saving(scene: Scene) -> None:
     scene.write(scene.made.before)
     told = json.dumps(scene.payload("PreCompact")).encode()
-    assert scene.send(told, environ={turned_off: "off"}).is_silent
+    assert scene.send(told, environ={"HOLDFAST_GUIDANCE": "off"}).is_silent
     with scene.store() as store:
         assert len(store.snapshots("s1")) == 1
 
@@ -180,8 +206,7 @@ def test_the_transcript_tells_how_the_brief_arrived(
 
 
 def test_a_client_that_writes_nothing_down_leaves_it_unproven(scene: Scene) -> None:
-    scene.made.before[:] = of_an_old_client(scene.made.before)
-    scene.write(scene.made.before)
+    scene.write(of_an_old_client(scene.made.before))
     scene.fire("PreCompact", trigger="manual")
     assert scene.fire("SessionStart", source="compact").brief
     scene.write(of_an_old_client(after(scene)))
@@ -320,16 +345,14 @@ def test_what_happens_to_the_transcript_after_saving_costs_nothing(
 ) -> None:
     saved_only(scene)
     happens(scene)
-    brief = scene.fire("SessionStart", source="compact").brief
-    assert [fact.name for fact in scene.made.planted if fact.text not in brief] == []
+    assert body(scene.fire("SessionStart", source="compact").brief) == unharmed(scene)
 
 
 def test_a_thin_later_snapshot_does_not_hide_the_rich_one(scene: Scene) -> None:
     saved_only(scene)
     cut(scene)
     scene.fire("PreCompact")
-    brief = scene.fire("SessionStart", source="compact").brief
-    assert [fact.name for fact in scene.made.planted if fact.text not in brief] == []
+    assert body(scene.fire("SessionStart", source="compact").brief) == unharmed(scene)
 
 
 def test_a_state_of_an_older_fold_is_folded_again(scene: Scene) -> None:
@@ -340,6 +363,31 @@ def test_a_state_of_an_older_fold_is_folded_again(scene: Scene) -> None:
     assert scene.fire("Stop").is_silent
     assert scene.row()["state"] == scene.folded()
     assert scene.log() == []
+
+
+def test_a_state_that_no_longer_reads_is_folded_again(scene: Scene) -> None:
+    scene.write(scene.made.before)
+    scene.fire("Stop")
+    with closing(sqlite3.connect(scene.database)) as store, store:
+        store.execute("UPDATE sessions SET state = substr(state, 1, 500)")
+    assert scene.fire("Stop").is_silent
+    assert scene.row()["state"] == scene.folded()
+
+
+def test_a_snapshot_of_an_older_fold_still_makes_a_brief(scene: Scene) -> None:
+    """An upgrade and a vanished transcript on one day: what was saved is all there is."""
+    saved_only(scene)
+    with scene.store() as store:
+        (snapshot,) = store.snapshots("s1")
+    old: dict[str, Any] = {**snapshot["state"], "version": 0}
+    del old["pull_requests"], old["agents"]
+    blob = encoding.pack(json.dumps(old))
+    with closing(sqlite3.connect(scene.database)) as raw, raw:
+        raw.execute("UPDATE snapshots SET state = ?", [blob])
+        raw.execute("UPDATE sessions SET state = ?", [json.dumps(old)])
+    vanish(scene)
+    brief = scene.fire("SessionStart", source="compact").brief
+    assert "Never touch anything under migrations/" in brief
 
 
 # Beginnings and ends

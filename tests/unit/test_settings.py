@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 
@@ -122,6 +123,31 @@ def test_a_file_in_another_encoding_or_that_is_a_folder_is_told_too(home: Path) 
     (home / "settings.json").unlink()
     (home / "settings.json").mkdir()
     assert len(load(home).problems) == 1
+
+
+@pytest.mark.parametrize("target", ["/dev/zero", "/dev/tty"])
+def test_a_link_to_a_device_is_not_read_for_ever(home: Path, project: Path, target: str) -> None:
+    """A repository can bring such a link, and a hook must not hang on it."""
+    (project / ".holdfast" / "settings.json").symlink_to(target)
+    (problem,) = load(home, project).problems
+    assert problem.endswith("(file): not a small regular file")
+
+
+def test_a_pipe_is_not_waited_for(home: Path, project: Path) -> None:
+    os.mkfifo(project / ".holdfast" / "settings.json")
+    assert len(load(home, project).problems) == 1
+
+
+def test_a_file_of_megabytes_is_nobody_s_settings(home: Path) -> None:
+    write(home, '{"brief_tokens": 500}' + " " * settings.LARGEST)
+    chosen = load(home)
+    assert (chosen.brief_tokens, len(chosen.problems)) == (2000, 1)
+
+
+def test_a_home_that_is_a_file_has_no_settings_and_no_problem_with_them(home: Path) -> None:
+    home.rmdir()
+    home.touch()
+    assert load(home).problems == ()
 
 
 def test_store_and_log_lie_in_the_home_folder(home: Path) -> None:

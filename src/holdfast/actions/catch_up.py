@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import zlib
-
-from holdfast import hosts
 from holdfast.actions.project import project_of
+from holdfast.actions.receipt import note_receipts
 from holdfast.errors import NotATranscript, StoreUnavailable
 from holdfast.state.fold import VERSION as STATE_VERSION
 from holdfast.state.fold import advance, new_state
@@ -17,8 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.hosts.call import HookCall
-    from holdfast.state.model import Compaction, State
-    from holdfast.store.base import CompactionRow, SessionRow, Store
+    from holdfast.state.model import State
+    from holdfast.store.base import SessionRow, Store
     from holdfast.transcript.model import Cursor
 
 TRIES = 5
@@ -27,12 +25,15 @@ TRIES = 5
 class Session:
     """A session whose state is as new as its transcript."""
 
-    __slots__ = ("first_line", "id", "state")
+    __slots__ = ("first_line", "id", "problem", "state")
 
-    def __init__(self, ident: str, state: State, first_line: int) -> None:
+    def __init__(self, ident: str, state: State, first_line: int, problem: str) -> None:
         self.id = ident
         self.state = state
         self.first_line = first_line
+        """How many lines there were when Holdfast first saw it."""
+        self.problem = problem
+        """Why the transcript could not be read, if it could not."""
 
 
 def catch_up(
@@ -45,10 +46,12 @@ def catch_up(
     """
     for _ in range(TRIES):
         row = store.session(call.session)
-        state, cursor, changed = _read_on(row, call, stop)
+        state, cursor, changed, problem = _read_on(row, call, stop)
+        first_line = row["first_line"] if row else state["lines"]
+        session = Session(call.session, state, first_line, problem)
         store.begin()
         if row is not None and not changed:
-            return Session(call.session, state, row["first_line"])
+            return session
         saved = store.save_session(
             session=call.session,
             host=call.host,
@@ -60,66 +63,29 @@ def catch_up(
             now=now,
         )
         if saved:
-            _note_receipts(store, call, state)
-            return Session(call.session, state, row["first_line"] if row else state["lines"])
+            note_receipts(store, call, state)
+            return session
         store.rollback()
     raise StoreUnavailable(f"session {call.session} is being written by too many processes")
 
 
 def _read_on(
     row: SessionRow | None, call: HookCall, stop: Callable[[], bool] | None
-) -> tuple[State, Cursor | None, bool]:
+) -> tuple[State, Cursor | None, bool, str]:
+    """The state and cursor after the new lines, whether they moved, and what went wrong."""
     state = row["state"] if row else new_state()
     cursor = row["cursor"] if row else None
-    if state["version"] != STATE_VERSION:
-        # Whatever an older fold made of the log, the log can be folded again.
-        state, cursor = new_state(), None
+    # Whatever an older fold made of the log, the log can be folded again.
+    outdated = state["version"] != STATE_VERSION
     try:
-        reader = Reader(call.transcript or (row["transcript"] if row else ""), cursor)
-    except NotATranscript:
+        path = call.transcript or (row["transcript"] if row else "")
+        reader = Reader(path, None if outdated else cursor)
+    except NotATranscript as problem:
         # Not written yet, or deleted: what was folded before is all there is.
-        return state, cursor, False
-    if reader.restarted:
+        return state, cursor, False, str(problem)
+    if reader.restarted or outdated:
         state = new_state()
     before = reader.offset
     advance(state, decode(reader.lines(stop=stop)))
-    moved = reader.restarted or reader.offset != before or cursor is None
-    return state, reader.cursor() if moved else cursor, moved
-
-
-def _note_receipts(store: Store, call: HookCall, state: State) -> None:
-    """The transcript is the witness: did the brief arrive, whole, once?"""
-    for row in store.compactions(call.session)[-2:]:
-        told = state["compactions"][row["ordinal"] - 1 : row["ordinal"]]
-        if not row["brief_id"] or not told:
-            continue
-        receipt, line = receipt_of(row, told[0], state, call.host)
-        if (receipt, line) != (row["receipt"], row["receipt_line"]):
-            store.note_receipt(call.session, row["ordinal"], receipt, line)
-
-
-def receipt_of(
-    row: CompactionRow, told: Compaction, state: State, host_name: str
-) -> tuple[str, int | None]:
-    """whole, cut, twice, never, unproven (the client does not write it down) or pending."""
-    arrived = [there for there in told["deliveries"] if there["id"] == row["brief_id"]]
-    if len(arrived) > 1:
-        return "twice", arrived[-1]["line"]
-    if arrived:
-        sent = (row["brief"] or "").strip()
-        whole = zlib.crc32(sent.encode("utf-8", "replace")) == arrived[0]["checksum"]
-        return ("whole" if whole else "cut"), arrived[0]["line"]
-    if state["usage"]["line"] > max(row["brief_line"] or 0, told["line"]):
-        return ("never" if _records_delivery(state, host_name) else "unproven"), None
-    return "pending", None
-
-
-def _records_delivery(state: State, host_name: str) -> bool:
-    host, version = hosts.named(host_name), client_version(state)
-    return host is None or version is None or version >= host.RECORDS_DELIVERY_SINCE
-
-
-def client_version(state: State) -> tuple[int, ...] | None:
-    """The host's version as its transcript tells it, if it is one."""
-    numbers = state["place"].get("client", "").split(".")
-    return tuple(map(int, numbers)) if all(part.isdigit() for part in numbers) else None
+    moved = reader.restarted or outdated or reader.offset != before or cursor is None
+    return state, reader.cursor() if moved else cursor, moved, ""

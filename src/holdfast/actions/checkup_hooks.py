@@ -99,8 +99,10 @@ def broken_because(command: str) -> str:
         words = shlex.split(command)
     except ValueError:
         return "the command is not a shell command"
-    if not words or not os.access(words[0], os.X_OK):
-        return f"the interpreter {words[0] if words else ''} is gone"
+    if not words:
+        return "the command is empty"
+    if not os.access(words[0], os.X_OK):
+        return f"the interpreter {words[0]} is gone"
     folder = _package_folder(words[-1])
     if folder and not os.path.isdir(os.path.join(folder, "holdfast")):
         return f"holdfast is no longer in {folder}"
@@ -114,8 +116,9 @@ def _package_folder(program: str) -> str:
     except (SyntaxError, ValueError):
         return ""
     for call in calls:
-        if ast.unparse(call.func) == "sys.path.append" and isinstance(call.args[0], ast.Constant):
-            return str(call.args[0].value)
+        match ast.unparse(call.func), call.args:
+            case "sys.path.append", [ast.Constant(value=str(folder))]:
+                return folder
     return ""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.actions.catch_up import client_version
+from holdfast.actions.receipt import client_version, records_delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,13 @@ def current_ordinal(store: Store, session: Session) -> int:
     return len(told) + 1 if row and row["brief_id"] else len(told)
 
 
-def undelivered(store: Store, session: Session) -> int:
+def is_open(session: Session, row: CompactionRow) -> bool:
+    """Whether a compaction still goes on: nothing has been said since."""
+    told = session.state["compactions"][row["ordinal"] - 1 : row["ordinal"]]
+    return not told or not told[0]["reply_line"]
+
+
+def undelivered(store: Store, session: Session, host: Host) -> int:
     """The ordinal of a compaction whose brief has not arrived, or 0.
 
     Only for a compaction that happened while Holdfast was watching: a session that was
@@ -51,11 +57,12 @@ def undelivered(store: Store, session: Session) -> int:
     if not told or not told[-1]["summary_line"] or told[-1]["deliveries"]:
         return 0
     ordinal = len(told)
-    row: CompactionRow | None = store.compaction(session.id, ordinal)
-    if row is not None and row["delivered_by"] == "UserPromptSubmit":
+    row = store.compaction(session.id, ordinal)
+    if row is None:
+        watched = told[-1]["line"] > session.first_line or not told[-1]["reply_line"]
+        return ordinal if watched else 0
+    if row["delivered_by"] == "UserPromptSubmit":
         return 0
-    if row is None and told[-1]["line"] <= session.first_line and told[-1]["reply_line"]:
-        return 0
-    if row is not None and row["receipt"] == "unproven":
-        return 0
-    return ordinal
+    # A client that writes nothing down cannot be doubted.
+    proven = records_delivery(session.state, host.NAME)
+    return 0 if row["brief_id"] and not proven else ordinal

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from holdfast.brief.render import build
+from holdfast.state.richness import richness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.actions.catch_up import Session
-    from holdfast.brief.render import Brief
     from holdfast.hosts.base import Host
     from holdfast.settings import Settings
     from holdfast.state.model import State
@@ -32,13 +32,16 @@ def restore(
     settings: Settings,
     recall: str,
     now: float,
-) -> Brief:
-    """The brief for this compaction, recorded before it is sent."""
+) -> str:
+    """The brief for this compaction, recorded before it is sent; empty if nothing is known."""
+    state = best_state(store, session)
+    if not richness(state):
+        return ""
     row = store.compaction(session.id, ordinal)
     if row is None:
         store.open_compaction(session.id, ordinal, trigger=None, snapshot=None, now=now)
     brief = build(
-        best_state(store, session),
+        state,
         tokens=settings.brief_tokens,
         characters=host.CHARACTERS,
         summary=row["summary"] if row else None,
@@ -55,4 +58,4 @@ def restore(
             delivered_by=event,
             now=now,
         )
-    return brief
+    return brief.text

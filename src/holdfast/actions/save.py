@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.brief.tokens import units
+from holdfast.state.richness import richness
 from holdfast.state.wording import one_line
 
 TYPE_CHECKING = False
@@ -20,7 +21,12 @@ def save(store: Store, session: Session, reason: str, now: float) -> str:
 
 
 def guidance(state: State) -> str:
-    """Plain text: the host pastes it into its summariser's prompt as it is."""
+    """Plain text: the host pastes it into its summariser's prompt as it is.
+
+    Nothing if nothing is known: a promise that cannot be kept would make the summary worse.
+    """
+    if not richness(state):
+        return ""
     rules = [rule for rule in state["rules"] if not rule["superseded"]]
     rules.sort(key=lambda rule: (rule["kind"] != "prohibition", -rule["line"]))
     lines = [

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.state.model import Check, FileTrail, State
+    from holdfast.state.model import Check, FileTrail, Request, State
 
 SECTIONS = (
     ("asked", "What the user asked for"),
@@ -24,6 +24,7 @@ SECTIONS = (
 )
 OPEN = ("in_progress", "pending")
 MOST_FILES = 400
+SHORTEST_REQUEST = 12
 
 
 class Item:
@@ -95,18 +96,29 @@ def _requests(state: State) -> Iterator[Item]:
         label = "first: " if first and last else "latest: " if latest else ""
         value = 100.0 if latest else 95.0 if first else 40.0 + 20 * number / (last or 1)
         sizes = (1200, 500, 240) if latest or first else (300, 120)
+        text = request["text"] if latest or first else _without_rules(state, request)
+        if len(text) < SHORTEST_REQUEST and not latest and not first:
+            continue
         yield Item(
             "asked",
             "request",
             value,
             request["line"],
-            tuple(
-                f"- {label}{_quoted(request['text'], size)} {ref(request['line'])}"
-                for size in sizes
-            ),
+            tuple(f"- {label}{_quoted(text, size)} {ref(request['line'])}" for size in sizes),
             quote=request["text"],
             floor=latest or first,
         )
+
+
+def _without_rules(state: State, request: Request) -> str:
+    """A request between the first and the latest, less the sentences that stand as rules."""
+    text = request["text"]
+    for rule in state["rules"]:
+        if rule["line"] == request["line"] and not rule["superseded"]:
+            text = text.replace(rule["text"], "…")
+    while "… …" in text:
+        text = text.replace("… …", "…")
+    return text
 
 
 def _rules(state: State) -> Iterator[Item]:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VERSION = 1
 MOST_BAD_LINES = 20
 MOST_CALLS = 100
-LONGEST_INPUT = 4000
+LONGEST_INPUT, DEEPEST_INPUT = 4000, 8
 
 
 def new_state() -> State:
@@ -70,8 +70,7 @@ def advance(state: State, events: Iterable[Event]) -> None:
             if len(state["bad_lines"]) < MOST_BAD_LINES:
                 state["bad_lines"].append(event["line"])
         elif kind == "place":
-            state["place"] = {"root": event["place"].get("cwd", ""), **state["place"]}
-            state["place"].update(event["place"])
+            event = _moved(state, event)
         if kind == "tool_call" and not event.get("agent"):
             _remember(state, event)
         elif kind == "tool_result" and not event.get("agent"):
@@ -79,26 +78,36 @@ def advance(state: State, events: Iterable[Event]) -> None:
         rules.apply(state, event)
 
 
+def _moved(state: State, event: Event) -> Event:
+    """What is new about the place: a reader that begins in the middle tells all of it again."""
+    told, known = event["place"], state["place"]
+    news = {name: value for name, value in told.items() if known.get(name) != value}
+    state["place"] = {"root": told.get("cwd", ""), **known, **news}
+    return {**event, "place": news}
+
+
 def _remember(state: State, event: Event) -> None:
     calls = state["calls"]
     calls[event["id"]] = {
         "name": event["name"],
-        "input": {name: _slim(value) for name, value in event["input"].items()},
+        "input": _slim(event["input"], DEEPEST_INPUT),
         "line": event["line"],
     }
     while len(calls) > MOST_CALLS:
         del calls[next(iter(calls))]
 
 
-def _slim(value: Any) -> Any:
+def _slim(value: Any, depth: int) -> Any:
     """Enough of a tool's input to understand its result: never a whole file."""
     if isinstance(value, str):
         # Rules redact what they keep of it, and the store looks over all of it once more.
         return clip(value, LONGEST_INPUT)
+    if isinstance(value, list | dict) and not depth:
+        return None
     if isinstance(value, list):
-        return [_slim(part) for part in value[:100]]
+        return [_slim(part, depth - 1) for part in value[:100]]
     if isinstance(value, dict):
-        return {name: _slim(part) for name, part in list(value.items())[:100]}
+        return {name: _slim(part, depth - 1) for name, part in list(value.items())[:100]}
     return value
 
 

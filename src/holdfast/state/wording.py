@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from holdfast.redact import redact
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PUNCTUATION = str.maketrans(dict.fromkeys('\t\n\r.,;:!?()[]{}"`*_—–/', " ") | {"’": "'"})
 _BULLETS = "-*•+> \t#"
+
+
+def plain(value: Any) -> str:
+    """Foreign JSON as text: what is neither text nor a number says nothing."""
+    if isinstance(value, str):
+        return value
+    return str(value) if isinstance(value, int | float) else ""
 
 
 def keep(text: str, most: int) -> str:

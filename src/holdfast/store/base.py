@@ -117,6 +117,9 @@ class Store(Protocol):
 
     def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None: ...
 
+    def glance(self, session: str) -> tuple[float, str]:
+        """When the session was last saved (0 if never), and the receipt of its last brief."""
+
     def hook_seen(
         self, host: str, event: str, session: str, milliseconds: float, now: float
     ) -> None: ...

@@ -6,6 +6,7 @@ import zlib
 
 from holdfast.quick_json import dumps, loads
 from holdfast.redact import redact, redact_value
+from holdfast.state.fold import new_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,14 @@ def dump(state: State) -> str:
 
 
 def load(text: str) -> State:
-    state: State = loads(text)
+    """A state, whatever made it: parts that an older fold did not know are empty.
+
+    One that cannot be read is of no version at all, so that the log is folded again.
+    """
+    try:
+        state: State = {**new_state(), **loads(text)}
+    except (ValueError, TypeError):
+        return {**new_state(), "version": 0}
     return state
 
 
@@ -33,14 +41,3 @@ def pack(text: str) -> bytes:
 
 def unpack(blob: bytes) -> str:
     return zlib.decompress(blob).decode("ascii")
-
-
-def richness(state: State) -> int:
-    """How much a state knows, so that a thin one never stands in for a rich one."""
-    return sum(
-        len(part)
-        for part in (
-            state["requests"], state["rules"], state["decisions"], state["plan"],
-            state["files"], state["checks"], state["commits"], state["agents"],
-        )
-    )  # fmt: skip

@@ -35,9 +35,8 @@ def connect(path: str, busy_seconds: float) -> tuple[sqlite3.Connection, int]:
         if not os.path.exists(path):
             _create(path)
         inode = os.stat(path).st_ino
-        connection = _open(path, busy_seconds)
-        if _version(connection) != VERSION:
-            _migrate(connection, path)
+        connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+        _make_ready(connection, path)
         return connection, inode
     except (sqlite3.Error, OSError, StoreUnavailable) as problem:
         if connection is not None:
@@ -60,12 +59,13 @@ def explain(problem: sqlite3.Error, path: str, inode: int | None = None) -> Stor
     return StoreUnavailable(f"{path} ({problem})")
 
 
-def _open(path: str, busy_seconds: float) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+def _make_ready(connection: sqlite3.Connection, path: str | None) -> None:
+    """Our settings and our version; a file without a path is one that is being made."""
     connection.execute("PRAGMA foreign_keys = ON")
     # With WAL this survives kill -9; a power cut can cost the last save, never the file.
     connection.execute("PRAGMA synchronous = NORMAL")
-    return connection
+    if _version(connection) != VERSION:
+        _migrate(connection, path)
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -81,9 +81,9 @@ def _create(path: str) -> None:
     fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
-        connection = _open(fresh, 1.0)
+        connection = sqlite3.connect(fresh, isolation_level=None)
         try:
-            _migrate(connection, None)
+            _make_ready(connection, None)
         finally:
             connection.close()
         try:

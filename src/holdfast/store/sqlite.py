@@ -7,6 +7,7 @@ import os
 from holdfast import quick_json
 from holdfast.errors import NoSuchRecord, StoreUnavailable
 from holdfast.redact import redact
+from holdfast.state.richness import richness
 from holdfast.store import encoding, schema
 
 TYPE_CHECKING = False
@@ -113,7 +114,7 @@ class SQLiteStore:
             "reason": reason,
             "now": now,
             "line": state["lines"],
-            "richness": encoding.richness(state),
+            "richness": richness(state),
             "context": state["usage"]["context"],
             "state": encoding.pack(text),
         }
@@ -185,6 +186,10 @@ class SQLiteStore:
     def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None:
         values = {"session": session, "ordinal": ordinal, "receipt": receipt, "line": line}
         self._write("note_receipt", values)
+
+    def glance(self, session: str) -> tuple[float, str]:
+        found = self._run(self._queries["glance"], {"session": _storable(session)})[0][0]
+        return found["saved_at"] or 0.0, found["receipt"] or ""
 
     # Hooks
 

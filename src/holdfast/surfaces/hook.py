@@ -12,7 +12,7 @@ import time
 
 from holdfast import hosts, log, quick_json, settings
 from holdfast.actions.catch_up import catch_up
-from holdfast.actions.compaction import current_ordinal, is_of_sub_agent, undelivered
+from holdfast.actions.compaction import current_ordinal, is_of_sub_agent, is_open, undelivered
 from holdfast.errors import HoldfastError
 from holdfast.store.sqlite import SQLiteStore
 
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # Seconds after which a hook gives up. SessionEnd hooks are killed by the host after 1.5.
 DEADLINES = {"SessionEnd": 1.2, "Stop": 5.0, "UserPromptSubmit": 5.0, "SubagentStop": 5.0}
 DEADLINE = 10.0
+# At a session's start there is no transcript yet; here there must be one.
+NEED_TRANSCRIPT = ("Stop", "PreCompact")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
 FLUSH_SECONDS = 0.12
 LARGEST_PAYLOAD = 32 << 20
@@ -91,7 +93,10 @@ class Job:
         self.now = time.time()
 
     def session(self) -> Session:
-        return catch_up(self.store, self.call, self.now, self.stop)
+        session = catch_up(self.store, self.call, self.now, self.stop)
+        if session.problem and self.call.event in NEED_TRANSCRIPT:
+            log.note(self.settings.log, f"hook: {self.call.event}: {session.problem}", os.environ)
+        return session
 
     def settled_session(self) -> Session:
         """The session once the host has written down what it still held back."""
@@ -107,7 +112,7 @@ class Job:
             self.store, session, ordinal, event=event, host=self.host, settings=self.settings,
             recall=recall_command(), now=self.now,
         )  # fmt: skip
-        return self.host.context(event, brief.text) if brief.text else ""
+        return self.host.context(event, brief) if brief else ""
 
 
 def _session_start(job: Job) -> str:
@@ -127,11 +132,11 @@ def _session_start(job: Job) -> str:
 def _user_prompt(job: Job) -> str:
     """A brief that has not arrived yet is delivered here, once."""
     session = job.session()
-    if not undelivered(job.store, session):
+    if not undelivered(job.store, session, job.host):
         return ""
     # Sent a moment ago, it may have arrived and not be written down yet.
     session = job.settled_session()
-    ordinal = undelivered(job.store, session)
+    ordinal = undelivered(job.store, session, job.host)
     return job.restored(session, ordinal) if ordinal else ""
 
 
@@ -174,7 +179,9 @@ def _note_summary(job: Job, session: Session) -> None:
     a sub-agent's never replaces what is there.
     """
     rows = job.store.compactions(session.id)
-    if rows and rows[-1]["summary"] is None and job.call.summary:
+    if not rows or not job.call.summary:
+        return
+    if rows[-1]["summary"] is None and is_open(session, rows[-1]):
         job.store.note_summary(session.id, rows[-1]["ordinal"], job.call.summary)
 
 

@@ -57,7 +57,7 @@ def place(line: dict[str, Any]) -> dict[str, str]:
 
 def events(line: dict[str, Any], number: int) -> Iterator[Event]:
     """The events of one line, in order."""
-    reader = _READERS.get(str(line.get("type")))
+    reader = _READERS.get(_word(line.get("type")))
     if reader is None:
         return
     at, agent = line.get("timestamp"), _agent(line)
@@ -73,7 +73,7 @@ def events(line: dict[str, Any], number: int) -> Iterator[Event]:
 def _agent(line: dict[str, Any]) -> str:
     if not line.get("isSidechain"):
         return ""
-    return str(line.get("agentId") or "sidechain")
+    return _word(line.get("agentId")) or "sidechain"
 
 
 def _user(line: dict[str, Any]) -> Iterator[Event]:
@@ -90,7 +90,7 @@ def _user(line: dict[str, Any]) -> Iterator[Event]:
         if block.get("type") == "tool_result":
             yield _tool_result(block, line)
         elif block.get("type") == "text":
-            yield from _said(str(block.get("text") or ""), line)
+            yield from _said(_word(block.get("text")), line)
 
 
 def _said(text: str, line: dict[str, Any]) -> Iterator[Event]:
@@ -124,7 +124,7 @@ def _between(text: str, tag: str) -> str:
 def _tool_result(block: dict[str, Any], line: dict[str, Any]) -> Event:
     return _event(
         "tool_result",
-        id=str(block.get("tool_use_id") or ""),
+        id=_word(block.get("tool_use_id")),
         ok=not block.get("is_error"),
         text=_text(block.get("content")),
         detail=line.get("toolUseResult"),
@@ -138,14 +138,14 @@ def _assistant(line: dict[str, Any]) -> Iterator[Event]:
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             continue
-        if block.get("type") == "text" and block.get("text"):
-            yield _event("reply", text=str(block["text"]))
+        if block.get("type") == "text" and _word(block.get("text")):
+            yield _event("reply", text=block["text"])
         elif block.get("type") == "tool_use":
             given = block.get("input")
             yield _event(
                 "tool_call",
-                id=str(block.get("id") or ""),
-                name=str(block.get("name") or ""),
+                id=_word(block.get("id")),
+                name=_word(block.get("name")),
                 input=given if isinstance(given, dict) else {},
             )
     yield from _usage(line.get("message"))
@@ -162,8 +162,8 @@ def _usage(message: Any) -> Iterator[Event]:
     output = usage.get("output_tokens")
     yield _event(
         "usage",
-        id=str(message.get("id") or ""),
-        model=str(message.get("model") or ""),
+        id=_word(message.get("id")),
+        model=_word(message.get("model")),
         context=sum(count for count in counts if isinstance(count, int)),
         output=output if isinstance(output, int) else 0,
     )
@@ -174,7 +174,7 @@ def _system(line: dict[str, Any]) -> Iterator[Event]:
         return
     told = line.get("compactMetadata")
     told = told if isinstance(told, dict) else {}
-    event = _event("compaction", trigger=str(told.get("trigger") or ""))
+    event = _event("compaction", trigger=_word(told.get("trigger")))
     for ours, theirs in (("before", "preTokens"), ("after", "postTokens")):
         if isinstance(told.get(theirs), int):
             event[ours] = told[theirs]  # type: ignore[literal-required]
@@ -193,14 +193,14 @@ def _attachment(line: dict[str, Any]) -> Iterator[Event]:
         # the model is not shown.
         content = attached.get("content")
         for part in content if isinstance(content, list) else [content]:
-            yield _event("injected", hook=str(attached.get("hookEvent") or ""), text=_text([part]))
+            yield _event("injected", hook=_word(attached.get("hookEvent")), text=_text([part]))
     elif kind == "queued_command" and attached.get("commandMode", "prompt") == "prompt":
         # Typed while the agent was at work.
         yield from _said(_text(attached.get("prompt")), line)
 
 
 def _pull_request(line: dict[str, Any]) -> Iterator[Event]:
-    yield _event("pull_request", text=str(line.get("prUrl") or ""))
+    yield _event("pull_request", text=_word(line.get("prUrl")))
 
 
 _READERS = {
@@ -220,6 +220,11 @@ def _event(kind: str, **fields: Any) -> Event:
 def _content(line: dict[str, Any]) -> Any:
     message = line.get("message")
     return message.get("content") if isinstance(message, dict) else None
+
+
+def _word(value: Any) -> str:
+    """A text; what is none says nothing."""
+    return value if isinstance(value, str) else ""
 
 
 def _text(content: Any) -> str:

@@ -14,6 +14,7 @@ from holdfast.errors import NotATranscript
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from gzip import GzipFile
     from typing import IO
 
     from holdfast.transcript.model import Cursor
@@ -90,7 +91,7 @@ class Reader:
             yield from self.split(file, stop, finished)
 
     def split(
-        self, file: IO[bytes], stop: Callable[[], bool] | None, finished: bool
+        self, file: IO[bytes] | GzipFile, stop: Callable[[], bool] | None, finished: bool
     ) -> Iterator[tuple[int, bytes]]:
         """The lines of an open file that stands at the cursor."""
         parts: list[bytes] = []

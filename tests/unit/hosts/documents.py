@@ -65,7 +65,9 @@ styles = st.builds(
     empty=st.sampled_from(["", " ", "\n", "\r\n  "]),
     ascii=st.booleans(),
 )
-spellings = st.sampled_from(['"\\u00e9\\ud83d\\ude00"', '"\\ud83d"', '"\\/"', "1e400", "-0.0", "1E2"])
+spellings = st.sampled_from(
+    ['"\\u00e9\\ud83d\\ude00"', '"\\ud83d"', '"\\/"', "1e400", "-0.0", "1E2"]
+)
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8) | st.sampled_from(
     ['{"hooks": []}', "[", "}", '"', "\\", "é 😀", "// no comment", "holdfast"]
 )
@@ -107,7 +109,9 @@ hooks_members = st.tuples(
 @st.composite
 def documents(draw: st.DrawFn) -> str:
     """The text of a settings file that holds an object, with hooks of others or without."""
-    members = draw(st.lists(st.tuples(texts.filter(lambda key: key != "hooks"), values), max_size=3))
+    members = draw(
+        st.lists(st.tuples(texts.filter(lambda key: key != "hooks"), values), max_size=3)
+    )
     place = draw(st.integers(0, len(members)))
     ours = draw(hooks_members)
     text = draw(styles).write(Pairs([*members[:place], *ours, *members[place:]]))

@@ -24,7 +24,7 @@ def test_spans_are_the_members_in_their_own_spelling(text: str) -> None:
     found, close = spans(text, opening(text))
     assert text[close] == "}"
     pairs = [(span.key, json.loads(text[span.value : span.end])) for span in found]
-    assert pairs == json.loads(text.lstrip("\ufeff"), object_pairs_hook=lambda pairs: Top(pairs))
+    assert pairs == json.loads(text.lstrip("\ufeff"), object_pairs_hook=Top)
     for span, (key, value) in zip(found, pairs, strict=True):
         assert json.loads("{" + text[span.start : span.end] + "}") == {key: value}
 

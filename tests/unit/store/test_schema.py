@@ -110,25 +110,33 @@ def test_nothing_but_the_store_is_left_when_it_is_closed(path: str) -> None:
     assert names(path) == ["holdfast.db"]
 
 
-def test_eight_processes_that_all_want_to_make_the_store_share_one(path: str) -> None:
+def all_at_once(path: str, migrations: str = "") -> list[int | None]:
+    """Eight processes that open the same store at the same moment; how they ended."""
     context = multiprocessing.get_context("spawn")
     line = context.Barrier(8)
-    racers = [context.Process(target=race, args=(path, f"s{n}", line)) for n in range(8)]
+    told = [(path, f"s{n}", line, migrations) for n in range(8)]
+    racers = [context.Process(target=race, args=args) for args in told]
     for racer in racers:
         racer.start()
     for racer in racers:
         racer.join(30)
-    assert [racer.exitcode for racer in racers] == [0] * 8
+    return [racer.exitcode for racer in racers]
+
+
+def race(path: str, session: str, line: Barrier, migrations: str) -> None:
+    if migrations:
+        schema.MIGRATIONS, schema.VERSION = migrations, 2
+    line.wait(30)
+    with closing(SQLiteStore(path, busy_seconds=10)) as store:
+        assert save(store, session)
+
+
+def test_eight_processes_that_all_want_to_make_the_store_share_one(path: str) -> None:
+    assert all_at_once(path) == [0] * 8
     assert names(path) == ["holdfast.db"]
     assert sessions(path) == [f"s{n}" for n in range(8)]
     assert ask(path, "PRAGMA integrity_check") == "ok"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
-
-
-def race(path: str, session: str, line: Barrier) -> None:
-    line.wait(30)
-    with closing(SQLiteStore(path, busy_seconds=10)) as store:
-        assert save(store, session)
 
 
 def test_where_hard_links_do_not_exist_the_store_is_moved_into_place(
@@ -233,6 +241,20 @@ def test_a_migration_that_fails_half_way_changes_nothing(path: str, next_version
     assert sessions(path) == ["s1"]
 
 
+def test_eight_processes_that_all_want_to_migrate_the_store_do_it_once(
+    path: str, next_version: Path
+) -> None:
+    with pytest.MonkeyPatch.context() as today:
+        today.setattr(schema, "VERSION", 1)
+        today.setattr(schema, "MIGRATIONS", str(MIGRATIONS))
+        with closing(SQLiteStore(path)) as store:
+            save(store, "before")
+    assert all_at_once(path, str(next_version)) == [0] * 8
+    assert sessions(path) == ["before", *(f"s{n}" for n in range(8))]
+    assert names(path) == ["holdfast.db", "holdfast.db.v1.bak"]
+    assert ask(f"{path}.v1.bak", "SELECT group_concat(id) FROM sessions") == "before"
+
+
 def test_a_store_of_a_newer_holdfast_is_refused_and_left_alone(path: str) -> None:
     with closing(SQLiteStore(path)) as store:
         save(store)
@@ -313,8 +335,11 @@ def locked(path: str) -> Iterator[None]:
 
 @pytest.mark.usefixtures("locked")
 def test_a_store_locked_by_another_process_is_unavailable(path: str) -> None:
-    with pytest.raises(StoreUnavailable, match="locked") as caught:
-        SQLiteStore(path, busy_seconds=0.05).sessions(None)
+    with (
+        pytest.raises(StoreUnavailable, match="locked") as caught,
+        closing(SQLiteStore(path, busy_seconds=0.05)) as store,
+    ):
+        store.sessions(None)
     assert not isinstance(caught.value, StoreDamaged)
     assert "doctor" in caught.value.hint
 
@@ -331,8 +356,8 @@ def test_a_read_only_folder_is_unavailable_with_a_store_in_it_or_without(path: s
     with read_only(folder), pytest.raises(StoreUnavailable, match=r"(?i)read-only|permission"):
         SQLiteStore(path)
     open_and_close(path)
-    with read_only(folder), pytest.raises(StoreUnavailable):
-        save(SQLiteStore(path))
+    with read_only(folder), pytest.raises(StoreUnavailable), closing(SQLiteStore(path)) as store:
+        save(store)
     assert names(path) == ["holdfast.db"]
     with closing(SQLiteStore(path)) as store:
         assert save(store)

@@ -9,7 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.transcript.events import decode
-from tests.unit.transcript_lines import Line, attachment, call, events_of, numbered, raw, reply, user
+from tests.unit.transcript_lines import (
+    Line,
+    attachment,
+    call,
+    events_of,
+    numbered,
+    raw,
+    reply,
+    user,
+)
 
 GOOD = raw(user("go on"))
 WENT_ON = [{"kind": "prompt", "text": "go on"}]

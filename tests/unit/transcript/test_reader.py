@@ -163,6 +163,18 @@ def test_another_file_in_its_place_is_read_from_the_start(
     assert not Reader(str(file), it.cursor()).restarted
 
 
+def test_a_file_that_shrank_behind_its_head_is_read_from_the_start(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(HEAD=2)
+    file.write_bytes(b"a\nb\nc\n")
+    _, cursor = read_on(file)
+    os.truncate(file, 4)
+    it = Reader(str(file), cursor)
+    assert it.restarted
+    assert list(it.lines()) == [(1, b"a"), (2, b"b")]
+
+
 def test_a_file_that_grew_or_changed_behind_its_head_is_the_same_file(
     file: Path, limits: Callable[..., None]
 ) -> None:
@@ -436,7 +448,9 @@ def test_what_could_be_unpacked_of_a_cut_file_is_given_first(
     tmp_path: Path, limits: Callable[..., None]
 ) -> None:
     limits(CHUNK=1000)
-    content = b"".join(b"%d %s\n" % (n, Random(n).randbytes(40).hex().encode()) for n in range(1000))
+    content = b"".join(
+        b"%d %s\n" % (n, Random(n).randbytes(40).hex().encode()) for n in range(1000)
+    )
     path = tmp_path / "session.jsonl.gz"
     path.write_bytes(gzip.compress(content)[:-20_000])
     lines = whole_file(str(path))

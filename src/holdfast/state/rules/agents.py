@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.wording import keep, one_line
+from holdfast.state.wording import keep, one_line, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ def apply(state: State, event: Event) -> None:
         state["agents"].append(
             {
                 "id": event["id"],
-                "type": str(given.get("subagent_type") or ""),
-                "task": keep(str(given.get("description") or given.get("prompt") or ""), 200),
+                "type": plain(given.get("subagent_type")),
+                "task": keep(plain(given.get("description") or given.get("prompt")), 200),
                 "status": "running",
                 "result": "",
                 "line": event["line"],
@@ -41,15 +41,15 @@ def apply(state: State, event: Event) -> None:
     agent["status"] = "running" if started else "completed" if event["ok"] else "failed"
     agent["result"] = keep(one_line(_said(detail) or event.get("text", ""), 1200), 600)
     agent["line"] = event["line"]
-    if isinstance(detail, dict) and detail.get("agentId"):
-        agent["id"] = str(detail["agentId"])
+    if isinstance(detail, dict):
+        agent["id"] = plain(detail.get("agentId")) or agent["id"]
 
 
 def _said(detail: Any) -> str:
     """The agent's own last words, without what the client wraps around them."""
     content = detail.get("content") if isinstance(detail, dict) else None
     texts = [
-        str(part.get("text") or "")
+        plain(part.get("text"))
         for part in (content if isinstance(content, list) else ())
         if isinstance(part, dict) and part.get("type") == "text"
     ]

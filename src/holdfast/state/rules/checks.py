@@ -17,17 +17,14 @@ ERROR_LINES, LONGEST_ERROR = 6, 300
 # Looked up by words, not by patterns: `re` alone would cost a hook a third of its time.
 TESTERS = frozenset(
     ("pytest", "py.test", "unittest", "tox", "nox", "ctest", "jest", "vitest", "mocha", "rspec")
-    + ("phpunit", "playwright", "nextest")
-)
+) | frozenset(("phpunit", "playwright", "nextest"))
 LINTERS = frozenset(
     ("ruff", "eslint", "mypy", "pyright", "flake8", "pylint", "golangci-lint", "clippy", "tsc")
-    + ("shellcheck", "biome", "vet", "credo", "dialyzer")
-)
+) | frozenset(("shellcheck", "biome", "vet", "credo", "dialyzer"))
 FORMATTERS = frozenset(("prettier", "black", "gofmt", "fmt", "format"))
 RUNNERS = frozenset(
     ("go", "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "mix", "mvn", "gradle", "gradlew")
-    + ("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker")
-)
+) | frozenset(("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker"))
 BUILDS = frozenset(("build", "compile", "package"))
 # Commands that only talk about others.
 BYSTANDERS = frozenset(
@@ -44,11 +41,20 @@ VERDICT = (
     r"|^error(\[\w+\])?:|^[\w.]*(Error|Exception)\b"
 )
 TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
-PLACE = r"((?:[\w.@-]+/)*[\w.@-]+\.\w{1,5})(?::|\", line )(\d+)"
+# Starts only where a name starts, and never goes back into it: output may be one endless word.
+PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
+# What the host answers in the place of a command that it did not run.
+NEVER_RAN = (
+    "The user doesn't want to proceed with this tool use",
+    "<tool_use_error>",
+    "[Request interrupted by user",
+    "Permission to use ",
+    "Claude requested permissions to use ",
+)
 
 
 def apply(state: State, event: Event) -> None:
-    if event["name"] != "Bash":
+    if event["name"] != "Bash" or not _has_outcome(event):
         return
     command = core(str(event["input"].get("command") or ""))
     kept = keep(command, LONGEST_COMMAND)
@@ -65,6 +71,14 @@ def apply(state: State, event: Event) -> None:
     # The order is that of the last run.
     checks.append(check)
     del checks[:-MOST]
+
+
+def _has_outcome(event: Event) -> bool:
+    """Neither refused nor sent to the background."""
+    if not event["ok"]:
+        return not event.get("text", "").startswith(NEVER_RAN)
+    detail = event.get("detail")
+    return not (isinstance(detail, dict) and detail.get("backgroundTaskId"))
 
 
 def _new(command: str, kind: str) -> Check:

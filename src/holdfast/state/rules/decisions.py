@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.wording import cues, has_any, keep, one_line, sentences, words
+from holdfast.state.wording import cues, has_any, keep, one_line, plain, sentences, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ CHOSEN_BY_USER = cues(
     "let's use", "lets use", "let's go with", "lets go with", "go with", "we'll use",
     "we will use", "i decided", "we decided", "decision", "i prefer", "agreed", "let's keep",
 )  # fmt: skip
+# "Use this, not that."
+CONTRAST = cues("use", "not")
 CHOSEN_BY_AGENT = cues(
     "i'll go with", "going with", "decided to", "decision", "we'll use", "settled on",
     "opted for", "i chose", "i've chosen", "root cause is", "root cause was", "rather than",
@@ -37,7 +39,7 @@ def apply(state: State, event: Event) -> None:
         return
     by: Literal["user", "agent"] = "user" if event["kind"] == "prompt" else "agent"
     chosen = CHOSEN_BY_USER if by == "user" else CHOSEN_BY_AGENT
-    if not has_any(words(event["text"]), REJECTED + chosen):
+    if not has_any(words(event["text"]), REJECTED + chosen + CONTRAST[:1]):
         return
     for sentence in sentences(event["text"]):
         if not SHORTEST <= len(sentence) <= LONGEST or sentence.endswith("?"):
@@ -45,8 +47,13 @@ def apply(state: State, event: Event) -> None:
         padded = words(sentence)
         if has_any(padded, REJECTED):
             _add(state, sentence, "rejected", by, event["line"])
-        elif has_any(padded, chosen):
+        elif has_any(padded, chosen) or (by == "user" and _contrasts(padded)):
             _add(state, sentence, "chosen", by, event["line"])
+
+
+def _contrasts(padded: str) -> bool:
+    use, instead_of = CONTRAST
+    return instead_of in padded.partition(use)[2]
 
 
 def _answers(state: State, event: Event) -> None:
@@ -57,10 +64,12 @@ def _answers(state: State, event: Event) -> None:
     if event["name"] == "AskUserQuestion":
         answers = detail.get("answers")
         for question, answer in answers.items() if isinstance(answers, dict) else ():
-            text = f"{one_line(str(question), 200)} — {one_line(str(answer), 180)}"
+            # Several answers to one question may come as a list.
+            said = ", ".join(map(plain, answer if isinstance(answer, list) else [answer]))
+            text = f"{one_line(question, 200)} — {one_line(said, 180)}"
             _add(state, text, "chosen", "user", event["line"])
     elif event["name"] in ("ExitPlanMode", "exit_plan_mode"):
-        plan = str(detail.get("plan") or event["input"].get("plan") or "")
+        plan = plain(detail.get("plan")) or plain(event["input"].get("plan"))
         if plan:
             text = f"plan approved: {one_line(plan, LONGEST - 20)}"
             _add(state, text, "chosen", "user", event["line"])

@@ -30,7 +30,6 @@ def apply(state: State, event: Event) -> None:
         trail = _trail(state, given.get("file_path"), event["line"])
         if _is_new(event.get("detail")):
             trail["created"] = event["line"]
-            trail.pop("deleted", None)
         _edited(trail, str(given.get("content") or ""))
     elif name == "Bash":
         _shell(state, str(given.get("command") or ""), event["line"])
@@ -49,21 +48,34 @@ def _edited(trail: FileTrail, text: str) -> None:
 def _trail(state: State, path: Any, line: int) -> FileTrail:
     if not isinstance(path, str) or not path:
         return {}
-    files = state["files"]
-    # Taken out and put in again: the order of keys is the order of last use.
-    trail = files.pop(name := relative(state, path), {})
+    name = relative(state, path)
+    trail = state["files"].get(name, {})
+    # What can be used is there, whatever was said of it before.
+    trail.pop("deleted", None)
     trail["line"] = line
+    _put(state, name, trail)
+    return trail
+
+
+def _put(state: State, name: str, trail: FileTrail) -> None:
+    """Last: the order of keys is the order of last use."""
+    files = state["files"]
+    files.pop(name, None)
     files[name] = trail
     if len(files) > MOST:
-        del files[next(path for path, old in files.items() if not old.get("edits"))]
-    return trail
+        others = (known for known, old in files.items() if not old.get("edits") and known != name)
+        del files[next(others, next(iter(files)))]
 
 
 def relative(state: State, path: str) -> str:
     """A path as the project names it."""
-    root = state["place"].get("root", "").rstrip("/")
-    inside = bool(root) and path.startswith(root + "/")
+    root = state["place"].get("root", "").rstrip("/\\")
+    inside = bool(root) and _slashed(path).startswith(_slashed(root) + "/")
     return keep(path[len(root) + 1 :] if inside else path, 500)
+
+
+def _slashed(path: str) -> str:
+    return path.replace("\\", "/")
 
 
 def _symbol(text: str) -> str:
@@ -82,36 +94,63 @@ def _shell(state: State, command: str, line: int) -> None:
         return
     import shlex
 
-    for part in command.replace("&&", "\n").replace(";", "\n").splitlines():
+    for joint in ("&&", "||", ";", "|"):
+        command = command.replace(joint, "\n")
+    for part in command.splitlines():
         try:
             words = shlex.split(part)
         except ValueError:
             continue
         if words[:1] == ["git"]:
             words = words[1:]
-        paths = [word for word in words[1:] if not word.startswith("-")]
-        if words[:1] == ["rm"]:
+        paths = _paths(words[1:])
+        if words[:1] == ["rm"] and "--cached" not in words:
             for path in paths:
                 _delete(state, path, line)
         elif words[:1] == ["mv"] and len(paths) == 2:
             _move(state, paths[0], paths[1], line)
 
 
+def _paths(words: list[str]) -> list[str]:
+    """The arguments that are paths; what follows a redirection is none."""
+    end = next(
+        (n for n, word in enumerate(words) if word == "&" or "<" in word or ">" in word), None
+    )
+    return [word for word in words[:end] if not word.startswith("-")]
+
+
+def _name(state: State, path: str) -> str:
+    """The name of a path in a command, or none if only the shell knows what it stands for."""
+    if any(sign in path for sign in "*?$`{[~"):
+        return ""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return relative(state, ("/" if path.startswith("/") else "") + "/".join(parts))
+
+
+def _within(state: State, name: str) -> list[str]:
+    return [known for known in state["files"] if known == name or known.startswith(f"{name}/")]
+
+
 def _delete(state: State, path: str, line: int) -> None:
     """What was created here and deleted here never was; what existed before is gone."""
-    name = relative(state, path)
-    gone = [known for known in state["files"] if known == name or known.startswith(f"{name}/")]
-    for known in gone:
-        trail = state["files"].pop(known)
+    name = _name(state, path)
+    if not name:
+        return
+    for known in _within(state, name) or [name]:
+        trail = state["files"].pop(known, {})
         if not trail.get("created"):
-            state["files"][known] = {"line": line, "deleted": line}
-    if not gone and not any(sign in name for sign in "*?$"):
-        state["files"][name] = {"line": line, "deleted": line}
+            _put(state, known, {"line": line, "deleted": line})
 
 
 def _move(state: State, source: str, target: str, line: int) -> None:
-    old = state["files"].get(relative(state, source), {})
+    old, new = _name(state, source), _name(state, target)
+    if not old or not new:
+        return
+    if target.endswith("/") or any(known.startswith(f"{new}/") for known in state["files"]):
+        new = f"{new}/{old.rpartition('/')[2]}"
+    moved = {known: state["files"][known] for known in _within(state, old)} or {old: {}}
     _delete(state, source, line)
-    name = relative(state, target)
-    state["files"].pop(name, None)
-    state["files"][name] = {**old, "line": line, "created": line}
+    for known, trail in moved.items():
+        trail = {**trail, "line": line, "created": line}
+        trail.pop("deleted", None)
+        _put(state, new + known[len(old) :], trail)

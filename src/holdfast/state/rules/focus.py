@@ -26,5 +26,7 @@ def _said(state: State, event: Event) -> None:
     text = event["text"].strip()
     state["doing"] = {"text": clip(text, LONGEST), "line": event["line"]}
     state["question"] = None
-    if text.endswith(("?", "？")):
-        state["question"] = {"text": keep(sentences(text)[-1], 400), "line": event["line"]}
+    last = sentences(text)[-1:] if text.endswith(("?", "？")) else []
+    # Code may end with a question mark too, and is no sentence.
+    if last and text.endswith(last[0]):
+        state["question"] = {"text": keep(last[0], 400), "line": event["line"]}

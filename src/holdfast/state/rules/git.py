@@ -18,12 +18,16 @@ def apply(state: State, event: Event) -> None:
     if event["kind"] == "place":
         state["branch"] = event["place"].get("branch") or state["branch"]
     elif event["kind"] == "pull_request":
-        if event["text"] and all(
-            known["text"] != event["text"] for known in state["pull_requests"]
-        ):
-            state["pull_requests"].append({"text": event["text"], "line": event["line"]})
+        _linked(state, keep(event["text"], 500), event["line"])
     elif event["name"] == "Bash" and "git" in str(event["input"].get("command")):
         _committed(state, event)
+
+
+def _linked(state: State, address: str, line: int) -> None:
+    links = state["pull_requests"]
+    if address and all(known["text"] != address for known in links):
+        links.append({"text": address, "line": line})
+        del links[:-MOST]
 
 
 def _committed(state: State, event: Event) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.wording import keep
+from holdfast.state.wording import keep, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,13 +26,13 @@ def apply(state: State, event: Event) -> None:
     elif event["name"] == "TaskCreate":
         task = detail.get("task")
         task = task if isinstance(task, dict) else {}
-        text = task.get("subject") or event["input"].get("subject")
-        number = str(task.get("id") or len(state["plan"]) + 1)
-        _set(state, number, str(text or ""), "pending", event["line"])
+        text = plain(task.get("subject")) or plain(event["input"].get("subject"))
+        number = plain(task.get("id")) or str(len(state["plan"]) + 1)
+        _set(state, number, text, "pending", event["line"])
     elif event["name"] == "TaskUpdate":
         given = event["input"]
-        text, status = str(given.get("subject") or ""), str(given.get("status") or "")
-        _set(state, str(given.get("taskId") or ""), text, status, event["line"])
+        text, status = plain(given.get("subject")), plain(given.get("status"))
+        _set(state, plain(given.get("taskId")), text, status, event["line"])
     del state["plan"][:-MOST]
 
 
@@ -40,12 +40,12 @@ def _replace(state: State, todos: Any, line: int) -> None:
     """TodoWrite tells the whole list each time."""
     if not isinstance(todos, list):
         return
-    listed = [todo for todo in todos if isinstance(todo, dict) and todo.get("content")]
+    listed = [todo for todo in todos if isinstance(todo, dict) and plain(todo.get("content"))]
     known = {item["text"]: item for item in state["plan"]}
     fresh = []
     for number, todo in enumerate(listed, 1):
-        text = keep(str(todo["content"]), LONGEST)
-        status = str(todo.get("status") or "pending")
+        text = keep(plain(todo["content"]), LONGEST)
+        status = plain(todo.get("status")) or "pending"
         old = known.pop(text, None)
         moved = old is None or old["status"] != status
         fresh.append(

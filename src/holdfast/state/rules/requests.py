@@ -16,9 +16,12 @@ LONGEST = 6000
 
 def apply(state: State, event: Event) -> None:
     requests = state["requests"]
-    requests.append(
-        {"text": keep(event["text"], LONGEST), "line": event["line"], "at": event.get("at", "")}
-    )
+    text, at = keep(event["text"], LONGEST), event.get("at", "")
+    # A second compaction may write old messages down again, with their old time.
+    # https://github.com/anthropics/claude-code/issues/92089
+    if at and any(known["at"] == at and known["text"] == text for known in requests):
+        return
+    requests.append({"text": text, "line": event["line"], "at": at})
     if len(requests) > MOST:
         # The first says what all of this is for; the middle can be looked up.
         del requests[1]

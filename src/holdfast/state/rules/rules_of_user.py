@@ -23,7 +23,7 @@ PROHIBITIONS = cues(
 REQUIREMENTS = cues(
     "always", "only", "must", "make sure", "ensure", "keep", "should", "prefer", "instead",
     "have to", "has to", "need to", "needs to", "required", "rather than", "at least",
-    "at most", "exactly", "from now on",
+    "at most", "exactly", "from now on", "correction", "leave",
 )  # fmt: skip
 CORRECTIONS = cues(
     "actually", "instead", "no longer", "scratch that", "changed my mind", "change of plan",

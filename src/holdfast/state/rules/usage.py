@@ -7,7 +7,7 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("usage", "tool_call", "compaction")
+HANDLES = ("usage", "tool_call", "compaction", "summary")
 LARGE_WINDOW = 1_000_000
 
 
@@ -19,6 +19,9 @@ def apply(state: State, event: Event) -> None:
     elif event["kind"] == "compaction":
         usage["calls_since_compaction"] = 0
         usage["context"] = event.get("after", 0)
+    elif event["kind"] == "summary":
+        # Older clients write no boundary.
+        usage["calls_since_compaction"] = 0
     elif event["context"]:
         usage["context"] = event["context"]
         usage["model"] = event["model"] or usage["model"]

@@ -67,6 +67,12 @@ WHERE session = :session AND ordinal = :ordinal;
 UPDATE compactions SET receipt = :receipt, receipt_line = :line
 WHERE session = :session AND ordinal = :ordinal;
 
+-- name: glance
+SELECT
+    (SELECT max(created_at) FROM snapshots WHERE session = :session) AS saved_at,
+    (SELECT receipt FROM compactions WHERE session = :session AND brief_id IS NOT NULL
+     ORDER BY ordinal DESC LIMIT 1) AS receipt;
+
 -- name: hook_seen
 INSERT INTO hooks_seen (host, event, times, last_at, last_milliseconds, last_session)
 VALUES (:host, :event, 1, :now, :milliseconds, :session)

@@ -26,6 +26,7 @@ COMMANDS = {
     "snapshots": ("snapshots", "the saved states of a session"),
     "snapshot": ("snapshot", "show one saved state"),
     "demo": ("demo", "see save → compact → restore on an example session"),
+    "statusline": ("", "for hosts: one line for the status bar, payload on stdin"),
     "hook": ("", "for hosts: one hook payload on stdin"),
 }
 
@@ -91,6 +92,8 @@ def command(name: str) -> Command:
 
 def parser_of(name: str) -> argparse.ArgumentParser:
     """The argument parser of one command; docs/reference is made from these."""
+    if name in COMMANDS and not COMMANDS[name][0]:
+        return _for_hosts(name)
     module = command(name)
     parser = argparse.ArgumentParser(
         prog=f"holdfast {name}",
@@ -99,6 +102,17 @@ def parser_of(name: str) -> argparse.ArgumentParser:
     )
     module.arguments(parser)
     return parser
+
+
+def _for_hosts(name: str) -> argparse.ArgumentParser:
+    """Hosts start it before any of this is loaded; people can still read what it is."""
+    about = importlib.import_module(f"holdfast.surfaces.{name}").__doc__ or ""
+    return argparse.ArgumentParser(
+        usage=f"holdfast {name} < PAYLOAD",
+        description=about.partition("\n\n")[0],
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        add_help=False,
+    )
 
 
 def usage() -> str:

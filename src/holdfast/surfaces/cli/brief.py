@@ -83,9 +83,9 @@ def _source(args: argparse.Namespace) -> tuple[str, State]:
     """The session's id, if the store knows it, and its state."""
     if args.transcript is not None:
         return "", state_of_file(args.transcript, args.until_line)
-    store, _ = open_store()
-    row = chosen_session(store, args)
-    return row["id"], best_state(store, refresh(store, row))
+    with open_store() as (store, _):
+        row = chosen_session(store, args)
+        return row["id"], best_state(store, refresh(store, row))
 
 
 def state_of_file(path: str, until_line: int | None = None) -> State:

@@ -96,12 +96,18 @@ def _saved(screen: Console, done: Rehearsal) -> None:
     assert done.snapshot is not None
     state = done.snapshot["state"]
     _title(screen, "1  What was saved before the compaction")
-    screen.print(
-        f"{len(state['requests'])} requests · {len(state['rules'])} rules · "
-        f"{len(state['decisions'])} decisions · {len(state['plan'])} plan items · "
-        f"{len(state['files'])} files · {len(state['checks'])} commands · "
-        f"{len(state['commits'])} commit · {count(state['usage']['context'])} tokens of context"
+    counted = (
+        (len(state["requests"]), "request"),
+        (len(state["rules"]), "rule"),
+        (len(state["decisions"]), "decision"),
+        (len(state["plan"]), "plan item"),
+        (len(state["files"]), "file"),
+        (len(state["checks"]), "command"),
+        (len(state["commits"]), "commit"),
     )
+    told = [f"{number} {noun}{'s' * (number != 1)}" for number, noun in counted]
+    told.append(f"{count(state['usage']['context'])} tokens of context")
+    screen.print(" · ".join(told))
     screen.print(f"[dim]snapshot {done.snapshot['id']}, written, read back and compared[/dim]")
 
 

@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     say(f"Installed in {change.path} ({found}): {', '.join(change.events)}.")
     if not version:
         looked = f"{path} did not tell its version" if path else "`claude` is not on the PATH"
-        say(f"{looked}; run this again once it does to get every event.")
+        say(f"{looked}; when that has changed, run this again to get every event.")
     if args.project:
         say("It names this machine's Python: where the file is shared, --local is for you alone.")
     say("It works from the next session on. `holdfast doctor --loop` tries the whole loop now.")

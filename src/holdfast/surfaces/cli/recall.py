@@ -34,17 +34,20 @@ def run(args: argparse.Namespace) -> int:
         raise BadUsage("--max-tokens is a positive number")
     transcript = args.transcript
     if transcript is None:
-        store, _ = open_store()
-        transcript = chosen_session(store, args)["transcript"]
+        with open_store() as (store, _):
+            transcript = chosen_session(store, args)["transcript"]
     hits, left_out = recall(transcript, query, args.max_tokens)
     if args.json:
         print_json([{"ref": f"L{hit.line}", "kind": hit.kind, "text": hit.text} for hit in hits])
     screen = console()
     for hit in () if args.json else hits:
         screen.print(Text.assemble((f"L{hit.line}", "bold"), " ", (hit.kind, "dim")))
-        screen.print(Text(harmless(hit.text)), soft_wrap=True)
+        # Not by rich, which would turn tabs into spaces.
+        print(harmless(hit.text))
     if left_out:
-        say(f"{left_out} more do not fit into {args.max_tokens} tokens (--max-tokens).", style="dim")
+        say(
+            f"{left_out} more do not fit into {args.max_tokens} tokens (--max-tokens).", style="dim"
+        )
     if not hits:
         say(f"Nothing in {transcript} matches {one_line(query, 80)!r}.")
     return 0 if hits else 1

@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from holdfast import settings
 from holdfast.actions.catch_up import Session, catch_up
@@ -38,9 +40,15 @@ def here() -> str:
         raise BadUsage("this folder is gone", hint="change to one that is there") from None
 
 
-def open_store() -> tuple[Store, Settings]:
+@contextmanager
+def open_store() -> Iterator[tuple[Store, Settings]]:
+    """The store and the settings of this folder."""
     chosen = settings.load(os.environ, here())
-    return SQLiteStore(chosen.database, busy_seconds=5.0), chosen
+    store = SQLiteStore(chosen.database, busy_seconds=5.0)
+    try:
+        yield store, chosen
+    finally:
+        store.close()
 
 
 def chosen_session(store: Store, args: argparse.Namespace) -> SessionRow:

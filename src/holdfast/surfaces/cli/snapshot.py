@@ -15,14 +15,14 @@ from holdfast.surfaces.cli.sessions import open_store
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("show",))
+    parser.add_argument("what", choices=("show",), help="print it")
     parser.add_argument("id", metavar="ID", help="from `holdfast snapshots`")
     parser.add_argument("--json", action="store_true", help="the whole state")
 
 
 def run(args: argparse.Namespace) -> int:
-    store, chosen = open_store()
-    found = store.snapshot(args.id)
+    with open_store() as (store, chosen):
+        found = store.snapshot(args.id)
     if args.json:
         print_json({**found, "created": stamp(found["created_at"])})
         return 0

@@ -14,9 +14,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    store, _ = open_store()
-    row = chosen_session(store, args)
-    found = store.snapshots(row["id"])
+    with open_store() as (store, _):
+        row = chosen_session(store, args)
+        found = store.snapshots(row["id"])
     if args.json:
         print_json(
             [

@@ -17,9 +17,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    store, _ = open_store()
     project = None if args.all else project_of(here())
-    told = [describe(store, row) for row in store.sessions(project, 20)]
+    with open_store() as (store, _):
+        told = [describe(store, row) for row in store.sessions(project, 20)]
     if args.json:
         print_json({"project": project, "sessions": told})
         return 0

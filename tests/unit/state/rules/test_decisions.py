@@ -100,7 +100,7 @@ def test_an_answered_question_is_the_users_decision() -> None:
     )
     assert [(told["text"], told["by"], told["kind"]) for told in decisions(*lines)] == [
         ("Which store? — SQLite", "user", "chosen"),
-        ("Which port? — ['80', '81']", "user", "chosen"),
+        ("Which port? — 80, 81", "user", "chosen"),
     ]
 
 
@@ -110,7 +110,12 @@ def test_an_answered_question_is_the_users_decision() -> None:
 )
 def test_an_approved_plan_is_the_users_decision(tool: str, given: Line, detail: Line) -> None:
     (told,) = decisions(*used(tool, given, "approved", detail=detail))
-    assert told == {"text": "plan approved: # Retry 1. Wait", "kind": "chosen", "by": "user", "line": 2}
+    assert told == {
+        "text": "plan approved: # Retry 1. Wait",
+        "kind": "chosen",
+        "by": "user",
+        "line": 2,
+    }
 
 
 @pytest.mark.parametrize(

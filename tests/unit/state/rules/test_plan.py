@@ -34,7 +34,10 @@ def plan(*steps: list[Line]) -> list[tuple[str, str]]:
     [
         ([todos(("a", "pending"), ("b", "pending"))], [("a", "pending"), ("b", "pending")]),
         (
-            [todos(("a", "pending"), ("b", "pending")), todos(("a", "completed"), ("b", "in_progress"))],
+            [
+                todos(("a", "pending"), ("b", "pending")),
+                todos(("a", "completed"), ("b", "in_progress")),
+            ],
             [("a", "completed"), ("b", "in_progress")],
         ),
         ([todos(("a", "pending")), todos(("b", "pending"))], [("b", "pending")]),

@@ -1,0 +1,1 @@
+"""Documentation; the pages under reference/ are made from the code."""

@@ -1,0 +1,391 @@
+"""Every silent failure becomes a sentence of the doctor's."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import log
+from holdfast import settings as holdfast_settings
+from holdfast.actions import client, install
+from holdfast.actions.checkup import Finding, checkup
+from holdfast.actions.checkup_hooks import broken_because
+from holdfast.actions.install import hook_command, plan_install
+from holdfast.state.fold import new_state
+from holdfast.store.sqlite import SQLiteStore
+
+NOW = time.time()
+DAY = 86_400.0
+
+
+class Patient:
+    """An installation to look at: a user's home, a project, and Claude Code of some version."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.project = root / "project"
+        self.project.mkdir()
+        self.stores: list[SQLiteStore] = []
+        self.user_file = root / "user" / ".claude" / "settings.json"
+        self.environ = {
+            "HOME": str(root / "user"),
+            "PATH": str(root / "bin"),
+            "HOLDFAST_HOME": str(root / "home"),
+            "TMPDIR": str(root),
+        }
+
+    @property
+    def settings(self) -> holdfast_settings.Settings:
+        return holdfast_settings.load(self.environ, str(self.project))
+
+    def store(self) -> SQLiteStore:
+        store = SQLiteStore(self.settings.database)
+        self.stores.append(store)
+        return store
+
+    def client(self, version: str) -> None:
+        (self.root / "bin").mkdir(exist_ok=True)
+        program = self.root / "bin" / "claude"
+        program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n", encoding="utf-8")
+        program.chmod(0o755)
+
+    def install(self, file: Path | None = None, version: str = "2.1.325") -> None:
+        home = self.settings.home
+        install.install(plan_install(str(file or self.user_file), version, home), home)
+
+    def edit(self, **changes: Any) -> None:
+        known = json.loads(self.user_file.read_text(encoding="utf-8"))
+        self.user_file.write_text(json.dumps(known | changes), encoding="utf-8")
+
+    def registered(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.user_file.read_text(encoding="utf-8"))["hooks"]
+        return found
+
+    def findings(self, name: str) -> list[Finding]:
+        return [finding for finding in self.look() if finding.name == name]
+
+    def one(self, name: str) -> Finding:
+        (found,) = self.findings(name)
+        return found
+
+    def look(self) -> list[Finding]:
+        return checkup(self.environ, str(self.project), self.settings, NOW)
+
+
+@pytest.fixture
+def patient(tmp_path: Path) -> Iterator[Patient]:
+    patient = Patient(tmp_path)
+    yield patient
+    for store in patient.stores:
+        store.close()
+
+
+def add_session(store: SQLiteStore, session: str = "s-1", **state: Any) -> None:
+    store.begin()
+    store.save_session(
+        session=session, host="claude-code", project="/p", transcript="/t.jsonl", cursor=None,
+        state={**new_state(), **state}, revision=0, now=NOW,  # type: ignore[typeddict-item]
+    )  # fmt: skip
+    store.commit()
+
+
+def add_brief(store: SQLiteStore, ordinal: int, receipt: str) -> None:
+    store.begin()
+    store.open_compaction("s-1", ordinal, trigger="auto", snapshot=None, now=NOW)
+    store.note_brief(
+        "s-1", ordinal, brief_id=f"b{ordinal}", brief="text", line=1, delivered_by="SessionStart",
+        now=NOW,
+    )  # fmt: skip
+    store.note_receipt("s-1", ordinal, receipt, None)
+    store.commit()
+
+
+def test_a_machine_without_anything_is_told_what_to_do(patient: Patient) -> None:
+    found = {finding.name: finding for finding in patient.look()}
+    assert (found["Claude Code"].status, found["hooks"].status) == ("warn", "warn")
+    assert "HOLDFAST_CLAUDE" in found["Claude Code"].hint
+    assert found["hooks"].hint == "run `holdfast install`"
+    assert found["store"].status == "info"
+    assert found["holdfast"].status == "info"
+    assert not os.path.exists(patient.settings.home)
+
+
+def test_an_installation_in_order_is_told_in_few_words(patient: Patient) -> None:
+    patient.client("2.1.325")
+    patient.install()
+    assert patient.one("Claude Code").detail.startswith("2.1.325 at ")
+    assert patient.one("hooks") == Finding(
+        name="hooks", status="ok", detail=f"{patient.user_file}: 7 events"
+    )
+    assert {finding.status for finding in patient.look()} <= {"ok", "info"}
+
+
+def test_a_client_that_tells_no_version_is_a_warning(patient: Patient) -> None:
+    patient.client("junk")
+    assert patient.one("Claude Code").status == "warn"
+    assert "tells no version" in patient.one("Claude Code").detail
+
+
+def test_the_client_is_asked_only_once(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client, "PATIENCE", 0.3)
+    (patient.root / "bin").mkdir()
+    program = patient.root / "bin" / "claude"
+    program.write_text("#!/bin/sh\nexec /bin/sleep 3\n", encoding="utf-8")
+    program.chmod(0o755)
+    for file in ("settings.json", "settings.local.json"):
+        patient.install(patient.project / ".claude" / file)
+    patient.install()
+    started = time.monotonic()
+    assert len(patient.findings("hooks")) == 3
+    assert time.monotonic() - started < 1
+
+
+def test_hooks_of_this_folder_and_of_another_are_found(patient: Patient) -> None:
+    here = patient.project / ".claude" / "settings.local.json"
+    elsewhere = patient.root / "other" / ".claude" / "settings.json"
+    patient.install(here)
+    patient.install(elsewhere)
+    told = [finding.detail for finding in patient.findings("hooks")]
+    assert told == [f"{here}: 7 events", f"{elsewhere}: 7 events"]
+
+
+def test_the_users_own_folder_is_looked_at_once(patient: Patient) -> None:
+    patient.install()
+    patient.project = patient.root / "user"
+    assert len(patient.findings("hooks")) == 1
+
+
+def test_a_vanished_interpreter_is_a_failure(patient: Patient) -> None:
+    patient.install()
+    text = patient.user_file.read_text(encoding="utf-8")
+    patient.user_file.write_text(text.replace(sys.executable, "/gone/python"), encoding="utf-8")
+    finding = patient.one("hooks")
+    assert finding.status == "fail"
+    assert "the interpreter /gone/python is gone" in finding.detail
+    assert "holdfast install" in finding.hint
+
+
+def test_a_vanished_package_is_a_failure(patient: Patient, monkeypatch: pytest.MonkeyPatch) -> None:
+    gone = patient.root / "it's gone"
+    monkeypatch.setattr("holdfast.__file__", str(gone / "holdfast" / "__init__.py"))
+    patient.install()
+    monkeypatch.undo()
+    finding = patient.one("hooks")
+    assert finding.status == "fail"
+    assert finding.detail.endswith(f"holdfast is no longer in {gone}")
+
+
+def test_missing_events_are_a_warning(patient: Patient) -> None:
+    patient.client("2.1.325")
+    patient.install(version="2.1.50")
+    finding = patient.one("hooks")
+    assert (finding.status, finding.hint) == ("warn", "run `holdfast install` again")
+    assert finding.detail.endswith("PostCompact missing")
+
+
+def test_an_event_of_ours_that_an_old_client_does_not_know_is_a_failure(patient: Patient) -> None:
+    patient.client("2.1.50")
+    patient.install(version="2.1.325")
+    finding = patient.one("hooks")
+    assert finding.status == "fail"
+    assert "2.1.50 runs no hook of this file, because of PostCompact" in finding.detail
+
+
+def test_an_event_of_others_that_an_old_client_may_not_know_is_a_warning(patient: Patient) -> None:
+    patient.client("2.1.50")
+    patient.install(version="2.1.50")
+    patient.edit(hooks=patient.registered() | {"FileChanged": []})
+    finding = patient.one("hooks")
+    assert finding.status == "warn"
+    assert "does not know FileChanged, it runs no hook of this file" in finding.detail
+    patient.client("2.1.325")
+    assert "FileChanged" not in patient.one("hooks").detail
+
+
+def test_events_are_not_called_unknown_to_a_client_that_is_unknown(patient: Patient) -> None:
+    patient.install(version="2.1.325")
+    assert patient.one("hooks").status == "ok"
+
+
+def test_an_event_that_is_registered_twice_is_a_warning(patient: Patient) -> None:
+    patient.install()
+    hooks = patient.registered()
+    patient.edit(hooks=hooks | {"Stop": hooks["Stop"] * 2})
+    assert patient.one("hooks").status == "warn"
+    assert "Stop registered more than once" in patient.one("hooks").detail
+
+
+def test_different_commands_in_two_files_are_a_warning(
+    patient: Patient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    patient.install()
+    other = f"{shutil.which('sh')} -c 'holdfast.surfaces.hook'"
+    monkeypatch.setattr(install, "hook_command", lambda: other)
+    patient.install(patient.project / ".claude" / "settings.json")
+    assert [finding.status for finding in patient.findings("hooks")] == ["ok", "ok", "warn"]
+    assert "arrive twice" in patient.findings("hooks")[-1].detail
+
+
+@pytest.mark.parametrize(
+    ("user", "local", "status"),
+    [(True, None, "fail"), (True, False, "ok"), (None, True, "fail"), (False, None, "ok")],
+)
+def test_hooks_that_are_switched_off_are_a_failure(
+    patient: Patient, user: bool | None, local: bool | None, status: str
+) -> None:
+    patient.install()
+    if user is not None:
+        patient.edit(disableAllHooks=user)
+    if local is not None:
+        folder = patient.project / ".claude"
+        folder.mkdir()
+        (folder / "settings.local.json").write_text(json.dumps({"disableAllHooks": local}))
+    assert patient.findings("hooks")[-1].status == status
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"hooks": 5}', "// no\n{}"])
+def test_a_settings_file_that_cannot_be_read_is_a_failure(patient: Patient, text: str) -> None:
+    patient.user_file.parent.mkdir(parents=True)
+    patient.user_file.write_text(text, encoding="utf-8")
+    first = patient.findings("hooks")[0]
+    assert first.status == "fail"
+    assert str(patient.user_file) in first.detail
+    assert first.hint
+
+
+def test_settings_with_a_problem_are_told(patient: Patient) -> None:
+    patient.environ["HOLDFAST_BRIEF_TOKENS"] = "many"
+    assert "brief_tokens is a whole number" in patient.one("settings").detail
+
+
+def test_a_damaged_store_is_set_aside_and_told_as_long_as_it_lies_there(patient: Patient) -> None:
+    os.makedirs(patient.settings.home, 0o700)
+    Path(patient.settings.database).write_bytes(b"this is not a database " * 400)
+    first = [finding.status for finding in patient.findings("store")]
+    assert first == ["fail", "warn"]
+    again = patient.findings("store")
+    assert [finding.status for finding in again] == ["info", "warn"]
+    assert "damaged-" in again[1].detail
+
+
+def test_a_store_that_was_set_aside_with_its_log_is_told_once(patient: Patient) -> None:
+    os.makedirs(patient.settings.home)
+    for ending in ("", "-wal", "-shm"):
+        Path(f"{patient.settings.database}.damaged-20260101-000000{ending}").touch()
+    assert [finding.status for finding in patient.findings("store")] == ["info", "warn"]
+
+
+def test_a_store_that_cannot_be_opened_is_a_failure(patient: Patient) -> None:
+    os.makedirs(patient.settings.database)
+    finding = patient.one("store")
+    assert finding.status == "fail"
+    assert finding.hint
+
+
+def test_a_store_that_others_can_read_is_a_warning(patient: Patient) -> None:
+    patient.store()
+    os.chmod(patient.settings.database, 0o644)
+    finding = patient.findings("store")[1]
+    assert finding.status == "warn"
+    assert "can be read by others (644)" in finding.detail
+    assert finding.hint.startswith("chmod go-rwx ")
+
+
+def test_hooks_that_fired_are_counted(patient: Patient) -> None:
+    store = patient.store()
+    assert patient.one("hooks fired").detail == "none yet"
+    store.begin()
+    store.hook_seen("claude-code", "Stop", "s-1", 12.0, NOW - DAY)
+    store.hook_seen("claude-code", "Stop", "s-1", 12.0, NOW - 60)
+    store.hook_seen("claude-code", "PreCompact", "s-1", 12.0, NOW - 30 * DAY)
+    store.commit()
+    assert patient.one("hooks fired").status == "ok"
+    assert patient.one("hooks fired").detail == "Stop 2×"
+
+
+def test_hooks_that_fell_silent_are_a_warning(patient: Patient) -> None:
+    store = patient.store()
+    store.begin()
+    store.hook_seen("claude-code", "Stop", "s-1", 12.0, NOW - 9 * DAY)
+    store.hook_seen("claude-code", "PreCompact", "s-1", 12.0, NOW - 20 * DAY)
+    store.commit()
+    assert patient.one("hooks fired").status == "warn"
+    assert patient.one("hooks fired").detail == "none for 9 days"
+
+
+def test_briefs_that_arrived_are_in_order(patient: Patient) -> None:
+    store = patient.store()
+    assert patient.one("briefs").detail == "none sent yet"
+    add_session(store)
+    add_brief(store, 1, "whole")
+    add_brief(store, 2, "pending")
+    assert patient.one("briefs").status == "ok"
+    assert patient.one("briefs").detail == "1 of 2 arrived whole"
+
+
+@pytest.mark.parametrize("receipt", ["never", "cut", "twice"])
+def test_a_brief_that_did_not_arrive_whole_and_once_is_a_warning(
+    patient: Patient, receipt: str
+) -> None:
+    store = patient.store()
+    add_session(store)
+    add_brief(store, 1, "whole")
+    add_brief(store, 2, receipt)
+    finding = patient.one("briefs")
+    assert finding.status == "warn"
+    assert finding.detail == f"1 of 2 arrived whole; {receipt} in s-1 (compaction 2)"
+    assert "holdfast brief" in finding.hint
+
+
+def test_lines_that_could_not_be_read_are_told(patient: Patient) -> None:
+    add_session(patient.store(), bad_lines=[3, 9])
+    finding = patient.one("transcript")
+    assert finding.status == "info"
+    assert "/t.jsonl: unreadable lines were skipped (3, 9)" in finding.detail
+
+
+def test_the_last_lines_of_the_log_are_shown(patient: Patient) -> None:
+    patient.environ["TMPDIR"] = str(patient.root / "tmp")
+    for number in range(8):
+        log.note(patient.settings.log, f"hook: trouble {number}", patient.environ)
+    finding = patient.one("log")
+    assert finding.status == "warn"
+    assert [line.split(" ", 1)[1] for line in finding.hint.splitlines()] == [
+        f"hook: trouble {number}" for number in range(3, 8)
+    ]
+
+
+def test_old_lines_of_the_log_are_no_warning(patient: Patient) -> None:
+    os.makedirs(patient.settings.home)
+    Path(patient.settings.log).write_text("2020-01-01T00:00:00+0000 hook: long ago\n")
+    assert patient.one("log").status == "info"
+    Path(patient.settings.log).write_text("no time at all\n")
+    assert patient.one("log").status == "warn"
+
+
+def test_the_log_in_the_temporary_folder_is_read_too(patient: Patient) -> None:
+    log.note(f"{os.devnull}/log", "hook: no home", patient.environ)
+    assert patient.one("log").hint.endswith("hook: no home")
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (hook_command(), ""),
+        ("'unclosed", "the command is not a shell command"),
+        ("", "the command is empty"),
+        (f"{sys.executable} -c 'not python ('", ""),
+        (f"{sys.executable} -c 'sys.path.append(folder)'", ""),
+        (f"{sys.executable} -c 'sys.path.append()'", ""),
+    ],
+)
+def test_a_command_is_told_apart_from_a_broken_one(command: str, why: str) -> None:
+    assert broken_because(command) == why

@@ -1,0 +1,99 @@
+"""Sub-agents: what each was asked, and what came back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.state.model import Agent
+from holdfast.state.rules.agents import MOST
+from tests.unit.transcript_lines import Line, call, result, state_of, text
+
+ASKED = {"subagent_type": "Explore", "description": "Find callers", "prompt": "Find every caller"}
+
+
+def agents(*lines: Line) -> list[Agent]:
+    return state_of(*lines)["agents"]
+
+
+@pytest.mark.parametrize("tool", ["Agent", "Task"])
+def test_an_agent_runs_from_its_call_on(tool: str) -> None:
+    assert agents(call(tool, ASKED)) == [
+        {
+            "id": "toolu_1",
+            "type": "Explore",
+            "task": "Find callers",
+            "status": "running",
+            "result": "",
+            "line": 1,
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "ok", "detail", "status", "said"),
+    [
+        ("Two callers.", True, None, "completed", "Two callers."),
+        ([text("Two callers.")], True, {"status": "completed"}, "completed", "Two callers."),
+        (
+            "wrapped",
+            True,
+            {"content": [text("tools used"), text("Two\n  callers."), text(" ")]},
+            "completed",
+            "Two callers.",
+        ),
+        ("Error: timeout", False, "Error: timeout", "failed", "Error: timeout"),
+        ("Launched", True, {"status": "async_launched"}, "running", "Launched"),
+        ("x", True, {"content": "odd"}, "completed", "x"),
+        ("x", True, {"content": [7, {"type": "text"}]}, "completed", "x"),
+    ],
+)
+def test_an_agent_ends_with_its_own_last_words(
+    content: Any, ok: bool, detail: Any, status: str, said: str
+) -> None:
+    (agent,) = agents(call("Agent", ASKED), result(content, ok=ok, detail=detail))
+    assert (agent["status"], agent["result"], agent["line"]) == (status, said, 2)
+
+
+@pytest.mark.parametrize(
+    ("given", "task", "kind"),
+    [
+        ({"prompt": "Find every caller"}, "Find every caller", ""),
+        ({}, "", ""),
+        ({"description": 7, "subagent_type": None}, "7", ""),
+        ({"description": "x" * 500}, "x" * 199 + "…", ""),
+    ],
+)
+def test_an_agents_task_is_what_it_was_asked_in_short(given: Line, task: str, kind: str) -> None:
+    (agent,) = agents(call("Agent", given))
+    assert (agent["task"], agent["type"]) == (task, kind)
+
+
+def test_an_agent_is_known_by_its_own_id_once_that_is_told() -> None:
+    (agent,) = agents(call("Agent", ASKED), result("x", detail={"agentId": "a91b"}))
+    assert agent["id"] == "a91b"
+
+
+def test_agents_that_run_side_by_side_are_told_apart() -> None:
+    one, two = call("Agent", ASKED, "t1"), call("Agent", ASKED, "t2")
+    told = agents(one, two, result("second", ident="t2"), result("first", ident="t1"))
+    assert [agent["result"] for agent in told] == ["first", "second"]
+
+
+def test_an_agents_own_agents_are_not_ours() -> None:
+    assert agents(call("Agent", ASKED, isSidechain=True)) == []
+
+
+def test_other_tools_are_not_agents() -> None:
+    assert agents(call("TaskCreate", ASKED), result("x")) == []
+
+
+def test_a_long_report_is_cut_and_the_newest_agents_are_kept() -> None:
+    lines: list[Line] = []
+    for n in range(MOST + 5):
+        lines += [call("Agent", {"description": f"task {n}"}), result(f"{n} " + "x" * 5000)]
+    told = agents(*lines)
+    assert len(told) == MOST
+    assert told[0]["task"] == "task 5"
+    assert max(len(agent["result"]) for agent in told) == 600

@@ -1,0 +1,307 @@
+"""Commands that tell whether things work: what kind they are, how they ended, what is wrong."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from holdfast.state.model import Check
+from holdfast.state.rules.checks import ERROR_LINES, LONGEST_COMMAND, LONGEST_ERROR, MOST
+from tests.unit.transcript_lines import Line, bash, state_of, used
+
+PYTEST = """\
+============================= test session starts ==============================
+collected 33 items
+
+tests/test_worker.py ...F                                                [100%]
+
+=================================== FAILURES ===================================
+____________________ test_exhausted_job_is_marked_dead_once ____________________
+
+>       assert store.saved("a") == ["ready", "dead"]
+E       AssertionError: assert ['ready', 'dead', 'ready'] == ['ready', 'dead']
+
+tests/test_worker.py:49: AssertionError
+=========================== short test summary info ============================
+FAILED tests/test_worker.py::test_exhausted_job_is_marked_dead_once
+1 failed, 32 passed in 6.91s"""
+GO = """\
+--- FAIL: TestRetry (0.00s)
+    retry_test.go:27: got 3, want 2
+FAIL
+FAIL\texample.com/app/retry\t0.004s"""
+RUST = """\
+error[E0308]: mismatched types
+  --> src/worker.rs:12:9
+   |
+error: could not compile `courier` due to 1 previous error"""
+TSC = "src/app.ts(3,5): error TS2322: Type 'string' is not assignable to type 'number'."
+
+
+def checks(*steps: list[Line]) -> list[Check]:
+    return state_of(*(line for step in steps for line in step))["checks"]
+
+
+def only(*steps: list[Line]) -> Check:
+    (check,) = checks(*steps)
+    return check
+
+
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("pytest -q", "test"),
+        ("python -m pytest tests/unit", "test"),
+        (".venv/bin/pytest", "test"),
+        ("make test-fast", "test"),
+        ("npm test", "test"),
+        ("npm run test:unit", "test"),
+        ("go test ./...", "test"),
+        ("cargo nextest run", "test"),
+        ("npx vitest run", "test"),
+        ("COVERAGE=1 tox -e py311", "test"),
+        ("cd app && go test ./...", "test"),
+        ("make build && make test", "build"),
+        ("ruff check .", "lint"),
+        ("mypy src", "lint"),
+        ("npx tsc --noEmit", "lint"),
+        ("go vet ./...", "lint"),
+        ("black --check src", "lint"),
+        ("cargo clippy -- -D warnings", "lint"),
+        ("cargo build --release", "build"),
+        ("npm run build", "build"),
+        ("docker build .", "build"),
+    ],
+)
+def test_a_command_that_checks_is_known_by_what_it_runs(command: str, kind: str) -> None:
+    check = only(bash(command, "fine"))
+    assert (check["kind"], check["ok"], check["runs"]) == (kind, True, 1)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ls tests",
+        "cat tests/test_worker.py",
+        "git commit -m 'Test it'",
+        "git add tests/pytest.ini",
+        "grep -rn pytest .",
+        "echo run pytest",
+        "black src",
+        "pip install pytest",
+        "latest=1",
+        "cp a b",
+        "",
+    ],
+)
+def test_other_commands_are_of_no_interest_while_they_succeed(command: str) -> None:
+    assert checks(bash(command, "1 failed")) == []
+
+
+def test_any_command_that_failed_is_remembered_until_it_succeeds() -> None:
+    failed = bash("./deploy.sh", "Exit code 1\nno such host", ok=False)
+    assert only(failed) == {
+        "command": "./deploy.sh",
+        "kind": "run",
+        "ok": False,
+        "line": 2,
+        "runs": 1,
+        "error": ["no such host"],
+        "where": "",
+    }
+    again = only(failed, bash("./deploy.sh", "done"))
+    assert (again["ok"], again["runs"], again["line"], again["error"]) == (True, 2, 4, [])
+
+
+@pytest.mark.parametrize(
+    ("command", "core"),
+    [
+        ("cd app && make test", "make test"),
+        ("cd app; make test", "make test"),
+        ("make test 2>&1", "make test"),
+        ("make test | tail -5", "make test"),
+        ("make test 2>&1 | tail -n 20", "make test"),
+        ("make test 2>&1 | head -50 | tail -5", "make test"),
+        ("  cd app &&  make test 2>&1|tail ", "make test"),
+        ("make test | grep -c FAIL", "make test | grep -c FAIL"),
+    ],
+)
+def test_the_same_check_is_known_however_its_output_is_cut(command: str, core: str) -> None:
+    assert only(bash(command, "fine"), bash(core, "fine"))["command"] == core
+
+
+@pytest.mark.parametrize(
+    ("output", "ok", "passed"),
+    [
+        ("33 passed in 6.91s", True, True),
+        ("Exit code 1\nboom", False, False),
+        # A pipe hides the exit code.
+        (PYTEST, True, False),
+        (GO, True, False),
+        ("thread 'main' panicked at src/worker.rs:3", True, False),
+        ("Traceback (most recent call last):", True, False),
+        ("Tests: 2 failed, 3 passed", True, False),
+        ("3 failing", True, False),
+        ("0 failed, 33 passed, 0 errors", True, True),
+        ("ok: FAILED is a word here", True, True),
+        ("test_failure_is_told PASSED", True, True),
+        ("", True, True),
+    ],
+)
+def test_a_test_run_passed_if_it_says_so_and_not_only_its_exit_code(
+    output: str, ok: bool, passed: bool
+) -> None:
+    assert only(bash("make test", output, ok=ok))["ok"] == passed
+
+
+def test_what_a_linter_prints_does_not_fail_it() -> None:
+    assert only(bash("ruff check . --exit-zero", "Found 3 errors."))["ok"]
+
+
+@pytest.mark.parametrize(
+    ("output", "error", "where"),
+    [
+        (
+            PYTEST,
+            [
+                "test_exhausted_job_is_marked_dead_once",
+                "E       AssertionError: assert ['ready', 'dead', 'ready'] == ['ready', 'dead']",
+                "FAILED tests/test_worker.py::test_exhausted_job_is_marked_dead_once",
+            ],
+            "tests/test_worker.py:49",
+        ),
+        (
+            GO,
+            ["--- FAIL: TestRetry (0.00s)", "FAIL", "FAIL\texample.com/app/retry\t0.004s"],
+            "retry_test.go:27",
+        ),
+        (
+            RUST,
+            [
+                "error[E0308]: mismatched types",
+                "error: could not compile `courier` due to 1 previous error",
+            ],
+            "src/worker.rs:12",
+        ),
+        (TSC, [TSC], ""),
+        ("Exit code 2\nmake: no rule", ["make: no rule"], ""),
+        ("Exit code 2", ["Exit code 2"], ""),
+        ("", [], ""),
+        (
+            "Error: in /srv/app/a.py:3 and b.py:4",
+            ["Error: in /srv/app/a.py:3 and b.py:4"],
+            "a.py:3",
+        ),
+        ("see http://localhost:3000 at 10:30", ["see http://localhost:3000 at 10:30"], ""),
+    ],
+)
+def test_a_failure_says_what_is_wrong_word_for_word_and_where(
+    output: str, error: list[str], where: str
+) -> None:
+    check = only(bash("make test", output, ok=False))
+    assert check["error"] == error
+    assert check["where"].endswith(where)
+    assert bool(check["where"]) == bool(where)
+
+
+def test_an_open_failure_is_closed_by_a_later_pass() -> None:
+    fails, passes = bash("make test | tail", PYTEST), bash("make test", "33 passed")
+    check = only(passes, fails)
+    assert (check["ok"], check["where"]) == (False, "tests/test_worker.py:49")
+    check = only(passes, fails, passes)
+    assert check == {
+        "command": "make test",
+        "kind": "test",
+        "ok": True,
+        "line": 6,
+        "runs": 3,
+        "error": [],
+        "where": "",
+    }
+
+
+DENIED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. …)"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        DENIED,
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "<tool_use_error>InputValidationError: Bash failed</tool_use_error>",
+        "[Request interrupted by user for tool use]",
+        "Permission to use Bash with command make test has been denied.",
+    ],
+)
+def test_a_command_that_was_never_run_has_not_failed(text: str) -> None:
+    assert checks(bash("make test", text, ok=False)) == []
+    passed = only(bash("make test", "33 passed"), bash("make test", text, ok=False))
+    assert (passed["ok"], passed["runs"], passed["line"]) == (True, 1, 2)
+
+
+def test_a_command_sent_to_the_background_has_not_passed() -> None:
+    text = "Command running in background with ID: b1"
+    started = bash("make test", text, detail={"stdout": "", "backgroundTaskId": "b1"})
+    assert checks(started) == []
+    assert not only(bash("make test", PYTEST), started)["ok"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        used("Read", {"file_path": "pytest"}, "1 failed", ok=False),
+        used("Bash", {}, "1 failed", ok=False),
+        used("Bash", {"command": None}, "1 failed", ok=False),
+        [bash("make test")[0]],
+        [bash("make test", "1 failed", ok=False)[1]],
+    ],
+)
+def test_what_is_no_command_with_an_outcome_is_no_check(lines: list[Line]) -> None:
+    assert checks(lines) == []
+
+
+def test_errors_and_commands_are_kept_short() -> None:
+    output = "\n".join(f"E   error {n} " + "x" * 2 * LONGEST_ERROR for n in range(20))
+    check = only(bash("make test " + "x" * 2 * LONGEST_COMMAND, output))
+    assert len(check["command"]) == LONGEST_COMMAND
+    assert len(check["error"]) == ERROR_LINES
+    assert {len(line) for line in check["error"]} == {LONGEST_ERROR}
+
+
+def test_a_long_command_is_recognised_when_it_is_run_again() -> None:
+    long = "make test " + "x" * 2 * LONGEST_COMMAND
+    assert only(bash(long, "fine"), bash(long, "fine"))["runs"] == 2
+
+
+def test_checks_stand_in_the_order_of_their_last_run_and_the_oldest_go() -> None:
+    steps = [bash(f"make test{n}", "fine") for n in range(MOST + 1)]
+    told = [check["command"] for check in checks(*steps, bash("make test1", "fine"))]
+    assert len(told) == MOST
+    assert (told[0], told[-1]) == ("make test2", "make test1")
+
+
+def test_a_secret_in_a_command_or_an_error_is_not_kept() -> None:
+    token = "ghp_" + "a1B2" * 9
+    check = only(bash(f"make test TOKEN={token}", f"error: bad {token}", ok=False))
+    assert token not in str(check)
+
+
+@pytest.mark.parametrize(
+    "output",
+    [
+        "a" * 200_000,
+        "a/" * 100_000,
+        "a." * 100_000,
+        "error a/b" * 20_000,
+        "1" * 200_000,
+        "_" * 200_000,
+    ],
+    ids=lambda output: output[:9],
+)
+def test_output_without_end_is_looked_through_in_no_time(output: str) -> None:
+    lines: list[Any] = bash("make test", output, ok=False)
+    started = time.perf_counter()
+    only(lines)
+    assert time.perf_counter() - started < 1

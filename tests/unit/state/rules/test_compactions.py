@@ -1,0 +1,130 @@
+"""Compactions in every era, and the briefs of ours that arrived after each."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+
+from holdfast.state.model import Compaction
+from tests.unit.transcript_lines import (
+    SUMMARY,
+    Line,
+    attachment,
+    bash,
+    boundary,
+    call,
+    reply,
+    state_of,
+    summary,
+    text,
+    user,
+)
+
+BRIEF = "# Where you were\n\nholdfast:0123abcd\n— go on"
+
+
+def compactions(*lines: Line) -> list[Compaction]:
+    return state_of(*lines)["compactions"]
+
+
+def injected(*parts: str, hook: str = "SessionStart") -> Line:
+    return attachment("hook_additional_context", hookEvent=hook, content=list(parts))
+
+
+def test_a_compaction_keeps_the_hosts_figures() -> None:
+    lines = [user("go"), boundary(trigger="auto", preTokens=149_288, postTokens=7_595), summary()]
+    assert compactions(*lines, reply("On it.")) == [
+        {
+            "line": 2,
+            "trigger": "auto",
+            "before": 149_288,
+            "after": 7_595,
+            "summary_line": 3,
+            "reply_line": 4,
+            "deliveries": [],
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ([boundary(), summary()], [(1, 2, 0)]),
+        ([boundary(), attachment("file"), summary()], [(1, 3, 0)]),
+        ([summary()], [(1, 1, 0)]),
+        ([user(SUMMARY)], [(1, 1, 0)]),
+        ([user([text(SUMMARY)])], [(1, 1, 0)]),
+        ([summary(), reply("On it."), summary()], [(1, 1, 2), (3, 3, 0)]),
+        ([summary(), summary()], [(1, 1, 0), (2, 2, 0)]),
+        ([boundary(), summary(), reply("On it."), boundary(), summary()], [(1, 2, 3), (4, 5, 0)]),
+        ([boundary()], [(1, 0, 0)]),
+        ([boundary(), boundary(), summary()], [(1, 0, 0), (2, 3, 0)]),
+        ([boundary(), summary(), call("Bash", {})], [(1, 2, 3)]),
+        ([boundary(), summary(), *bash("ls"), reply("Done.")], [(1, 2, 3)]),
+        ([boundary(), summary(), user("<command-name>/compact"), user("go")], [(1, 2, 0)]),
+        ([boundary(), reply("kept from before"), summary(), reply("On it.")], [(1, 3, 4)]),
+        ([{**boundary(), "isSidechain": True}, {**summary(), "isSidechain": True}], []),
+        ([boundary(), summary(), reply("x", isSidechain=True)], [(1, 2, 0)]),
+        ([{"type": "summary", "summary": "A title"}], []),
+    ],
+)
+def test_a_compaction_is_its_boundary_its_summary_and_the_first_reply(
+    lines: list[Line], told: list[tuple[int, int, int]]
+) -> None:
+    assert [
+        (made["line"], made["summary_line"], made["reply_line"]) for made in compactions(*lines)
+    ] == told
+
+
+@pytest.mark.parametrize(
+    ("line", "hook"),
+    [
+        (injected(BRIEF), "SessionStart"),
+        (injected("another hook's", f"\n{BRIEF}\n"), "SessionStart"),
+        (injected(BRIEF, hook="UserPromptSubmit"), "UserPromptSubmit"),
+        (attachment("hook_success", hookEvent="SessionStart", content=BRIEF), "SessionStart"),
+    ],
+)
+def test_a_brief_that_arrived_is_known_by_its_mark_and_its_words(line: Line, hook: str) -> None:
+    (made,) = compactions(boundary(), summary(), line)
+    assert made["deliveries"] == [
+        {
+            "id": "0123abcd",
+            "hook": hook,
+            "line": 3,
+            "length": len(BRIEF),
+            "checksum": zlib.crc32(BRIEF.encode()),
+        }
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        injected("a hook of somebody else's"),
+        injected("holdfast:0123"),
+        injected("holdfast:0123ABCD"),
+        injected("holdfast:not-hex-"),
+        attachment("hook_success", hookEvent="SessionStart", content="", stdout=BRIEF),
+        attachment("file", content=BRIEF),
+        user(BRIEF),
+        reply(BRIEF),
+        {**injected(BRIEF), "isSidechain": True},
+    ],
+)
+def test_what_is_no_brief_of_ours_is_no_delivery(line: Line) -> None:
+    (made,) = compactions(boundary(), summary(), line)
+    assert made["deliveries"] == []
+
+
+def test_a_brief_belongs_to_the_compaction_it_came_after() -> None:
+    lines = [injected(BRIEF), boundary(), summary(), injected(BRIEF), reply("On it.")]
+    lines += [boundary(), summary(), injected("holdfast:ffff0000"), injected("holdfast:ffff0000")]
+    told = [[brief["id"] for brief in made["deliveries"]] for made in compactions(*lines)]
+    assert told == [["0123abcd"], ["ffff0000", "ffff0000"]]
+
+
+def test_a_brief_that_names_its_mark_twice_arrived_once() -> None:
+    (made,) = compactions(boundary(), summary(), injected(f"{BRIEF}\nsee holdfast:0123abcd"))
+    assert len(made["deliveries"]) == 1

@@ -1,0 +1,252 @@
+"""The file trail: what was read, edited, created, moved and deleted, if it really was."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.state.model import FileTrail
+from holdfast.state.rules.files import MOST
+from tests.unit.transcript_lines import ROOT, Line, bash, state_of, used, user
+
+
+def read(path: Any, **more: Any) -> list[Line]:
+    return used("Read", {"file_path": path}, "1\tx", **more)
+
+
+def edit(path: Any, new: str = "x = 1", **more: Any) -> list[Line]:
+    return used("Edit", {"file_path": path, "old_string": "x", "new_string": new}, **more)
+
+
+def write(path: str, content: str = "x = 1", kind: str = "create") -> list[Line]:
+    given = {"file_path": path, "content": content}
+    return used("Write", given, detail={"type": kind, "filePath": path, "content": content})
+
+
+def files(*steps: list[Line]) -> dict[str, FileTrail]:
+    return state_of(*(line for step in steps for line in step))["files"]
+
+
+@pytest.mark.parametrize(
+    ("steps", "left"),
+    [
+        ([read("a.py")], {"a.py": {"line": 2, "reads": 1}}),
+        ([read("a.py"), read("a.py")], {"a.py": {"line": 4, "reads": 2}}),
+        ([edit("a.py")], {"a.py": {"line": 2, "edits": 1}}),
+        ([read("a.py"), edit("a.py")], {"a.py": {"line": 4, "reads": 1, "edits": 1}}),
+        ([write("a.py")], {"a.py": {"line": 2, "edits": 1, "created": 2}}),
+        ([write("a.py", kind="update")], {"a.py": {"line": 2, "edits": 1}}),
+        (
+            [used("MultiEdit", {"file_path": "a.py", "edits": []})],
+            {"a.py": {"line": 2, "edits": 1}},
+        ),
+        (
+            [used("NotebookEdit", {"notebook_path": "a.ipynb", "new_source": "x"})],
+            {"a.ipynb": {"line": 2, "edits": 1}},
+        ),
+        ([read("a.py", ok=False), edit("b.py", ok=False), bash("rm c.py", ok=False)], {}),
+        ([used("Grep", {"path": "a.py"}), bash("cat a.py")], {}),
+        ([read(None), read(""), read(7), edit(["a.py"])], {}),
+    ],
+)
+def test_only_what_succeeded_leaves_a_trail(
+    steps: list[list[Line]], left: dict[str, FileTrail]
+) -> None:
+    assert files(*steps) == left
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm a.py",
+        "rm -f a.py",
+        "rm -- a.py",
+        "rm ./a.py",
+        f"rm {ROOT}/a.py",
+        "rm 'a.py'",
+        "git rm a.py",
+        "git rm -q -f a.py",
+        "ls && rm a.py",
+        "ls; rm a.py; ls",
+        "ls\nrm a.py",
+        "rm a.py || true",
+        "rm a.py 2>/dev/null",
+        "rm a.py > /dev/null 2>&1",
+        "rm a.py | cat",
+    ],
+)
+def test_what_existed_before_and_was_deleted_is_gone_and_nothing_else_is(command: str) -> None:
+    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 4, "deleted": 4}}
+    assert files(bash(command)) == {"a.py": {"line": 2, "deleted": 2}}
+
+
+@pytest.mark.parametrize("command", ["rm a.py", "git rm -f a.py", f"rm {ROOT}/a.py"])
+def test_what_was_created_here_and_deleted_here_never_was(command: str) -> None:
+    assert files(write("a.py"), edit("a.py"), bash(command)) == {}
+
+
+@pytest.mark.parametrize("folder", ["tmp", "tmp/", "./tmp", ".//tmp//"])
+def test_a_folder_goes_with_all_that_is_in_it(folder: str) -> None:
+    steps = [write("tmp/a.py"), read("tmp/deep/b.py"), read("tmpfile"), bash(f"rm -rf {folder}")]
+    assert files(*steps) == {
+        "tmp/deep/b.py": {"line": 8, "deleted": 8},
+        "tmpfile": {"line": 6, "reads": 1},
+    }
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm *.pyc",
+        'rm "$FILE"',
+        "rm -f build/{a,b}.o",
+        "rm ~/notes",
+        "git rm --cached a.py",
+        "echo rm a.py",
+        'git commit -m "Drop it; rm a.py"',
+        "rm 'unfinished",
+        "npm rm left-pad",
+        "rmdir a.py",
+        "alarm a.py",
+        "rm",
+        "mv a.py",
+        "git",
+    ],
+)
+def test_what_cannot_be_known_deletes_nothing(command: str) -> None:
+    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 2, "reads": 1}}
+
+
+@pytest.mark.parametrize(
+    "again", [read("a.py"), edit("a.py"), write("a.py"), write("a.py", kind="update")]
+)
+def test_a_file_that_is_used_again_is_not_gone(again: list[Line]) -> None:
+    trail = files(read("a.py"), bash("rm a.py"), again)["a.py"]
+    assert "deleted" not in trail
+    assert trail["line"] == 6
+
+
+@pytest.mark.parametrize(
+    ("steps", "left"),
+    [
+        (
+            [read("a.py"), bash("mv a.py b.py")],
+            {
+                "a.py": {"line": 4, "deleted": 4},
+                "b.py": {"line": 4, "reads": 1, "created": 4},
+            },
+        ),
+        (
+            [write("a.py"), bash("git mv a.py b.py")],
+            {"b.py": {"line": 4, "edits": 1, "created": 4}},
+        ),
+        (
+            [write("a.py"), bash("mv a.py src/")],
+            {"src/a.py": {"line": 4, "edits": 1, "created": 4}},
+        ),
+        (
+            [read("src/b.py"), write("a.py"), bash("mv a.py src")],
+            {
+                "src/b.py": {"line": 2, "reads": 1},
+                "src/a.py": {"line": 6, "edits": 1, "created": 6},
+            },
+        ),
+        (
+            [write("old/a.py"), edit("old/a.py"), bash("mv old new")],
+            {"new/a.py": {"line": 6, "edits": 2, "created": 6}},
+        ),
+        (
+            [bash("rm a.py"), bash("mv a.py b.py")],
+            {"a.py": {"line": 4, "deleted": 4}, "b.py": {"line": 4, "created": 4}},
+        ),
+        (
+            [edit("b.py"), bash("rm b.py"), write("a.py"), bash("mv a.py b.py")],
+            {"b.py": {"line": 8, "edits": 1, "created": 8}},
+        ),
+        ([write("a.py"), bash("mv a.py b.py"), bash("rm b.py")], {}),
+        ([write("a.py"), bash("mv *.py src/")], {"a.py": {"line": 2, "edits": 1, "created": 2}}),
+    ],
+)
+def test_a_moved_file_takes_its_trail_along(
+    steps: list[list[Line]], left: dict[str, FileTrail]
+) -> None:
+    assert files(*steps) == left
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "name"),
+    [
+        ("/srv/app", "/srv/app/src/a.py", "src/a.py"),
+        ("/srv/app/", "/srv/app/src/a.py", "src/a.py"),
+        ("/srv/app", "/srv/app2/a.py", "/srv/app2/a.py"),
+        ("/srv/app", "src/a.py", "src/a.py"),
+        ("/srv/app", "/etc/hosts", "/etc/hosts"),
+        ("", "/srv/app/a.py", "/srv/app/a.py"),
+        ("/", "/etc/hosts", "/etc/hosts"),
+        ("C:\\dev\\app", "C:\\dev\\app\\src\\a.py", "src\\a.py"),
+        ("C:\\dev\\app", "C:/dev/app/src/a.py", "src/a.py"),
+    ],
+)
+def test_a_file_is_named_as_the_project_names_it(root: str, path: str, name: str) -> None:
+    lines = [{**line, "cwd": root} for line in (user("go"), *read(path))]
+    assert list(state_of(*lines)["files"]) == [name]
+
+
+def test_the_root_is_where_the_session_began() -> None:
+    lines = [user("go"), *({**line, "cwd": f"{ROOT}/web"} for line in read(f"{ROOT}/web/a.js"))]
+    assert list(state_of(*lines)["files"]) == ["web/a.js"]
+
+
+@pytest.mark.parametrize(
+    ("text", "symbol"),
+    [
+        ("def delay(attempt: int) -> float:\n    ...", "delay"),
+        ("import os\n\n\nclass Worker:\n    def run(self): ...", "Worker"),
+        ("    async def run_once(self):", "run_once"),
+        ("func Retry(n int) error {", "Retry"),
+        ("fn retry() {", "retry"),
+        ("export function retry() {", "retry"),
+        ("x = 1", None),
+        ("# def old(): gone", None),
+        ("default = 1\nclassify = 2", None),
+        ("function () {", None),
+    ],
+)
+def test_an_edit_tells_what_it_defines(text: str, symbol: str | None) -> None:
+    assert files(edit("a.py", text))["a.py"].get("symbol") == symbol
+    assert files(write("a.py", text))["a.py"].get("symbol") == symbol
+
+
+def test_an_edit_that_defines_nothing_leaves_the_last_symbol() -> None:
+    assert (
+        files(edit("a.py", "def delay(): ..."), edit("a.py", "x = 1"))["a.py"]["symbol"] == "delay"
+    )
+
+
+def test_files_stand_in_the_order_of_their_last_use() -> None:
+    assert list(files(edit("a"), edit("b"), read("c"), read("a"))) == ["b", "c", "a"]
+
+
+def many(make: Any, count: int = MOST + 10) -> list[list[Line]]:
+    return [make(f"f{n}") for n in range(count)]
+
+
+def test_of_very_many_files_those_that_were_only_read_are_forgotten_first() -> None:
+    left = files(edit("mine"), *many(read))
+    assert len(left) == MOST
+    assert "mine" in left
+    assert "f10" not in left
+    assert "f11" in left
+
+
+def test_the_file_edited_last_is_never_the_one_forgotten() -> None:
+    left = files(*many(edit), read("last"))
+    assert len(left) == MOST
+    assert list(left)[-2:] == [f"f{MOST + 9}", "last"]
+
+
+def test_very_many_deleted_or_moved_files_are_forgotten_too() -> None:
+    left = files(*many(lambda name: bash(f"rm {name}")), bash("mv x y"))
+    assert len(left) == MOST
+    assert list(left)[-1] == "y"

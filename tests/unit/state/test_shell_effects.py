@@ -1,0 +1,69 @@
+"""What commands do to files."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.state.shell_effects import effects
+
+
+@pytest.mark.parametrize(
+    ("script", "expected"),
+    [
+        ("rm -rf a.py b.py", [("delete", "/p/a.py", ""), ("delete", "/p/b.py", "")]),
+        ("rm -- -odd", [("delete", "/p/-odd", "")]),
+        ("git rm a.py", [("delete", "/p/a.py", "")]),
+        ("git rm --cached a.py", []),
+        ("git -C sub rm a.py", [("delete", "/p/a.py", "")]),
+        ("mv a.py b.py", [("move", "/p/a.py", "/p/b.py")]),
+        ("git mv a.py lib/", [("move", "/p/a.py", "/p/lib/")]),
+        ("mv a b dir", [("move", "/p/a", "/p/dir/"), ("move", "/p/b", "/p/dir/")]),
+        ("cp -r a.py /tmp/b.py", [("copy", "/p/a.py", "/tmp/b.py")]),
+        ("echo x > out.txt", [("write", "/p/out.txt", "")]),
+        ("echo x >> out.txt", [("append", "/p/out.txt", "")]),
+        ("make 2>/dev/null >&2", []),
+        ("make &> log.txt", [("write", "/p/log.txt", "")]),
+        ("cat > f.py <<'E'\nrm z\nE", [("write", "/p/f.py", "")]),
+        ("echo x | tee a b", [("write", "/p/a", ""), ("write", "/p/b", "")]),
+        ("echo x | sudo tee -a /etc/hosts", [("append", "/etc/hosts", "")]),
+        ("touch a.py", [("append", "/p/a.py", "")]),
+        ("mkdir -p a/b", [("folder", "/p/a/b", "")]),
+        ("sed -i 's/a/b/' x.py y.py", [("edit", "/p/x.py", ""), ("edit", "/p/y.py", "")]),
+        ("sed -i '' 's/a/b/' x.py", [("edit", "/p/x.py", "")]),
+        ("sed -i.bak -e 's/a/b/' -e 's/c/d/' x.py", [("edit", "/p/x.py", "")]),
+        ("sed 's/a/b/' x.py", []),
+        ("perl -pi -e 's/a/b/' x.py", [("edit", "/p/x.py", "")]),
+        ("git checkout -- a.py b.py", [("restore", "/p/a.py", ""), ("restore", "/p/b.py", "")]),
+        ("git checkout main", []),
+        ("git restore a.py", [("restore", "/p/a.py", "")]),
+        ("git restore --staged a.py", []),
+        ("ln -s a b", [("write", "/p/b", "")]),
+        ("cd sub && rm a.py", [("delete", "/p/sub/a.py", "")]),
+        ("cd ../q && rm ./a.py", [("delete", "/q/a.py", "")]),
+        (
+            "(cd sub && rm a.py); rm b.py",
+            [("delete", "/p/sub/a.py", ""), ("delete", "/p/b.py", "")],
+        ),
+        ("grep 'rm -rf' x", []),
+        ("echo rm x", []),
+        ("git commit -m 'mv a b > c'", []),
+        ("rm $(ls)", []),
+        ("ls -la", []),
+        ("", []),
+    ],
+)
+def test_effects_are_those_that_the_command_line_tells(
+    script: str, expected: list[tuple[str, str, str]]
+) -> None:
+    assert [tuple(effect) for effect in effects(script, "/p")] == expected
+
+
+def test_a_patch_names_its_files() -> None:
+    patch = "--- a/x.py\n+++ b/x.py\n@@\n--- /dev/null\n+++ b/new.py\n--- a/old.py\n+++ /dev/null\n"
+    assert [tuple(effect) for effect in effects(f"git apply <<'E'\n{patch}E", "/p")] == [
+        ("edit", "/p/x.py", ""), ("write", "/p/new.py", ""), ("delete", "/p/old.py", ""),
+    ]  # fmt: skip
+
+
+def test_a_windows_path_stays_as_it_is() -> None:
+    assert effects("rm 'C:\\app\\a.py'", "/p")[0][1] == "C:\\app\\a.py"

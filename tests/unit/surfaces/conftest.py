@@ -1,0 +1,128 @@
+"""A terminal of its own for each test: home, project, store and PATH lie in one scratch folder."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.actions.rehearse import Rehearsal, rehearse
+from holdfast.surfaces import cli
+
+INHERITED = ("HOLDFAST_CLAUDE", "CLAUDE_CONFIG_DIR", "CLAUDE_CODE_SESSION_ID", "XDG_STATE_HOME")
+COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "HOLDFAST_BRIEF_TOKENS")
+PYTHON = ("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8")
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What a command printed, and how it ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+class Terminal:
+    """Runs commands as a user in a project folder would."""
+
+    def __init__(
+        self, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        self.root = root
+        self._patch = monkeypatch
+        self._capsys = capsys
+        self.project = root / "project"
+        self.home = root / "user"
+        self.store = root / "store"
+        self.temporary = root / "tmp"
+        self.user_settings = self.home / ".claude" / "settings.json"
+        for folder in (self.project, self.home, self.temporary, root / "bin"):
+            folder.mkdir()
+        for name in (*INHERITED, *COLOURS, *PYTHON):
+            monkeypatch.delenv(name, raising=False)
+        self.set(
+            HOME=self.home,
+            HOLDFAST_HOME=self.store,
+            TMPDIR=self.temporary,
+            PATH=f"{root / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin",
+        )
+        # `tempfile` has made up its mind earlier.
+        monkeypatch.setattr("tempfile.tempdir", str(self.temporary))
+        monkeypatch.chdir(self.project)
+
+    def set(self, **variables: object) -> None:
+        for name, value in variables.items():
+            self._patch.setenv(name, str(value))
+
+    def go(self, folder: Path | str) -> None:
+        self._patch.chdir(folder)
+
+    def claude(self, version: str) -> Path:
+        """Put a client of that version on the PATH."""
+        program = self.root / "bin" / "claude"
+        program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n", encoding="utf-8")
+        program.chmod(0o755)
+        return program
+
+    def run(self, *argv: object) -> Ran:
+        """One command in this process."""
+        self._capsys.readouterr()
+        try:
+            code = cli.main([str(word) for word in argv])
+        except SystemExit as end:
+            code = int(end.code or 0)
+        out, err = self._capsys.readouterr()
+        return Ran(code, out, err)
+
+    def process(
+        self, *argv: object, stdin: bytes = b"", **variables: str
+    ) -> subprocess.CompletedProcess[bytes]:
+        """One command in a process of its own."""
+        words: Sequence[str] = [sys.executable, "-m", "holdfast", *map(str, argv)]
+        return subprocess.run(
+            words, input=stdin, capture_output=True, check=False, env={**os.environ, **variables}
+        )
+
+    def everything(self) -> dict[str, bytes | None]:
+        """Every file and folder, to see that nothing changed."""
+        return {
+            str(path): path.read_bytes() if path.is_file() else None
+            for path in self.root.rglob("*")
+        }
+
+
+@pytest.fixture
+def terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
+    """The example session, saved, compacted and restored once for all tests."""
+    done = rehearse(str(tmp_path_factory.mktemp("rehearsal")), time.time())
+    assert done.ok, done.steps
+    return done
+
+
+@pytest.fixture
+def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Terminal:
+    """A terminal in the example's project, with a store of its own that knows the session."""
+    shutil.copytree(rehearsal.home, terminal.store)
+    terminal.go(rehearsal.example.session.project_dir)
+    return terminal

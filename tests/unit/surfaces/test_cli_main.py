@@ -1,0 +1,192 @@
+"""The command line as a whole: help, exit codes, and who is told what."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.surfaces import cli
+from holdfast.surfaces.cli import COMMANDS, doctor
+from tests.unit.surfaces.conftest import Terminal
+
+NAMED = [name for name, (module, _) in COMMANDS.items() if module]
+
+
+@pytest.mark.parametrize("argv", [[], ["--help"], ["-h"], ["help"]])
+def test_help_lists_every_command_with_what_it_does(terminal: Terminal, argv: list[str]) -> None:
+    ran = terminal.run(*argv)
+    assert (ran.code, ran.err) == (0, "")
+    for name, (_, what) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(what)}$", ran.out, re.M)
+
+
+@pytest.mark.parametrize("flag", ["--version", "-V"])
+def test_the_version_is_told(terminal: Terminal, flag: str) -> None:
+    assert terminal.run(flag).out == f"holdfast {holdfast.__version__}\n"
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_command_explains_itself(terminal: Terminal, name: str) -> None:
+    ran = terminal.run(name, "--help")
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(f"usage: holdfast {name} ")
+    first = (cli.command(name).__doc__ or "").strip().splitlines()[0]
+    assert first in ran.out
+    assert terminal.run("help", name).out == ran.out
+    for action in cli.parser_of(name)._actions:
+        assert action.help, f"{name} does not explain {action.dest}"
+
+
+@pytest.mark.parametrize("name", sorted(set(COMMANDS) - set(NAMED)))
+def test_what_hosts_start_is_explained_to_people_too(terminal: Terminal, name: str) -> None:
+    ran = terminal.run("help", name)
+    assert (ran.code, ran.err) == (0, "")
+    usage, _, about = ran.out.splitlines()
+    assert usage == f"usage: holdfast {name} < PAYLOAD"
+    assert about
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("instal", "did you mean `holdfast install`?"),
+        ("snapshotss", "did you mean `holdfast snapshots`?"),
+        ("xyzzy", "`holdfast --help` lists the commands"),
+        ("--bogus", "`holdfast --help` lists the commands"),
+        ("", "`holdfast --help` lists the commands"),
+    ],
+)
+def test_an_unknown_command_is_an_error_with_a_hint(
+    terminal: Terminal, name: str, hint: str
+) -> None:
+    ran = terminal.run(name)
+    assert (ran.code, ran.out) == (1, "")
+    error, told = ran.err.splitlines()
+    assert error == f"error: The command was not understood: there is no command {name!r}"
+    assert told.startswith(f"hint: {hint}")
+
+
+def test_help_on_an_unknown_command_is_an_error_too(terminal: Terminal) -> None:
+    assert terminal.run("help", "xyzzy").code == 1
+
+
+@pytest.mark.parametrize(
+    "argv", [["status", "--bogus"], ["brief", "--max-tokens", "many"], ["snapshot", "drop", "x"]]
+)
+def test_a_wrong_option_is_told_with_the_usage(terminal: Terminal, argv: list[str]) -> None:
+    ran = terminal.run(*argv)
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"usage: holdfast {argv[0]} ")
+
+
+def test_a_bug_is_told_with_the_log_that_holds_it(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: argparse.Namespace) -> int:
+        raise RuntimeError("the cat sat on it; token=ghp_aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5")
+
+    monkeypatch.setattr(doctor, "run", broken)
+    ran = terminal.run("doctor")
+    assert (ran.code, ran.out) == (3, "")
+    log = terminal.store / "holdfast.log"
+    assert "error: RuntimeError: the cat sat on it" in ran.err
+    assert f"this is a bug in Holdfast; {log} has the line to report" in ran.err
+    noted = log.read_text(encoding="utf-8")
+    assert "bug: RuntimeError: the cat sat on it" in noted
+    assert "ghp_aB3" not in noted
+
+
+def test_an_interrupt_ends_quietly(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(_: argparse.Namespace) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(doctor, "run", interrupted)
+    assert terminal.run("doctor") == terminal.run("doctor")
+    assert terminal.run("doctor").code == 130
+
+
+@pytest.mark.parametrize("argv", [["--help"], ["help", "brief"], ["doctor", "--json"]])
+def test_a_reader_that_went_away_is_not_worth_a_word(terminal: Terminal, argv: list[str]) -> None:
+    words = [sys.executable, "-m", "holdfast", *argv]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait() == 0
+
+
+def test_a_terminal_of_few_signs_is_no_reason_to_fail(terminal: Terminal) -> None:
+    done = terminal.process("help", "doctor", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert b"save ? compact ? restore" in done.stdout
+
+
+def test_a_folder_that_is_gone_is_an_error_with_a_hint(terminal: Terminal, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    terminal.go(gone)
+    gone.rmdir()
+    for argv in (["status"], ["brief"], ["doctor"], ["install", "--project"]):
+        ran = terminal.run(*argv)
+        assert (ran.code, ran.out) == (1, "")
+        assert ran.err == (
+            "error: The command was not understood: this folder is gone\n"
+            "hint: change to one that is there\n"
+        )
+
+
+@pytest.mark.parametrize(
+    "argv", [["status"], ["snapshots"], ["snapshot", "show", "x"], ["brief"], ["recall", "x"]]
+)
+def test_a_store_that_cannot_be_used_is_an_error_with_a_hint(
+    terminal: Terminal, argv: list[str]
+) -> None:
+    terminal.store.write_text("a file where the folder should be", encoding="utf-8")
+    ran = terminal.run(*argv)
+    assert (ran.code, ran.out) == (1, "")
+    assert re.fullmatch(r"error: The store cannot be used right now: .*\nhint: .*\n", ran.err)
+
+
+@pytest.mark.parametrize(
+    "argv", [["brief"], ["recall", "x"], ["snapshots"], ["brief", "--session", "s"]]
+)
+def test_without_a_session_the_way_to_one_is_told(terminal: Terminal, argv: list[str]) -> None:
+    ran = terminal.run(*argv)
+    assert (ran.code, ran.out) == (1, "")
+    assert ran.err.startswith("error: Nothing is stored under that name: ")
+    assert "\nhint: " in ran.err
+    assert ("--transcript" in ran.err) == (argv in (["brief"], ["recall", "x"]))
+
+
+@pytest.mark.parametrize(
+    ("argv", "stdin"),
+    [
+        (["hook"], b""),
+        (["hook"], b"{"),
+        (["hook"], b"[1, 2]"),
+        (["hook", "--bogus"], b"{}"),
+        (["hook", "Stop", "--help"], b"\xff\x00"),
+        (["hook"], json.dumps({"session_id": "s", "hook_event_name": "Nonsense"}).encode()),
+        (["hook"], json.dumps({"session_id": "s", "hook_event_name": "Stop"}).encode()),
+    ],
+)
+def test_a_hook_never_fails_whatever_it_is_given(
+    terminal: Terminal, argv: list[str], stdin: bytes
+) -> None:
+    done = terminal.process(*argv, stdin=stdin)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def test_a_hook_without_any_input_does_not_fail(terminal: Terminal) -> None:
+    command = f"'{sys.executable}' -m holdfast hook <&-"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, check=False, env=os.environ)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
