@@ -1,4 +1,7 @@
-"""Make transcripts of any size in the shape of real ones: mostly tool calls and their results."""
+"""Make transcripts of any size in the shape of real ones: mostly tool calls and their results.
+
+As in real sessions the state grows far slower than the log: some eighty files, a rule now and then.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +36,11 @@ def lines(seed: int = 7) -> Iterator[str]:
     turn = 0
     while True:
         turn += 1
-        yield line("user", {"role": "user", "content": f"Turn {turn}: never touch {prose(20)}."})
+        rule = f" Never touch {prose(8)}." if turn % 6 == 0 else ""
+        yield line("user", {"role": "user", "content": f"Turn {turn}: {prose(25)}.{rule}"})
         for call in range(20):
             ident = f"toolu_{turn}_{call}"
-            path = f"/home/dev/app/src/{pick.choice(WORDS)}/{pick.choice(WORDS)}{turn % 40}.py"
+            path = f"/home/dev/app/src/{pick.choice(WORDS)}/{pick.choice(WORDS)}.py"
             usage = {"input_tokens": 5, "cache_read_input_tokens": 1000 * (turn % 150) + call * 50}
             tool: dict[str, Any] = {"type": "tool_use", "id": ident}
             output = "\n".join(prose(12) for _ in range(pick.choice((3, 20, 60))))

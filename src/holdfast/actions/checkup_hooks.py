@@ -76,7 +76,7 @@ def _problems(
         yield "fail", why, AGAIN
     wanted = claude_code.events_for(version)
     if missing := [event for event in wanted if event not in ours]:
-        yield "warn", f"{', '.join(missing)} missing", AGAIN
+        yield "warn", f"missing {', '.join(missing)} for this client", AGAIN
     if double := [event for event, commands in ours.items() if len(commands) > 1]:
         yield "warn", f"{', '.join(double)} registered more than once", AGAIN
     if version is not None and version < FORGIVES_SINCE:

@@ -64,6 +64,8 @@ def _make_ready(connection: sqlite3.Connection, path: str | None) -> None:
     connection.execute("PRAGMA foreign_keys = ON")
     # With WAL this survives kill -9; a power cut can cost the last save, never the file.
     connection.execute("PRAGMA synchronous = NORMAL")
+    # Whoever opens the store reads the log first, so it is kept short.
+    connection.execute("PRAGMA wal_autocheckpoint = 200")
     if _version(connection) != VERSION:
         _migrate(connection, path)
 

@@ -27,6 +27,7 @@ class SQLiteStore:
         self._connection, self._inode = schema.connect(path, busy_seconds)
         self._connection.row_factory = _row
         self._queries = schema.queries()
+        self._encoded: tuple[State | None, str] = (None, "")
 
     def close(self) -> None:
         self._connection.close()
@@ -53,6 +54,7 @@ class SQLiteStore:
         return self._run(self._queries[name], clean)[1]
 
     def begin(self) -> None:
+        self._encoded = (None, "")
         self._run("BEGIN IMMEDIATE")
 
     def commit(self) -> None:
@@ -60,6 +62,12 @@ class SQLiteStore:
 
     def rollback(self) -> None:
         self._run("ROLLBACK")
+
+    def _encode(self, state: State) -> str:
+        """A session and its snapshot are saved in one transaction: encoded once for both."""
+        if self._encoded[0] is not state:
+            self._encoded = (state, encoding.dump(state))
+        return self._encoded[1]
 
     # Sessions
 
@@ -90,7 +98,7 @@ class SQLiteStore:
             "project": project,
             "transcript": transcript,
             "cursor": quick_json.dumps(cursor),
-            "state": encoding.dump(state),
+            "state": self._encode(state),
             "revision": revision,
             "first_line": state["lines"],
             "now": now,
@@ -107,7 +115,7 @@ class SQLiteStore:
 
     def add_snapshot(self, session: str, reason: str, state: State, now: float) -> str:
         ident = os.urandom(4).hex()
-        text = encoding.dump(state)
+        text = self._encode(state)
         values = {
             "id": ident,
             "session": session,

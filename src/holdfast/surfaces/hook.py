@@ -34,6 +34,7 @@ NEED_TRANSCRIPT = ("Stop", "PreCompact")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
 FLUSH_SECONDS = 0.12
 LARGEST_PAYLOAD = 32 << 20
+LEFT_OPEN: list[Store] = []
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -68,7 +69,9 @@ def run(raw: bytes, started: float) -> str:
     spent = (time.perf_counter() - started) * 1000
     store.hook_seen(host.NAME, call.event, call.session, spent, job.now)
     store.commit()
-    store.close()
+    # Closing would write the log back into the file and wait for the disk. Left open, the log is
+    # simply found by whoever comes next; SQLite writes it back once it has grown enough.
+    LEFT_OPEN.append(store)
     return out
 
 

@@ -188,7 +188,7 @@ def test_missing_events_are_a_warning(patient: Patient) -> None:
     patient.install(version="2.1.50")
     finding = patient.one("hooks")
     assert (finding.status, finding.hint) == ("warn", "run `holdfast install` again")
-    assert finding.detail.endswith("PostCompact missing")
+    assert finding.detail.endswith(": missing PostCompact for this client")
 
 
 def test_an_event_of_ours_that_an_old_client_does_not_know_is_a_failure(patient: Patient) -> None:

@@ -73,6 +73,13 @@ def plan(*steps: list[Line]) -> list[tuple[str, str]]:
         ),
         ([used("TodoWrite", {"todos": "a"}), used("TodoWrite", {"todos": [1, {"x": 2}]})], []),
         ([used("TodoWrite", {"todos": [{"content": "a"}]})], [("a", "pending")]),
+        ([used("TodoWrite", {}, detail={"newTodos": [{"content": "a"}]})], [("a", "pending")]),
+        ([used("TaskCreate", {}, detail={"task": {"subject": "a"}})], [("a", "pending")]),
+        (
+            [used("TaskCreate", {"subject": "a"}), used("TaskCreate", {"subject": "b"})],
+            [("a", "pending"), ("b", "pending")],
+        ),
+        ([update("9", subject="b")], [("b", "pending")]),
     ],
 )
 def test_the_plan_stands_as_it_was_last_told(
