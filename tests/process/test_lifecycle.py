@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from itertools import chain, takewhile
 from typing import Any
@@ -179,6 +180,19 @@ def test_guidance_that_is_turned_off_does_not_turn_off_saving(scene: Scene) -> N
     assert scene.send(told, environ={"HOLDFAST_GUIDANCE": "off"}).is_silent
     with scene.store() as store:
         assert len(store.snapshots("s1")) == 1
+
+
+def test_the_brief_names_a_command_that_the_agent_can_really_run(scene: Scene) -> None:
+    """A folder that happens to be called holdfast is not on the path as a command."""
+    saved_only(scene)
+    told = json.dumps(scene.payload("SessionStart", source="compact")).encode()
+    (scene.root / "bin" / "holdfast").mkdir(parents=True)
+    brief = scene.send(told, environ={"PATH": str(scene.root / "bin")}).brief
+    assert f"`{sys.executable} -m holdfast recall" in brief
+    (scene.root / "bin" / "holdfast").rmdir()
+    (scene.root / "bin" / "holdfast").touch(mode=0o755)
+    brief = scene.send(told, environ={"PATH": str(scene.root / "bin")}).brief
+    assert "`holdfast recall" in brief
 
 
 # The receipt

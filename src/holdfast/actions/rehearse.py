@@ -11,6 +11,7 @@ import shlex
 import subprocess
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -132,13 +133,13 @@ def _is_brief(run: Rehearsal, out: str) -> bool:
     )
 
 
-def _store(run: Rehearsal) -> SQLiteStore:
-    return SQLiteStore(os.path.join(run.home, "holdfast.db"))
+def _store(run: Rehearsal) -> closing[SQLiteStore]:
+    return closing(SQLiteStore(os.path.join(run.home, "holdfast.db")))
 
 
 def _saved(run: Rehearsal) -> Step:
-    store = _store(run)
-    found = store.snapshots(SESSION, 1)
+    with _store(run) as store:
+        found = store.snapshots(SESSION, 1)
     run.snapshot = found[0] if found else None
     items = found[0]["richness"] if found else 0
     return Step(name="snapshot", ok=items > 0, detail=f"{items} items saved and read back")
@@ -156,7 +157,8 @@ def _facts(run: Rehearsal) -> Step:
 
 
 def _receipt(run: Rehearsal) -> Step:
-    rows = _store(run).compactions(SESSION)
+    with _store(run) as store:
+        rows = store.compactions(SESSION)
     run.compaction = rows[-1] if rows else None
     receipt = rows[-1]["receipt"] if rows else "no compaction recorded"
     return Step(name="receipt", ok=receipt == "whole", detail=f"the brief arrived: {receipt}")

@@ -64,13 +64,15 @@ def fold(state: State, events: Iterable[Event]) -> State:
 def advance(state: State, events: Iterable[Event]) -> None:
     """Fold events into a state that the caller owns, such as one just read from the store."""
     for event in events:
-        state["lines"] = max(state["lines"], event["line"])
         kind = event["kind"]
+        if kind == "place":
+            event = _moved(state, event)
+            if not event["place"]:
+                continue
+        state["lines"] = max(state["lines"], event["line"])
         if kind == "bad_line":
             if len(state["bad_lines"]) < MOST_BAD_LINES:
                 state["bad_lines"].append(event["line"])
-        elif kind == "place":
-            event = _moved(state, event)
         if kind == "tool_call" and not event.get("agent"):
             _remember(state, event)
         elif kind == "tool_result" and not event.get("agent"):

@@ -48,13 +48,9 @@ def connect(path: str, busy_seconds: float) -> tuple[sqlite3.Connection, int]:
         raise
 
 
-def is_damage(problem: sqlite3.Error) -> bool:
-    return "not a database" in str(problem) or "malformed" in str(problem)
-
-
 def explain(problem: sqlite3.Error, path: str, inode: int | None = None) -> StoreUnavailable:
     """What a database error means; a damaged file is set aside so that the next run works."""
-    if is_damage(problem):
+    if "not a database" in str(problem) or "malformed" in str(problem):
         return StoreDamaged(f"{problem}; {_set_aside(path, inode)}")
     return StoreUnavailable(f"{path} ({problem})")
 

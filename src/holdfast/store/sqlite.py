@@ -38,9 +38,6 @@ class SQLiteStore:
             cursor = self._connection.execute(statement, values)
             return cursor.fetchall(), cursor.rowcount
         except schema.Error as problem:
-            if schema.is_damage(problem):
-                # Closed first: the last to close deletes the log by its name, whose ever it is.
-                self._connection.close()
             raise schema.explain(problem, self.path, self._inode) from problem
 
     def _all(self, name: str, values: Any = ()) -> list[dict[str, Any]]:

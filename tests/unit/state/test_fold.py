@@ -13,13 +13,14 @@ from random import Random
 from typing import Any
 
 import pytest
+from hypothesis import example as such_as
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import example
 from holdfast.example.facts import PLANTED, Fact
 from holdfast.state.fold import MOST_BAD_LINES, MOST_CALLS, fold, new_state
-from holdfast.state.model import State
+from holdfast.state.model import State, Usage
 from holdfast.state.rules import files
 from holdfast.transcript.events import decode
 from holdfast.transcript.model import Event
@@ -202,6 +203,8 @@ sessions = st.lists(moved_lines, max_size=25)
 
 @settings(deadline=None)
 @given(lines=sessions, cuts=st.lists(st.integers(0, 60), max_size=4).map(sorted))
+@such_as(lines=[user("go"), user("")], cuts=[1])
+@such_as(lines=[*bash("git commit", "[fix 3f2c1ab] Subject"), reply("Done.")], cuts=[2])
 def test_any_session_may_be_split_anywhere(lines: list[Any], cuts: list[int]) -> None:
     log = numbered(lines)
     events = list(decode(log))
@@ -269,6 +272,15 @@ def test_the_state_given_is_left_as_it_was(whole: list[Line]) -> None:
     assert json_of(fold(half, rest)) != json_of(half)
     assert json_of(half) == json_of(state)
     assert rest == events[len(events) // 2 :]
+
+
+def test_a_new_state_has_every_part_and_knows_nothing() -> None:
+    state = new_state()
+    assert state.keys() == State.__annotations__.keys()
+    assert state["usage"].keys() == Usage.__annotations__.keys()
+    known = {name: value for name, value in state.items() if value and name != "version"}
+    assert known == {"usage": state["usage"]}
+    assert {name: value for name, value in state["usage"].items() if value} == {"window": 200_000}
 
 
 def test_two_states_share_nothing() -> None:

@@ -315,8 +315,9 @@ def test_what_another_process_put_in_place_of_a_damaged_store_is_never_set_aside
         with pytest.raises(StoreDamaged, match="another process"):
             second.sessions(None)
         second.close()
+        first.close()
+        assert sessions(path) == ["precious"], "its write-ahead log is not taken away either"
         assert save(fresh, "more")
-    first.close()
     assert sessions(path) == ["more", "precious"]
 
 

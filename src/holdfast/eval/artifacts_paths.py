@@ -1,0 +1,54 @@
+"""One spelling for every path, so that the same file is the same file however it was named."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+DRIVE = re.compile(r"[A-Za-z]:(?=[\\/]|$)")
+GIT_BASH_DRIVE = re.compile(r"/([A-Za-z])(?=/|$)")
+HOME = re.compile(r"~[\w.-]*(?=/|$)")
+
+
+class Names:
+    """Turns paths into keys (absolute, `/` between parts) and keys into what a report shows."""
+
+    def __init__(self, first_cwd: str) -> None:
+        self._windows = bool(DRIVE.match(first_cwd)) or "\\" in first_cwd
+        self._with_backslashes: set[str] = set()
+        self.root = _resolved(self._slashed(first_cwd)) if first_cwd else ""
+
+    def key(self, path: str, cwd: str) -> str:
+        slashed = self._slashed(path)
+        if not (slashed.startswith("/") or HOME.match(slashed) or DRIVE.match(slashed)):
+            slashed = f"{self._slashed(cwd)}/{slashed}" if cwd else slashed
+        key = _resolved(slashed)
+        if "\\" in path and slashed != path:
+            self._with_backslashes.add(key)
+        return key
+
+    def shown(self, key: str) -> str:
+        """Relative to where the session began, absolute if outside of it."""
+        inside = self.root and key.startswith(self.root.rstrip("/") + "/")
+        name = key[len(self.root.rstrip("/")) + 1 :] if inside else key
+        return name.replace("/", "\\") if key in self._with_backslashes else name
+
+    def _slashed(self, path: str) -> str:
+        if not (self._windows or DRIVE.match(path)):
+            return path  # a backslash is an ordinary character of a name elsewhere
+        path = path.replace("\\", "/")
+        if self._windows:
+            path = GIT_BASH_DRIVE.sub(lambda drive: f"{drive[1]}:", path, count=1)
+        return path[:1].upper() + path[1:] if DRIVE.match(path) else path
+
+
+def _resolved(path: str) -> str:
+    """Without `.`, `..` and doubled slashes; what climbs out of `~` stays as it was written."""
+    home = HOME.match(path)
+    if home:
+        rest = posixpath.normpath(path[home.end() :].lstrip("/") or ".")
+        if rest.split("/")[0] == "..":
+            return path
+        return home[0] if rest == "." else f"{home[0]}/{rest}"
+    resolved = posixpath.normpath(path)
+    return resolved[1:] if resolved.startswith("//") else resolved
