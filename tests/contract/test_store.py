@@ -205,6 +205,20 @@ def test_sessions_are_listed_newest_first_and_by_exact_project(store: Store) -> 
     assert store.sessions("/srv") == []
 
 
+def test_a_state_is_saved_as_it_is_at_that_moment(store: Store) -> None:
+    state = a_state("one")
+    assert save(store, state=state)
+    state["requests"].append({"text": "two", "line": 2, "at": ""})
+    assert save(store, revision=1, state=state)
+    found = store.session("s1")
+    assert found is not None
+    assert requests(found["state"]) == ["one", "two"]
+    state["requests"].pop()
+    assert requests(store.snapshot(store.add_snapshot("s1", "auto", state, 1.0))["state"]) == [
+        "one"
+    ]
+
+
 # Snapshots
 
 

@@ -17,6 +17,7 @@ import pytest
 
 import holdfast
 from holdfast import example
+from holdfast.store.sqlite import SQLiteStore
 
 # Besides what the interpreter itself has loaded. Each costs a fraction of a millisecond.
 CHEAP = {
@@ -32,14 +33,12 @@ CACHE = {
 EXPRESSIONS = {
     "_sre", "copyreg", "enum", "re", "re._casefix", "re._compiler", "re._constants", "re._parser",
 }  # fmt: skip
-# Splitting a shell command into words.
-SHELL = {"shlex"}
-ALLOWED = CHEAP | CACHE | EXPRESSIONS | SHELL
+ALLOWED = CHEAP | CACHE | EXPRESSIONS
 
 # The usual ways to make a hook slow, by name, so that nobody adds them to the list above.
 NEVER = {
     "argparse", "asyncio", "contextlib", "dataclasses", "datetime", "importlib.metadata", "inspect",
-    "json", "locale", "logging", "pathlib", "rich", "shutil", "site", "socket", "sqlite3",
+    "json", "locale", "logging", "pathlib", "rich", "shlex", "shutil", "site", "socket", "sqlite3",
     "subprocess", "tempfile", "threading", "traceback", "typing", "urllib", "uuid", "weakref",
     "holdfast.example", "holdfast.hosts.base", "holdfast.state.model", "holdfast.store.base",
     "holdfast.surfaces.cli", "holdfast.transcript.model",
@@ -64,6 +63,11 @@ import sys; sys.path.append({folder!r})
 from holdfast.surfaces import hook
 out = hook.run(sys.stdin.buffer.read(), 0.0)
 print(len(out), file=sys.stderr)
+"""
+STATUS_LINE = """\
+import sys; sys.path.append({folder!r})
+from holdfast.surfaces import statusline
+print(len(statusline.line({{"session_id": "s1"}}, False)), file=sys.stderr)
 """
 
 
@@ -121,7 +125,21 @@ def test_a_hook_that_has_nothing_to_say_does_not_load_the_brief(
 def test_a_hook_that_finds_nothing_new_does_without_regular_expressions(
     loaded: dict[str, set[str]], name: str
 ) -> None:
-    assert loaded[name] & (EXPRESSIONS | SHELL) == set()
+    assert loaded[name] & EXPRESSIONS == set()
+
+
+def test_the_status_line_loads_even_less(loaded: dict[str, set[str]], tmp_path: Path) -> None:
+    """It is drawn several times a minute."""
+    SQLiteStore(str(tmp_path / "holdfast.db")).close()
+    program = STATUS_LINE.format(folder=str(Path(holdfast.__file__).parent.parent))
+    found, printed = modules(program, None, tmp_path)
+    assert printed
+    assert "holdfast.store.sqlite" in found
+    theirs = {module for module in found if module.split(".")[0] != "holdfast"}
+    assert theirs & (EXPRESSIONS | NEVER) == set()
+    ours = found - theirs - {"holdfast.surfaces.statusline"}
+    assert ours < loaded["UserPromptSubmit"]
+    assert {module for module in ours if module.startswith("holdfast.state.rules")} == set()
 
 
 def test_the_list_holds_nothing_that_no_hook_needs(loaded: dict[str, set[str]]) -> None:

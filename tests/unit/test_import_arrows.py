@@ -37,8 +37,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
     "example": COMMON,
+    "eval": BELOW_ACTIONS,
     "actions": {*BELOW_ACTIONS, "example"},
-    "surfaces": {*BELOW_ACTIONS, "actions"},
+    "surfaces": {*BELOW_ACTIONS, "actions", "eval"},
+}
+
+# Packages of others, and the one part that may use each: nothing that a hook imports.
+THEIRS = {
+    ("rich", "surfaces"),
+    ("tree_sitter", "eval"),
+    ("tree_sitter_bash", "eval"),
 }
 
 # What the pure parts do without: the clock, chance, the environment, files, processes, the network.
@@ -117,17 +125,12 @@ def test_what_is_pure_touches_nothing_outside(file: Path) -> None:
     assert calls(file) & CALLS_THAT_TOUCH_THE_WORLD == set()
 
 
-def test_the_standard_library_and_rich_are_all_that_is_used() -> None:
-    everything = {name.split(".")[0] for file in MODULES for name in imports(file)}
-    assert everything - set(sys.stdlib_module_names) == {"holdfast", "rich"}
-
-
-def test_rich_is_for_people_so_only_the_command_line_uses_it() -> None:
-    users = {
-        name_of(file) for file in MODULES for name in imports(file) if name.split(".")[0] == "rich"
+def test_other_people_s_packages_are_used_only_in_their_place() -> None:
+    used = {
+        (name.split(".")[0], part_of(name_of(file))) for file in MODULES for name in imports(file)
     }
-    assert users
-    assert {user for user in users if not user.startswith("holdfast.surfaces.cli")} == set()
+    theirs = {(name, part) for name, part in used if name not in sys.stdlib_module_names}
+    assert {(name, part) for name, part in theirs if name != "holdfast"} <= THEIRS
 
 
 def test_the_arrows_have_no_way_back() -> None:

@@ -248,7 +248,7 @@ def _files(state: State) -> Iterator[Item]:
     paths = list(state["files"].items())[-MOST_FILES:]
     for number, (path, trail) in enumerate(reversed(paths)):
         age = number / (len(paths) or 1)
-        touched = trail.get("edits") or trail.get("created") or trail.get("deleted")
+        touched = any(trail.get(fate) for fate in ("edits", "created", "deleted", "unknown"))
         value = 62.0 - 12 * age if touched else 34.0 - 20 * age
         yield Item(
             "files",
@@ -270,6 +270,8 @@ def _happened(trail: FileTrail) -> str:
         told.append(f"edited {edits}×" if edits > 1 or not trail.get("created") else "written")
     if symbol := trail.get("symbol"):
         told.append(f"last: {symbol}")
+    if trail.get("unknown"):
+        told.append(f"whether the edit at L{trail['unknown']} took effect is unknown")
     if not told:
         told.append("read")
     return " · ".join(told)

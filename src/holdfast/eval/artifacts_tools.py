@@ -1,4 +1,4 @@
-"""What the file tools did: Read, Write, Edit, notebooks, MCP file servers, and the host's backups."""
+"""What the file tools did, and what the host's backups of edited files tell."""
 
 from __future__ import annotations
 
@@ -118,20 +118,19 @@ def _mcp_move(call: Call, world: World, names: Names) -> None:
 
 def learn_from_backups(line: dict[str, Any], world: World, names: Names) -> None:
     """The host saves a file before its first edit; an empty entry says there was none to save."""
-    kind, found = line.get("type"), {}
-    if kind == "file-history-snapshot":
-        snapshot = line.get("snapshot")
-        found = snapshot.get("trackedFileBackups") if isinstance(snapshot, dict) else {}
-    elif kind == "file-history-delta":
-        found = {line.get("trackingPath"): line.get("backup")}
-    for path, backup in found.items() if isinstance(found, dict) else ():
-        if (
-            isinstance(path, str)
-            and path
-            and isinstance(backup, dict)
-            and "backupFileName" in backup
-        ):
-            key = names.key(path, names.root)
-            # Only news: a later backup also shows what the session itself has made by then.
-            if world.exists(key) is None:
-                (world.missed if backup["backupFileName"] is None else world.saw)(key)
+    for path, backup in _backups(line).items():
+        if not (isinstance(path, str) and path and isinstance(backup, dict)):
+            continue
+        key = names.key(path, names.root)
+        # Only news: a later backup also shows what the session itself has made by then.
+        if "backupFileName" in backup and world.exists(key) is None:
+            (world.missed if backup["backupFileName"] is None else world.saw)(key)
+
+
+def _backups(line: dict[str, Any]) -> dict[Any, Any]:
+    if line.get("type") == "file-history-delta":
+        path = line.get("trackingPath")
+        return {path: line.get("backup")} if isinstance(path, str) else {}
+    snapshot = line.get("snapshot") if line.get("type") == "file-history-snapshot" else None
+    found = snapshot.get("trackedFileBackups") if isinstance(snapshot, dict) else None
+    return found if isinstance(found, dict) else {}

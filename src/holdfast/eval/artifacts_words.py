@@ -43,8 +43,15 @@ def fields(node: Node, scope: Scope) -> list[str | None]:
     for text in braced(raw):
         for part in text.split(FIELD_END):
             if part or quoted:
-                found += scope.matching(part) if re.search(r"[*?\[]", part) else [plain(part)]
+                found += _globbed(part, scope)
     return found
+
+
+def _globbed(part: str, scope: Scope) -> list[str]:
+    if not re.search(r"[*?\[]", part):
+        return [plain(part)]
+    # `app/[id]/page.tsx` is a name far more often than a pattern; bash keeps what matches nothing.
+    return scope.matching(part) or ([] if re.search(r"[*?]", part) else [plain(part)])
 
 
 def one(node: Node, scope: Scope) -> str | None:

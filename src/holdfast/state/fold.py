@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 VERSION = 1
 MOST_BAD_LINES = 20
 MOST_CALLS = 100
-LONGEST_INPUT, DEEPEST_INPUT = 4000, 8
+LONGEST_INPUT, LONGEST_COMMAND, DEEPEST_INPUT = 4000, 16_000, 8
 
 
 def new_state() -> State:
@@ -71,8 +71,7 @@ def advance(state: State, events: Iterable[Event]) -> None:
                 continue
         state["lines"] = max(state["lines"], event["line"])
         if kind == "bad_line":
-            if len(state["bad_lines"]) < MOST_BAD_LINES:
-                state["bad_lines"].append(event["line"])
+            state["bad_lines"] = [*state["bad_lines"], event["line"]][:MOST_BAD_LINES]
         if kind == "tool_call" and not event.get("agent"):
             _remember(state, event)
         elif kind == "tool_result" and not event.get("agent"):
@@ -89,11 +88,15 @@ def _moved(state: State, event: Event) -> Event:
 
 
 def _remember(state: State, event: Event) -> None:
-    calls = state["calls"]
+    calls, given = state["calls"], _slim(event["input"], DEEPEST_INPUT)
+    if isinstance(command := event["input"].get("command"), str):
+        given["command"] = clip(command, LONGEST_COMMAND)
     calls[event["id"]] = {
         "name": event["name"],
-        "input": _slim(event["input"], DEEPEST_INPUT),
+        "input": given,
         "line": event["line"],
+        # Where the call was made: its result can tell another folder, if it went there.
+        "cwd": state["place"].get("cwd", ""),
     }
     while len(calls) > MOST_CALLS:
         del calls[next(iter(calls))]
@@ -118,7 +121,9 @@ def _paired(state: State, event: Event) -> Event:
     call = state["calls"].pop(event["id"], None)
     tool: dict[str, Any] = {**event, "kind": "tool", "name": "", "input": {}}
     if call is not None:
-        tool.update(name=call["name"], input=call["input"], call_line=call["line"])
+        tool.update(
+            name=call["name"], input=call["input"], call_line=call["line"], cwd=call.get("cwd", "")
+        )
     return tool  # type: ignore[return-value]
 
 

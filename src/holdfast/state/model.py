@@ -49,7 +49,13 @@ class FileTrail(TypedDict, total=False):
     reads: int
     edits: int
     created: int
+    """Where it came to be, if it was not there before the session."""
     deleted: int
+    """Where it was deleted, if it was there before the session."""
+    committed: int
+    """How many of the edits a later commit holds."""
+    unknown: int
+    """An edit whose result was never written down."""
     symbol: str
 
 
@@ -122,6 +128,7 @@ class Call(TypedDict):
     name: str
     input: dict[str, Any]
     line: int
+    cwd: str
 
 
 class State(TypedDict):

@@ -163,9 +163,20 @@ class _Parser:
                 self.at += 1
             elif sign in "$`":
                 parts.append(self._expansion(sign))
+            elif sign == "{":
+                parts.append(self._braces())
             else:
                 parts.append([sign])
         return _joined(parts)
+
+    def _braces(self) -> list[str]:
+        """`{a,b}` is a and b; anything else in braces is itself."""
+        inside = self.text[self.at :].partition("}")[0]
+        plain = not any(sign in inside for sign in "\"'$`\\{ \t\n;|&")
+        if not plain or "," not in inside or not self.text.startswith("}", self.at + len(inside)):
+            return ["{"]
+        self.at += len(inside) + 1
+        return inside.split(",")
 
     def _until(self, end: str) -> str:
         stop = self.text.find(end, self.at)

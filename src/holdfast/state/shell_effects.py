@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Literal, NamedTuple
 
-    Kind = Literal["write", "append", "edit", "delete", "move", "copy", "restore", "folder"]
+    Kind = Literal[
+        "write", "append", "edit", "touch", "delete", "move", "copy", "restore", "folder"
+    ]  # fmt: skip
 
     class Effect(NamedTuple):
         """`path` may hold wildcards; `target` is where a move or copy goes."""
@@ -165,7 +167,7 @@ def _transfer(kind: Literal["move", "copy"], words: list[str]) -> Iterator[Effec
 
 def _touch(words: list[str]) -> Iterator[Effect]:
     for path in _plain(words, ("-t", "-d", "-r")):
-        yield Effect("append", path, "")
+        yield Effect("touch", path, "")
 
 
 def _tee(words: list[str]) -> Iterator[Effect]:

@@ -6,7 +6,6 @@ import zlib
 
 from holdfast.quick_json import dumps, loads
 from holdfast.redact import redact, redact_value
-from holdfast.state.fold import new_state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,6 +27,9 @@ def load(text: str) -> State:
 
     One that cannot be read is of no version at all, so that the log is folded again.
     """
+    # Here, because the status line opens the store too and never folds.
+    from holdfast.state.fold import new_state
+
     try:
         state: State = {**new_state(), **loads(text)}
     except (ValueError, TypeError):

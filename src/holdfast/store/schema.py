@@ -30,40 +30,39 @@ def queries() -> dict[str, str]:
 
 def connect(path: str, busy_seconds: float) -> tuple[sqlite3.Connection, int]:
     """A connection to a store of the current version, whatever there was before, and its inode."""
-    connection, inode = None, 0
+    inode = 0
     try:
         if not os.path.exists(path):
             _create(path)
         inode = os.stat(path).st_ino
-        connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
-        _make_ready(connection, path)
-        return connection, inode
-    except (sqlite3.Error, OSError, StoreUnavailable) as problem:
-        if connection is not None:
-            connection.close()
-        if isinstance(problem, sqlite3.Error):
-            raise explain(problem, path, inode) from problem
-        if isinstance(problem, OSError):
-            raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
-        raise
+        return _open(path, busy_seconds), inode
+    except sqlite3.Error as problem:
+        raise explain(problem, path, inode) from problem
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
 
 
-def explain(problem: sqlite3.Error, path: str, inode: int | None = None) -> StoreUnavailable:
+def explain(problem: sqlite3.Error, path: str, inode: int) -> StoreUnavailable:
     """What a database error means; a damaged file is set aside so that the next run works."""
     if "not a database" in str(problem) or "malformed" in str(problem):
         return StoreDamaged(f"{problem}; {_set_aside(path, inode)}")
     return StoreUnavailable(f"{path} ({problem})")
 
 
-def _make_ready(connection: sqlite3.Connection, path: str | None) -> None:
-    """Our settings and our version; a file without a path is one that is being made."""
-    connection.execute("PRAGMA foreign_keys = ON")
-    # With WAL this survives kill -9; a power cut can cost the last save, never the file.
-    connection.execute("PRAGMA synchronous = NORMAL")
-    # Whoever opens the store reads the log first, so it is kept short.
-    connection.execute("PRAGMA wal_autocheckpoint = 200")
-    if _version(connection) != VERSION:
-        _migrate(connection, path)
+def _open(path: str, busy_seconds: float, *, is_new: bool = False) -> sqlite3.Connection:
+    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        # With WAL this survives kill -9; a power cut can cost the last save, never the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        # Whoever opens the store reads the log first, so it is kept short.
+        connection.execute("PRAGMA wal_autocheckpoint = 200")
+        if _version(connection) != VERSION:
+            _migrate(connection, path, back_up=not is_new)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
 def _version(connection: sqlite3.Connection) -> int:
@@ -79,11 +78,7 @@ def _create(path: str) -> None:
     fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
-        connection = sqlite3.connect(fresh, isolation_level=None)
-        try:
-            _make_ready(connection, None)
-        finally:
-            connection.close()
+        _open(fresh, 1.0, is_new=True).close()
         try:
             os.link(fresh, path)
         except FileExistsError:
@@ -97,7 +92,7 @@ def _create(path: str) -> None:
                 os.unlink(leftover)
 
 
-def _migrate(connection: sqlite3.Connection, path: str | None) -> None:
+def _migrate(connection: sqlite3.Connection, path: str, *, back_up: bool) -> None:
     connection.execute("PRAGMA journal_mode = WAL")
     # The write lock is the migration lock: whoever comes second finds the work done.
     connection.execute("BEGIN IMMEDIATE")
@@ -109,8 +104,8 @@ def _migrate(connection: sqlite3.Connection, path: str | None) -> None:
             hint="upgrade Holdfast, or point HOLDFAST_HOME at another folder",
         )
     if version < VERSION:
-        if path is not None:
-            os.chmod(path, 0o600)
+        os.chmod(path, 0o600)
+        if back_up:
             _back_up(path, version)
         for statement in statements(version):
             connection.execute(statement)
@@ -153,11 +148,11 @@ def _back_up(path: str, version: int) -> None:
     os.replace(fresh, target)
 
 
-def _set_aside(path: str, inode: int | None) -> str:
+def _set_aside(path: str, inode: int) -> str:
     """Move a damaged file away, unless another process did and a new one stands in its place."""
     aside = f"{path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
     try:
-        if inode not in (None, os.stat(path).st_ino):
+        if os.stat(path).st_ino != inode:
             return "another process has set it aside"
         os.replace(path, aside)
         for ending in ("-wal", "-shm"):

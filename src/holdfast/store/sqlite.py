@@ -62,7 +62,7 @@ class SQLiteStore:
 
     def _encode(self, state: State) -> str:
         """A session and its snapshot are saved in one transaction: encoded once for both."""
-        if self._encoded[0] is not state:
+        if self._encoded[0] is not state or not self._connection.in_transaction:
             self._encoded = (state, encoding.dump(state))
         return self._encoded[1]
 

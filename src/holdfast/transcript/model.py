@@ -36,6 +36,7 @@ class Event(TypedDict, total=False):
     name: str
     input: dict[str, Any]
     call_line: int
+    cwd: str
     ok: bool
     detail: Any
     model: str

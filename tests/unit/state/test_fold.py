@@ -301,9 +301,9 @@ def test_a_call_and_its_result_are_one_however_far_apart() -> None:
     assert state["calls"] == {}
 
 
-def test_a_call_without_a_result_has_not_happened_yet() -> None:
+def test_an_edit_without_a_result_at_a_compaction_is_unknown_and_not_dropped() -> None:
     state = state_of(call("Edit", {"file_path": "a.py"}), boundary(), summary())
-    assert state["files"] == {}
+    assert state["files"] == {"a.py": {"line": 1, "unknown": 1}}
     assert state["calls"]["toolu_1"]["line"] == 1
 
 

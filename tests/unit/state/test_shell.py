@@ -57,6 +57,12 @@ def test_a_loop_over_literal_words_is_known() -> None:
     assert words("for f in a b; do rm $f.txt; done") == [["rm", "a.txt", "b.txt"]]
 
 
+def test_braces_with_commas_are_several_words() -> None:
+    assert words("rm build/{a,b}.o {x} '{c,d}'") == [
+        ["rm", "build/a.o", "build/b.o", "{x}", "{c,d}"]
+    ]
+
+
 def test_a_here_document_is_data() -> None:
     (first, second) = commands("cat > f <<'EOF'\nrm -rf /\nEOF\nrm g")
     assert first.words == ["cat"]

@@ -26,7 +26,7 @@ from holdfast.state.shell_effects import effects
         ("cat > f.py <<'E'\nrm z\nE", [("write", "/p/f.py", "")]),
         ("echo x | tee a b", [("write", "/p/a", ""), ("write", "/p/b", "")]),
         ("echo x | sudo tee -a /etc/hosts", [("append", "/etc/hosts", "")]),
-        ("touch a.py", [("append", "/p/a.py", "")]),
+        ("touch a.py", [("touch", "/p/a.py", "")]),
         ("mkdir -p a/b", [("folder", "/p/a/b", "")]),
         ("sed -i 's/a/b/' x.py y.py", [("edit", "/p/x.py", ""), ("edit", "/p/y.py", "")]),
         ("sed -i '' 's/a/b/' x.py", [("edit", "/p/x.py", "")]),

@@ -1,4 +1,7 @@
-"""The file trail: what was read, edited, created and deleted, and only if it succeeded."""
+"""The file trail: what is there now because of this session, net of everything that undid it.
+
+Only what succeeded counts. Shell commands are read by `state/shell_effects.py`.
+"""
 
 from __future__ import annotations
 
@@ -6,41 +9,60 @@ from holdfast.state.wording import keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
     from holdfast.state.model import FileTrail, State
     from holdfast.transcript.model import Event
 
-HANDLES = ("tool",)
+HANDLES = ("tool", "compaction")
 MOST = 3000
 DEFINES = ("def ", "class ", "func ", "fn ", "function ")
+EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
+WILD = frozenset("*?[")
 
 
 def apply(state: State, event: Event) -> None:
+    if event["kind"] == "compaction":
+        _lose_sight(state, event["line"])
+        return
     if not event["ok"]:
         return
     name, given = event["name"], event["input"]
+    path, line = _path(given), event["line"]
     if name == "Read":
-        trail = _trail(state, given.get("file_path"), event["line"])
+        trail = _trail(state, path, line)
         trail["reads"] = trail.get("reads", 0) + 1
     elif name in ("Edit", "MultiEdit", "NotebookEdit"):
-        path = given.get("file_path") or given.get("notebook_path")
-        _edited(_trail(state, path, event["line"]), str(given.get("new_string") or ""))
+        _edited(_trail(state, path, line), str(given.get("new_string") or ""))
     elif name == "Write":
-        trail = _trail(state, given.get("file_path"), event["line"])
-        if _is_new(event.get("detail")):
-            trail["created"] = event["line"]
-        _edited(trail, str(given.get("content") or ""))
+        _written(state, path, line, _is_new(event.get("detail")), str(given.get("content") or ""))
     elif name == "Bash":
-        _shell(state, str(given.get("command") or ""), event["line"])
+        _shell(state, event)
+    elif name.startswith("mcp__filesystem__"):
+        _served(state, name.removeprefix("mcp__filesystem__"), given, line)
+
+
+def _path(given: dict[str, Any]) -> Any:
+    return given.get("file_path") or given.get("notebook_path") or given.get("path")
 
 
 def _is_new(detail: Any) -> bool:
     return isinstance(detail, dict) and detail.get("type") == "create"
 
 
+def _written(state: State, path: Any, line: int, new: bool, text: str = "") -> None:
+    """A whole file was put there. What was deleted before is back, and counts as changed."""
+    was_there = isinstance(path, str) and relative(state, path) in state["files"]
+    trail = _trail(state, path, line)
+    if new and not was_there:
+        trail["created"] = line
+    _edited(trail, text)
+
+
 def _edited(trail: FileTrail, text: str) -> None:
     trail["edits"] = trail.get("edits", 0) + 1
+    trail.pop("unknown", None)
     if symbol := _symbol(text):
         trail["symbol"] = symbol
 
@@ -89,68 +111,168 @@ def _symbol(text: str) -> str:
     return ""
 
 
-def _shell(state: State, command: str, line: int) -> None:
-    if "rm " not in command and "mv " not in command:
-        return
-    import shlex
-
-    for joint in ("&&", "||", ";", "|"):
-        command = command.replace(joint, "\n")
-    for part in command.splitlines():
-        try:
-            words = shlex.split(part)
-        except ValueError:
-            continue
-        if words[:1] == ["git"]:
-            words = words[1:]
-        paths = _paths(words[1:])
-        if words[:1] == ["rm"] and "--cached" not in words:
-            for path in paths:
-                _delete(state, path, line)
-        elif words[:1] == ["mv"] and len(paths) == 2:
-            _move(state, paths[0], paths[1], line)
+def _lose_sight(state: State, line: int) -> None:
+    """An edit whose result was not written down before a compaction may have happened or not."""
+    for call in state["calls"].values():
+        if call["name"] in EDITS and call["line"] < line:
+            path = _path(call["input"])
+            if isinstance(path, str) and path:
+                trail = state["files"].get(relative(state, path), {"line": call["line"]})
+                trail["unknown"] = call["line"]
+                state["files"][relative(state, path)] = trail
 
 
-def _paths(words: list[str]) -> list[str]:
-    """The arguments that are paths; what follows a redirection is none."""
-    end = next(
-        (n for n, word in enumerate(words) if word == "&" or "<" in word or ">" in word), None
-    )
-    return [word for word in words[:end] if not word.startswith("-")]
+def _served(state: State, verb: str, given: dict[str, Any], line: int) -> None:
+    """The reference file-system server of the Model Context Protocol."""
+    path = _path(given)
+    if verb == "write_file":
+        _written(state, path, line, new=True, text=str(given.get("content") or ""))
+    elif verb == "edit_file":
+        _edited(_trail(state, path, line), "")
+    elif verb in ("read_file", "read_text_file"):
+        trail = _trail(state, path, line)
+        trail["reads"] = trail.get("reads", 0) + 1
+    elif verb == "move_file":
+        _move(state, str(given.get("source") or ""), str(given.get("destination") or ""), line)
 
 
-def _name(state: State, path: str) -> str:
-    """The name of a path in a command, or none if only the shell knows what it stands for."""
-    if any(sign in path for sign in "*?$`{[~"):
-        return ""
-    parts = [part for part in path.split("/") if part not in ("", ".")]
-    return relative(state, ("/" if path.startswith("/") else "") + "/".join(parts))
+def _shell(state: State, event: Event) -> None:
+    from holdfast.state.shell_effects import effects
+
+    command, line = str(event["input"].get("command") or ""), event["line"]
+    folder = event.get("cwd") or state["place"].get("cwd", "")
+    for kind, path, target in effects(command, folder):
+        if kind in ("move", "copy"):
+            (_move if kind == "move" else _copy)(state, path, target, line)
+        else:
+            _SHELL[kind](state, path, line)
+    if "git" in command and "commit" in command:
+        for trail in state["files"].values():
+            if trail.get("edits"):
+                trail["committed"] = trail["edits"]
 
 
-def _within(state: State, name: str) -> list[str]:
-    return [known for known in state["files"] if known == name or known.startswith(f"{name}/")]
+def _matching(state: State, path: str) -> list[str]:
+    """The known files that a path in a command stands for: itself, what is in it, or a pattern."""
+    name = relative(state, path.rstrip("/"))
+    if not name or "\0" in name:
+        return []
+    if WILD.intersection(name):
+        from fnmatch import fnmatchcase
+
+        return [known for known in state["files"] if fnmatchcase(known, name)]
+    inside = f"{name}/"
+    # The root itself, as in `git checkout -- .`, holds every name that is not absolute.
+    if name == state["place"].get("root", "").rstrip("/"):
+        return [known for known in state["files"] if not known.startswith("/")]
+    return [known for known in state["files"] if known == name or known.startswith(inside)]
+
+
+def _replace(state: State, path: str, line: int) -> None:
+    if not WILD.intersection(path):
+        _written(state, path, line, new=True)
+
+
+def _append(state: State, path: str, line: int) -> None:
+    if not WILD.intersection(path):
+        _edited(_trail(state, path, line), "")
+
+
+def _edit(state: State, path: str, line: int) -> None:
+    for name in _matching(state, path) if WILD.intersection(path) else [relative(state, path)]:
+        trail = state["files"].get(name, {})
+        trail["line"] = line
+        _edited(trail, "")
+        _put(state, name, trail)
+
+
+def _touch(state: State, path: str, line: int) -> None:
+    """Makes a file that was not there; one that was there stays as it is."""
+    if not WILD.intersection(path) and relative(state, path) not in state["files"]:
+        _written(state, path, line, new=True)
 
 
 def _delete(state: State, path: str, line: int) -> None:
     """What was created here and deleted here never was; what existed before is gone."""
-    name = _name(state, path)
-    if not name:
-        return
-    for known in _within(state, name) or [name]:
+    found = _matching(state, path)
+    if not found and not WILD.intersection(path) and not path.endswith("/"):
+        found = [relative(state, path)]
+    for known in found:
         trail = state["files"].pop(known, {})
         if not trail.get("created"):
             _put(state, known, {"line": line, "deleted": line})
 
 
-def _move(state: State, source: str, target: str, line: int) -> None:
-    old, new = _name(state, source), _name(state, target)
-    if not old or not new:
-        return
-    if target.endswith("/") or any(known.startswith(f"{new}/") for known in state["files"]):
-        new = f"{new}/{old.rpartition('/')[2]}"
-    moved = {known: state["files"][known] for known in _within(state, old)} or {old: {}}
-    _delete(state, source, line)
-    for known, trail in moved.items():
-        trail = {**trail, "line": line, "created": line}
+def _restore(state: State, path: str, line: int) -> None:
+    """Back to what git has: what was edited since the last commit is undone."""
+    for known in _matching(state, path):
+        trail = state["files"][known]
+        kept = trail.pop("committed", 0)
         trail.pop("deleted", None)
-        _put(state, new + known[len(old) :], trail)
+        trail["line"] = line
+        if trail.get("created") and not kept:
+            continue
+        trail.pop("edits", None)
+        if kept:
+            trail["edits"] = trail["committed"] = kept
+
+
+def _move(state: State, source: str, target: str, line: int) -> None:
+    """The old name is gone as if deleted; the new one is new, unless it was there before."""
+    for old, new in _transfers(state, source, target):
+        trail = state["files"].get(old, {}).copy()
+        replaced = state["files"].get(new)
+        _delete(state, _absolute(state, old), line)
+        trail.pop("deleted", None)
+        trail["line"] = line
+        if replaced is not None and not replaced.get("created"):
+            trail.pop("created", None)
+            trail["edits"] = trail.get("edits", 0) or 1
+        else:
+            trail["created"] = line
+        _put(state, new, trail)
+
+
+def _copy(state: State, source: str, target: str, line: int) -> None:
+    for _, new in _transfers(state, source, target):
+        _written(state, _absolute(state, new), line, new=True)
+
+
+def _transfers(state: State, source: str, target: str) -> list[tuple[str, str]]:
+    """Old and new names, for a file, a folder, or what a pattern matches."""
+    sources = _matching(state, source)
+    if not sources:
+        if WILD.intersection(source):
+            return []
+        sources = [relative(state, source.rstrip("/"))]
+    base = relative(state, source.rstrip("/"))
+    goal = relative(state, target.rstrip("/"))
+    known = state["files"]
+    into = target.endswith("/") or any(name.startswith(f"{goal}/") for name in known)
+    pairs = []
+    for old in sources:
+        inner = old[len(base) + 1 :] if old.startswith(f"{base}/") else ""
+        last = (base if inner else old).rpartition("/")[2]
+        head = f"{goal}/{last}" if into or WILD.intersection(source) else goal
+        pairs.append((old, f"{head}/{inner}" if inner else head))
+    return pairs
+
+
+def _absolute(state: State, name: str) -> str:
+    root = state["place"].get("root", "").rstrip("/")
+    return name if name.startswith(("/", "~")) or not root else f"{root}/{name}"
+
+
+def _nothing(state: State, path: str, line: int) -> None:
+    """A folder is not a file."""
+
+
+_SHELL: dict[str, Callable[[State, str, int], None]] = {
+    "write": _replace,
+    "append": _append,
+    "touch": _touch,
+    "edit": _edit,
+    "delete": _delete,
+    "restore": _restore,
+    "folder": _nothing,
+}

@@ -100,12 +100,9 @@ def test_a_folder_goes_with_all_that_is_in_it(folder: str) -> None:
     [
         "rm *.pyc",
         'rm "$FILE"',
-        "rm -f build/{a,b}.o",
-        "rm ~/notes",
         "git rm --cached a.py",
         "echo rm a.py",
         'git commit -m "Drop it; rm a.py"',
-        "rm 'unfinished",
         "npm rm left-pad",
         "rmdir a.py",
         "alarm a.py",
@@ -162,10 +159,13 @@ def test_a_file_that_is_used_again_is_not_gone(again: list[Line]) -> None:
         ),
         (
             [edit("b.py"), bash("rm b.py"), write("a.py"), bash("mv a.py b.py")],
-            {"b.py": {"line": 8, "edits": 1, "created": 8}},
+            {"b.py": {"line": 8, "edits": 1}},
         ),
         ([write("a.py"), bash("mv a.py b.py"), bash("rm b.py")], {}),
-        ([write("a.py"), bash("mv *.py src/")], {"a.py": {"line": 2, "edits": 1, "created": 2}}),
+        (
+            [write("a.py"), bash("mv *.py src/")],
+            {"src/a.py": {"line": 4, "edits": 1, "created": 4}},
+        ),
     ],
 )
 def test_a_moved_file_takes_its_trail_along(

@@ -41,12 +41,14 @@ def test_the_last_message_is_known_by_its_id_model_and_line() -> None:
     lines = [user("go"), spent(9, id="msg_7", model="claude-opus-4-6"), user("on")]
     usage = state_of(*lines)["usage"]
     assert (usage["message"], usage["model"], usage["line"]) == ("msg_7", "claude-opus-4-6", 2)
+    usage = state_of(*lines, spent(10, id="msg_8", model=None))["usage"]
+    assert (usage["message"], usage["model"], usage["line"]) == ("msg_8", "claude-opus-4-6", 4)
 
 
 @pytest.mark.parametrize(
     ("lines", "window"),
     [
-        ([spent(199_000)], 200_000),
+        ([spent(200_000)], 200_000),
         ([spent(200_001)], 1_000_000),
         ([spent(9, model="claude-sonnet-4-5[1m]")], 1_000_000),
         ([spent(300_000), boundary(postTokens=9), spent(20_000)], 1_000_000),
@@ -62,6 +64,7 @@ def test_a_window_is_as_large_as_it_has_proved_to_be(lines: list[Line], window: 
         ([*bash("ls"), *used("Read", {"file_path": "a"})], 2, 2),
         ([*bash("ls"), boundary(), summary(), *bash("ls"), call("Bash", {})], 3, 2),
         ([*bash("ls"), summary(), *bash("ls")], 2, 1),
+        ([*bash("ls"), boundary(), *bash("ls")], 2, 1),
         ([*bash("ls"), {**call("Bash", {}), "isSidechain": True}], 1, 1),
     ],
 )

@@ -1,0 +1,118 @@
+"""Which files a session created, changed, deleted and read: the truth a file trail is held to.
+
+Recomputed from the raw transcript lines alone (metric M3, artifact-trail exactness). Nothing
+here is shared with the code that is graded by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from holdfast.eval import artifacts_tools as tools
+from holdfast.eval.artifacts_calls import Call, Calls
+from holdfast.eval.artifacts_flow import follow
+from holdfast.eval.artifacts_lines import main_chain
+from holdfast.eval.artifacts_paths import Names
+from holdfast.eval.artifacts_world import World, is_file_name
+
+SETS = ("created", "modified", "deleted", "read")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """The net state at the cut; paths are relative to where the session began, else absolute."""
+
+    created: frozenset[str]
+    modified: frozenset[str]
+    deleted: frozenset[str]
+    read: frozenset[str]
+    unknown: frozenset[str]  # edits whose result the transcript does not hold
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SetComparison:
+    """How one set of the other side compares with the truth."""
+
+    precision: float
+    recall: float
+    missing: frozenset[str]
+    extra: frozenset[str]
+
+    @property
+    def equal(self) -> bool:
+        return not self.missing and not self.extra
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    sets: Mapping[str, SetComparison]
+
+    @property
+    def equal(self) -> bool:
+        return all(each.equal for each in self.sets.values())
+
+
+def trail(path: str, until_line: int | None = None) -> Trail:
+    """Replays a Claude Code transcript (plain or gzip) up to and including `until_line`."""
+    lines = list(main_chain(path, until_line))
+    cwds = (line["cwd"] for line in lines if isinstance(line.get("cwd"), str) and line["cwd"])
+    names, world, calls = Names(next(cwds, "")), World(), Calls()
+    for line in lines:
+        cwd = line.get("cwd")
+        if isinstance(cwd, str) and cwd:
+            world.folders.add(names.key(cwd, ""))
+        tools.learn_from_backups(line, world, names)
+        for call in calls.finished_by(line):
+            _apply(call, world, names)
+    return _trail(world, names, calls)
+
+
+def _apply(call: Call, world: World, names: Names) -> None:
+    command = call.given.get("command")
+    if call.tool != "Bash":
+        tools.apply(call, world, names)
+    elif call.ok and isinstance(command, str):
+        follow(command, call.cwd, _printed(call), world, names)
+
+
+def _printed(call: Call) -> str:
+    parts = (call.result.get("stdout"), call.result.get("stderr"), call.text)
+    return "\n".join(part for part in parts if isinstance(part, str))
+
+
+def _trail(world: World, names: Names, calls: Calls) -> Trail:
+    def shown(keys: Iterable[str]) -> frozenset[str]:
+        return frozenset(names.shown(key) for key in keys if is_file_name(key))
+
+    unanswered = [
+        names.key(tools.path_of(call), call.cwd)
+        for call in calls.open.values()
+        if call.tool in tools.EDITORS and tools.path_of(call)
+    ]
+    return Trail(
+        created=shown(world.created()),
+        modified=shown(world.modified()),
+        deleted=shown(world.deleted()),
+        read=shown(world.still_read()),
+        unknown=shown(unanswered),
+    )
+
+
+def compare(ours: Trail, other: dict[str, set[str]]) -> Comparison:
+    """Holds another trail to ours; `unknown` is compared only if the other side has it."""
+    names = (*SETS, "unknown") if "unknown" in other else SETS
+    return Comparison(
+        sets={name: _compared(getattr(ours, name), other.get(name, set())) for name in names}
+    )
+
+
+def _compared(truth: Iterable[str], claimed: Iterable[str]) -> SetComparison:
+    true, said = ({path.replace("\\", "/") for path in paths} for paths in (truth, claimed))
+    both = len(true & said)
+    return SetComparison(
+        precision=both / len(said) if said else 1.0,
+        recall=both / len(true) if true else 1.0,
+        missing=frozenset(true - said),
+        extra=frozenset(said - true),
+    )
