@@ -131,8 +131,9 @@ class Shell:
             if not targets:
                 continue
             # In `rm 2>/dev/null a b` the parser takes all three for targets.
-            target, *others = self.words(targets)
-            more += others
+            opened = self.words(targets[:1])
+            target = opened[0] if len(opened) == 1 else None
+            more += self.words(targets[1:])
             if operator == "<":
                 body = marked(target or "")
                 stdin = (

@@ -36,9 +36,9 @@ def apply(call: Call, world: World, names: Names) -> None:
     path = path_of(call)
     key = names.key(path, call.cwd) if path else ""
     tool = _mcp_tool(call.tool) if call.tool.startswith("mcp__") else call.tool
-    if key and tool in READERS and not call.ok and "does not exist" in call.text:
-        world.missed(key)
     if not call.ok:
+        if key and tool in READERS and "does not exist" in call.text and world.exists(key) is None:
+            world.missed(key)
         return
     if tool in MCP_READERS:
         for each in _mcp_paths(call):
@@ -117,14 +117,17 @@ def _mcp_move(call: Call, world: World, names: Names) -> None:
 
 
 def learn_from_backups(line: dict[str, Any], world: World, names: Names) -> None:
-    """The host saves a file before its first edit; an empty entry says there was none to save."""
+    """The host saves a file before its first edit; an empty entry says there was none to save.
+
+    A full entry proves nothing: clients 2.0.76 to 2.1.17 now and then saved a file that Write
+    had made a few milliseconds before.
+    """
     for path, backup in _backups(line).items():
-        if not (isinstance(path, str) and path and isinstance(backup, dict)):
-            continue
-        key = names.key(path, names.root)
-        # Only news: a later backup also shows what the session itself has made by then.
-        if "backupFileName" in backup and world.exists(key) is None:
-            (world.missed if backup["backupFileName"] is None else world.saw)(key)
+        if isinstance(path, str) and path and isinstance(backup, dict):
+            key = names.key(path, names.root)
+            # Only news: the session itself may have removed the file by now.
+            if backup.get("backupFileName", "") is None and world.exists(key) is None:
+                world.missed(key)
 
 
 def _backups(line: dict[str, Any]) -> dict[Any, Any]:

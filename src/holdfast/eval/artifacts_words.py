@@ -83,9 +83,20 @@ def _glob_piece(piece: str) -> str:
     if piece == "?":
         return "[^/]"
     if piece[0] == "[" and len(piece) > 2:
-        inside = plain(piece[1:-1]).replace("\\", "\\\\").replace("[", "\\[")
-        return f"[^{inside[1:]}]" if inside[0] in "!^" else f"[{inside}]"
+        return _glob_set(plain(piece[1:-1])) or re.escape(plain(piece))
     return re.escape(plain(piece))
+
+
+def _glob_set(inside: str) -> str:
+    """`[a-z]` as a regular expression; empty if it is no set that makes sense."""
+    turned = inside[0] in "!^"
+    escaped = re.sub(r"([^\w-])", r"\\\1", inside[1:] if turned else inside)
+    pattern = f"[{'^' if turned else ''}{escaped}]"
+    try:
+        re.compile(pattern)
+    except re.error:
+        return ""
+    return "" if "--" in escaped else pattern
 
 
 def braced(text: str) -> list[str]:

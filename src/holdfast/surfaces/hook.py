@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # Seconds after which a hook gives up. SessionEnd hooks are killed by the host after 1.5.
 DEADLINES = {"SessionEnd": 1.2, "Stop": 5.0, "UserPromptSubmit": 5.0, "SubagentStop": 5.0}
 DEADLINE = 10.0
+# Folding stops at the deadline; what hangs elsewhere is ended a little later.
+GRACE = 1.15
 # At a session's start there is no transcript yet; here there must be one.
 NEED_TRANSCRIPT = ("Stop", "PreCompact")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
@@ -40,8 +42,8 @@ LEFT_OPEN: list[Store] = []
 def main(argv: list[str] | None = None) -> None:
     """Run one hook and leave at once: nothing is left to tidy up, and exit 2 would block."""
     started = time.perf_counter()
-    out = ""
     try:
+        _watch(DEADLINE * GRACE, "a payload that never ended")
         out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started)
         if out:
             sys.stdout.buffer.write(out.encode("utf-8", "replace"))
@@ -58,8 +60,9 @@ def run(raw: bytes, started: float) -> str:
     chosen = settings.load(os.environ, call.cwd)
     for problem in chosen.problems:
         log.note(chosen.log, f"settings: {problem}", os.environ)
-    deadline = started + DEADLINES.get(call.event, DEADLINE)
-    _watch(deadline - started, call.event)
+    allowed = DEADLINES.get(call.event, DEADLINE)
+    _watch(allowed * GRACE, call.event)
+    deadline = started + allowed
     handle = _HANDLERS.get(call.event)
     if handle is None:
         return ""
@@ -212,10 +215,17 @@ _HANDLERS = {
 
 def recall_command() -> str:
     """How the agent can call us from its own shell: by name if that is on its path."""
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
-        if os.access(os.path.join(folder, "holdfast"), os.X_OK):
+    for folder in filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep)):
+        program = os.path.join(folder, "holdfast")
+        if os.path.isfile(program) and os.access(program, os.X_OK):
             return "holdfast recall"
-    return f"{sys.executable} -m holdfast recall"
+    return f"{_quoted(sys.executable)} -m holdfast recall"
+
+
+def _quoted(path: str) -> str:
+    """As `shlex.quote`, which would bring `re` along."""
+    plain = path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum()
+    return path if plain and path.isascii() else "'" + path.replace("'", "'\"'\"'") + "'"
 
 
 def _understand(raw: bytes) -> tuple[HookCall, Host]:
@@ -238,9 +248,9 @@ def _watch(seconds: float, event: str) -> None:
     import _thread
 
     def end() -> None:
-        time.sleep(seconds * 1.5)
+        time.sleep(seconds)
         chosen = settings.load(os.environ)
-        log.note(chosen.log, f"hook {event}: gave up after {seconds * 1.5:.1f} s", os.environ)
+        log.note(chosen.log, f"hook: {event}: gave up after {seconds:.1f} s", os.environ)
         os._exit(0)
 
     _thread.start_new_thread(end, ())
