@@ -37,16 +37,22 @@ class Session:
 
 
 def catch_up(
-    store: Store, call: HookCall, now: float, stop: Callable[[], bool] | None = None
+    store: Store,
+    call: HookCall,
+    now: float,
+    stop: Callable[[], bool] | None = None,
+    *,
+    finished: bool = False,
 ) -> Session:
     """Read on from where the last process stopped, and leave a transaction open for the caller.
 
-    Folding needs no lock, so that a long transcript keeps nobody waiting; of two processes at
-    once one saves first and the other reads on from there.
+    `finished` says that nobody writes to the transcript any more. Folding needs no lock, so that
+    a long transcript keeps nobody waiting; of two processes at once one saves first and the other
+    reads on from there.
     """
     for _ in range(TRIES):
         row = store.session(call.session)
-        state, cursor, changed, problem = _read_on(row, call, stop)
+        state, cursor, changed, problem = _read_on(row, call, stop, finished)
         first_line = row["first_line"] if row else state["lines"]
         session = Session(call.session, state, first_line, problem)
         store.begin()
@@ -70,7 +76,7 @@ def catch_up(
 
 
 def _read_on(
-    row: SessionRow | None, call: HookCall, stop: Callable[[], bool] | None
+    row: SessionRow | None, call: HookCall, stop: Callable[[], bool] | None, finished: bool
 ) -> tuple[State, Cursor | None, bool, str]:
     """The state and cursor after the new lines, whether they moved, and what went wrong."""
     state = row["state"] if row else new_state()
@@ -86,6 +92,6 @@ def _read_on(
     if reader.restarted or outdated:
         state = new_state()
     before = reader.offset
-    advance(state, decode(reader.lines(stop=stop)))
+    advance(state, decode(reader.lines(stop=stop, finished=finished)))
     moved = reader.restarted or outdated or reader.offset != before or cursor is None
     return state, reader.cursor() if moved else cursor, moved, ""

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.state.model import Check, FileTrail, Request, State
+    from holdfast.state.model import Check, FileTrail, PlanItem, Request, State
 
 SECTIONS = (
     ("asked", "What the user asked for"),
@@ -169,7 +169,7 @@ def _plan(state: State) -> Iterator[Item]:
             "plan",
             86.0 if running else 66.0,
             item["line"],
-            (f"- {status}: {short(item['text'], 240)} {ref(item['line'])}",),
+            (f"- {status}: {short(item['text'], 240)}{_waits(state, item)} {ref(item['line'])}",),
             quote=item["text"],
             floor=running,
         )
@@ -181,6 +181,13 @@ def _plan(state: State) -> Iterator[Item]:
         yield Item(
             "plan", "done", 48.0, done[-1]["line"], (f"{count}: {names} {last}", f"{count} {last}")
         )
+
+
+def _waits(state: State, item: PlanItem) -> str:
+    """What an item waits for, as far as that is still open."""
+    undone = {other["id"]: other["text"] for other in state["plan"] if other["status"] in OPEN}
+    names = [short(undone[number], 60) for number in item["blocked_by"] if number in undone]
+    return f" (waits for: {'; '.join(names)})" if names else ""
 
 
 def _now(state: State) -> Iterator[Item]:
@@ -211,6 +218,16 @@ def _now(state: State) -> Iterator[Item]:
                 f"it took effect is unknown {ref(call['line'])}",
             ),
             names=(target,) if target else (),
+        )
+    for started in state["commands"][-3:]:
+        said = f" {short(started['text'], 160)}" if started["text"] else ""
+        yield Item(
+            "now",
+            "command",
+            58.0,
+            started["line"],
+            (f"- started: /{started['name']}{said} {ref(started['line'])}",),
+            names=(started["name"],),
         )
     if question := state["question"]:
         yield Item(

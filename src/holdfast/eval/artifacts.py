@@ -7,6 +7,7 @@ here is shared with the code that is graded by it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 
 from holdfast.eval import artifacts_tools as tools
@@ -73,7 +74,8 @@ def _apply(call: Call, world: World, names: Names) -> None:
     if call.tool != "Bash":
         tools.apply(call, world, names)
     elif call.ok and isinstance(command, str):
-        follow(command, call.cwd, _printed(call), world, names)
+        with suppress(RecursionError):  # nested beyond reason: nothing can be said of it
+            follow(command, call.cwd, _printed(call), world, names)
 
 
 def _printed(call: Call) -> str:
@@ -94,7 +96,7 @@ def _trail(world: World, names: Names, calls: Calls) -> Trail:
         created=shown(world.created()),
         modified=shown(world.modified()),
         deleted=shown(world.deleted()),
-        read=shown(world.still_read()),
+        read=shown(world.read),
         unknown=shown(unanswered),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.eval.artifacts_words import Scope, one
+from holdfast.eval.artifacts_words import Scope, one, source
 from holdfast.eval.artifacts_world import World
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Knowing(Scope, Protocol):
 def holds(node: Node, shell: Knowing) -> bool | None:
     """The value of `[ … ]` or `[[ … ]]`; None if it cannot be known."""
     operator = node.child_by_field_name("operator")
-    sign = (operator.text or b"").decode() if operator is not None else ""
+    sign = source(operator) if operator is not None else ""
     parts = [child for child in node.named_children if child != operator]
     if node.type == "unary_expression" and parts:
         if sign == "!":

@@ -15,8 +15,8 @@ from holdfast.errors import HoldfastError
 from holdfast.eval.artifacts_conditions import holds
 from holdfast.eval.artifacts_heredocs import lifted
 from holdfast.eval.artifacts_paths import Names
-from holdfast.eval.artifacts_shell import Shell, Streams, source
-from holdfast.eval.artifacts_words import one
+from holdfast.eval.artifacts_shell import Shell, Streams
+from holdfast.eval.artifacts_words import in_ascii, one, source
 from holdfast.eval.artifacts_world import World
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Script(Shell):
             return
         text, bodies = lifted(command)
         kept, self.bodies = self.bodies, bodies
-        self.run(_parser().parse(text.encode("utf-8", "replace")).root_node, Streams())
+        self.run(_parser().parse(in_ascii(text).encode()).root_node, Streams())
         self.bodies = kept
 
     def run(self, node: Node, streams: Streams) -> bool | None:

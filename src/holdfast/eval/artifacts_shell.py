@@ -12,14 +12,14 @@ from holdfast.eval.artifacts_commands import COMMANDS, said, without_wrappers
 from holdfast.eval.artifacts_conditions import holds_words
 from holdfast.eval.artifacts_heredocs import Body, marked
 from holdfast.eval.artifacts_paths import Names
-from holdfast.eval.artifacts_words import QUOTED, fields, glob_pattern, one
+from holdfast.eval.artifacts_words import QUOTED, fields, glob_pattern, one, source
 from holdfast.eval.artifacts_world import World
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 SHELLS = {"bash", "sh", "zsh", "dash"}
-MOST_COMMANDS = 20_000
+MOST_COMMANDS = 5_000
 WRITES = {">", ">|", "&>", ">&"}
 APPENDS = {">>", "&>>"}
 COMPLAINTS = ("no such file", "cannot", "can't", "not permitted", "denied", "is a directory")
@@ -235,7 +235,3 @@ class Shell:
             inner.script(rest[1] or "" if len(rest) > 1 else "")
         elif not [word for word in rest if word is None or not word.startswith("-")] and stdin:
             self.subshell().script(stdin)
-
-
-def source(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

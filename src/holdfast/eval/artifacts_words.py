@@ -17,10 +17,30 @@ LIVE = "*?[]{},\\ \t\n"
 QUOTED = {ord(char): 0xE000 + ord(char) for char in LIVE}
 UNQUOTED = {0xE000 + ord(char): char for char in LIVE}
 FIELD_END = "\ue100"
+UNUSUAL = re.compile(r"[^\t\n\r\x20-\x7e]")
+SPELLED = re.compile(r"\x01([0-9a-f]+)\x02")
 MOST_FIELDS = 1000
 PLAIN = {"word", "number", "extglob_pattern", "regex", "brace_expression", "variable_name"}
 EXPANSION = re.compile(r"\$\{?(#?)(\w+|[@*#?$!-])(?:\[([^\]]*)\])?(.*?)\}?$", re.S)
 ANSI = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f"}
+
+
+def in_ascii(command: str) -> str:
+    """The command as the parser gets it, any unusual character spelled out.
+
+    tree-sitter-bash 0.25 asks C's ctype tables about every character after `{`, and reads far
+    past their end for high ones: `O{` and U+DEF9F end the process.
+    """
+    return UNUSUAL.sub(lambda char: f"\x01{ord(char[0]):x}\x02", command)
+
+
+def source(node: Node) -> str:
+    """The node's text as it was written."""
+    return _decoded(node.text or b"")
+
+
+def _decoded(text: bytes) -> str:
+    return SPELLED.sub(lambda code: chr(int(code[1], 16)), text.decode("ascii", "replace"))
 
 
 class Scope(Protocol):
@@ -93,10 +113,9 @@ def _glob_set(inside: str) -> str:
     escaped = re.sub(r"([^\w-])", r"\\\1", inside[1:] if turned else inside)
     pattern = f"[{'^' if turned else ''}{escaped}]"
     try:
-        re.compile(pattern)
+        return "" if "--" in escaped else re.compile(pattern).pattern
     except re.error:
         return ""
-    return "" if "--" in escaped else pattern
 
 
 def braced(text: str) -> list[str]:
@@ -135,24 +154,23 @@ def _range(text: str) -> list[str]:
 
 
 def _raw(node: Node, scope: Scope, quoted: bool = False) -> str | None:
-    source = (node.text or b"").decode("utf-8", "replace")
-    kind = node.type
+    written, kind = source(node), node.type
     if kind in PLAIN:
-        return _unescaped(source)
+        return _unescaped(written)
     if kind == "raw_string":
-        return source[1:-1].translate(QUOTED)
+        return written[1:-1].translate(QUOTED)
     if kind == "ansi_c_string":
-        return re.sub(r"\\(.)", lambda char: ANSI.get(char[1], char[1]), source[2:-1]).translate(
+        return re.sub(r"\\(.)", lambda char: ANSI.get(char[1], char[1]), written[2:-1]).translate(
             QUOTED
         )
     if kind in ("simple_expansion", "expansion"):
-        return _expanded(source, scope, quoted)
+        return _expanded(written, scope, quoted)
     if kind in ("command_substitution", "process_substitution"):
         value = scope.substituted(node)
         return None if value is None else _split(value, quoted)
     if kind in ("string", "concatenation", "translated_string", "command_name"):
         return _joined(node, scope, quoted or kind == "string")
-    return None if node.child_count else source
+    return None if node.child_count else written
 
 
 def _joined(node: Node, scope: Scope, quoted: bool) -> str | None:
@@ -173,25 +191,25 @@ def _joined(node: Node, scope: Scope, quoted: bool) -> str | None:
 
 
 def _literal(text: bytes, quoted: bool) -> str:
-    source = text.decode("utf-8", "replace")
+    written = _decoded(text)
     if not quoted:
-        return _unescaped(source)
-    return re.sub(r"\\(\n|[$`\"\\])", lambda char: char[1].strip("\n"), source).translate(QUOTED)
+        return _unescaped(written)
+    return re.sub(r"\\(\n|[$`\"\\])", lambda char: char[1].strip("\n"), written).translate(QUOTED)
 
 
-def _unescaped(source: str) -> str:
+def _unescaped(written: str) -> str:
     def ordinary(escape: re.Match[str]) -> str:
         return "" if escape[1] == "\n" else escape[1].translate(QUOTED)
 
-    return re.sub(r"\\(.)", ordinary, source, flags=re.S)
+    return re.sub(r"\\(.)", ordinary, written, flags=re.S)
 
 
 def _split(value: str, quoted: bool) -> str:
     return value.translate(QUOTED) if quoted else re.sub(r"\s+", FIELD_END, value)
 
 
-def _expanded(source: str, scope: Scope, quoted: bool) -> str | None:
-    found = EXPANSION.fullmatch(source)
+def _expanded(written: str, scope: Scope, quoted: bool) -> str | None:
+    found = EXPANSION.fullmatch(written)
     if not found:
         return None
     counted, name, index, change = found.groups()

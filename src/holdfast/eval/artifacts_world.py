@@ -22,6 +22,7 @@ class World:
         self.folders: set[str] = set()
         self.staged: dict[str, str | None] = {}
         self.committed: dict[str, str | None] = {}
+        self._above: set[str] = set()  # every folder that holds a file in `before`
         self._contents = 0
 
     # -- what is known
@@ -32,8 +33,7 @@ class World:
         return False if key in self.before else None
 
     def is_folder(self, key: str) -> bool:
-        inside = key.rstrip("/") + "/"
-        return key in self.folders or any(other.startswith(inside) for other in self.before)
+        return key in self.folders or key in self._above
 
     def under(self, key: str) -> list[str]:
         """The file itself, or every present file below that folder."""
@@ -48,19 +48,26 @@ class World:
     def present_folders(self) -> set[str]:
         return self.folders | {parent for key in self.now for parent in _parents(key)}
 
+    def _know(self, key: str, was_there: bool) -> None:
+        """Settles, once, whether the file was there when the session began."""
+        if key not in self.before:
+            self.before[key] = was_there
+            self._above.update(_parents(key))
+
     # -- evidence
 
     def saw(self, key: str) -> None:
         """The file is there; if it was thought gone, something unseen made it anew."""
         if key not in self.now:
             known = key in self.before
-            self.before.setdefault(key, True)
+            self._know(key, True)
             self.now[key] = self.new_content() if known else original(key)
 
     def missed(self, key: str) -> None:
         """The file is not there."""
-        self.before.setdefault(key, False)
+        self._know(key, False)
         self.now.pop(key, None)
+        self.read.discard(key)
 
     # -- acts
 
@@ -70,12 +77,12 @@ class World:
 
     def write(self, key: str, content: str | None = None) -> None:
         """Whole new content; a file nobody knew of is taken for a new one."""
-        self.before.setdefault(key, False)
+        self._know(key, False)
         self.now[key] = content or self.new_content()
 
     def change(self, key: str) -> None:
         """A change within; a file nobody knew of is taken to have been there."""
-        self.before.setdefault(key, True)
+        self._know(key, True)
         self.now[key] = self.new_content()
 
     def touch(self, key: str) -> None:
@@ -83,7 +90,7 @@ class World:
             self.write(key)
 
     def remove(self, key: str) -> None:
-        self.before.setdefault(key, True)
+        self._know(key, True)
         self.now.pop(key, None)
         self.read.discard(key)
 
@@ -120,7 +127,7 @@ class World:
     def restore(self, key: str, content: str | None) -> None:
         """Back to what git holds; a file that git does not hold stays as it is."""
         if content is not None:
-            self.before.setdefault(key, True)
+            self._know(key, True)
             self.now[key] = content
 
     # -- the net result
@@ -133,9 +140,6 @@ class World:
 
     def deleted(self) -> Iterator[str]:
         return (key for key, was in self.before.items() if was and key not in self.now)
-
-    def still_read(self) -> Iterator[str]:
-        return (key for key in self.read if key in self.now)
 
 
 def original(key: str) -> str:

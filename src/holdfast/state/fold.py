@@ -40,6 +40,7 @@ def new_state() -> State:
         "question": None,
         "doing": None,
         "agents": [],
+        "commands": [],
         "usage": {
             "context": 0,
             "window": 200_000,
@@ -48,6 +49,8 @@ def new_state() -> State:
             "line": 0,
             "tool_calls": 0,
             "calls_since_compaction": 0,
+            "at_prompt": 0,
+            "growth": 0,
         },
         "compactions": [],
         "calls": {},

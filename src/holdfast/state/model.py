@@ -40,6 +40,15 @@ class PlanItem(TypedDict):
     text: str
     status: str
     line: int
+    blocked_by: list[str]
+
+
+class Started(TypedDict):
+    """A slash command or skill, and what was said with it."""
+
+    name: str
+    text: str
+    line: int
 
 
 class FileTrail(TypedDict, total=False):
@@ -115,6 +124,10 @@ class Usage(TypedDict):
     line: int
     tool_calls: int
     calls_since_compaction: int
+    at_prompt: int
+    """The context when the user last spoke."""
+    growth: int
+    """How much a turn adds, on a moving average."""
 
 
 class Said(TypedDict):
@@ -151,6 +164,7 @@ class State(TypedDict):
     question: Said | None
     doing: Said | None
     agents: list[Agent]
+    commands: list[Started]
     usage: Usage
     compactions: list[Compaction]
     calls: dict[str, Call]

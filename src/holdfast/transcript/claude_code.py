@@ -78,6 +78,8 @@ def _agent(line: dict[str, Any]) -> str:
 
 def _user(line: dict[str, Any]) -> Iterator[Event]:
     content = _content(line)
+    if isinstance(line.get("todos"), list) and line["todos"]:
+        yield _event("plan", detail=line["todos"])
     if line.get("isCompactSummary"):
         yield _event("summary", text=_text(content))
         return
@@ -197,6 +199,8 @@ def _attachment(line: dict[str, Any]) -> Iterator[Event]:
     elif kind == "queued_command" and attached.get("commandMode", "prompt") == "prompt":
         # Typed while the agent was at work.
         yield from _said(_text(attached.get("prompt")), line)
+    elif kind in ("task_reminder", "todo_reminder", "todo"):
+        yield _event("plan", detail=attached.get("content"))
 
 
 def _pull_request(line: dict[str, Any]) -> Iterator[Event]:

@@ -17,6 +17,7 @@ Kind = Literal[
     "summary",
     "injected",
     "pull_request",
+    "plan",
     "bad_line",
 ]
 

@@ -360,7 +360,7 @@ def test_what_a_hook_answered_in_json_was_not_shown_as_it_stands(content: object
     assert [event["text"] for event in events_of(told) if event["text"]] == []
 
 
-@pytest.mark.parametrize("kind", ["hook_system_message", "file", "task_reminder", None, ["x"]])
+@pytest.mark.parametrize("kind", ["hook_system_message", "file", "nested_memory", None, ["x"]])
 def test_other_attachments_say_nothing(kind: Any) -> None:
     assert events_of(attachment(kind, content="never push", hookEvent="Stop")) == []
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from holdfast.state.rules import (
     agents,
     checks,
+    commands,
     compactions,
     decisions,
     files,
@@ -35,6 +36,7 @@ RULES = (
     checks,
     git,
     agents,
+    commands,
     focus,
     usage,
     compactions,

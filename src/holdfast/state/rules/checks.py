@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.state import shell
 from holdfast.state.wording import keep
 
 TYPE_CHECKING = False
@@ -57,11 +58,13 @@ def apply(state: State, event: Event) -> None:
     if event["name"] != "Bash" or not _has_outcome(event):
         return
     command = core(str(event["input"].get("command") or ""))
-    kept = keep(command, LONGEST_COMMAND)
+    kept, simple = keep(command, LONGEST_COMMAND), _simple(command)
+    if event["ok"]:
+        _close(state, simple)
     checks = state["checks"]
     known = next((n for n, check in enumerate(checks) if check["command"] == kept), None)
-    kind = checks[known]["kind"] if known is not None else _kind(command)
-    if not command or (not kind and event["ok"]):
+    kind = checks[known]["kind"] if known is not None else _kind(simple)
+    if not simple or (not kind and event["ok"]):
         return
     check = checks.pop(known) if known is not None else _new(kept, kind or "run")
     text = event.get("text", "")
@@ -71,6 +74,26 @@ def apply(state: State, event: Event) -> None:
     # The order is that of the last run.
     checks.append(check)
     del checks[:-MOST]
+
+
+def _close(state: State, simple: list[list[str]]) -> None:
+    """What failed by the way is settled when the same thing is done again and works.
+
+    `git commit` with another message is the same thing.
+    """
+    if all(check["ok"] or check["kind"] != "run" for check in state["checks"]):
+        return
+    done = {tuple(words[:2]) for words in simple}
+    state["checks"] = [
+        check
+        for check in state["checks"]
+        if check["ok"] or check["kind"] != "run" or not _last(check["command"]) & done
+    ]
+
+
+def _last(command: str) -> set[tuple[str, ...]]:
+    """What the last of several commands does: it is the one that failed, as a rule."""
+    return {tuple(words[:2]) for words in _simple(command)[-1:]}
 
 
 def _has_outcome(event: Event) -> bool:
@@ -107,14 +130,18 @@ def core(command: str) -> str:
         command = head.strip().removesuffix("2>&1").strip()
 
 
-def _kind(command: str) -> str:
-    for joint in ("&&", "||", "|", ";"):
-        command = command.replace(joint, "\n")
-    return next(filter(None, map(_kind_of_one, command.splitlines())), "")
+def _simple(command: str) -> list[list[str]]:
+    """The words of each simple command, programs without their folders."""
+    return [
+        [word.rpartition("/")[2] for word in one.words if word] for one in shell.commands(command)
+    ]
 
 
-def _kind_of_one(command: str) -> str:
-    words = [word.rpartition("/")[2] for word in command.split()]
+def _kind(simple: list[list[str]]) -> str:
+    return next(filter(None, map(_kind_of_one, simple)), "")
+
+
+def _kind_of_one(words: list[str]) -> str:
     if not words or words[0] in BYSTANDERS:
         return ""
     named = frozenset(words)

@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("tool",)
+HANDLES = ("tool", "plan")
 MOST = 200
 LONGEST = 300
 
 
 def apply(state: State, event: Event) -> None:
+    if event["kind"] == "plan":
+        _told(state, event["detail"], event["line"])
+        return
     if not event["ok"]:
         return
     detail = event.get("detail")
@@ -32,8 +35,35 @@ def apply(state: State, event: Event) -> None:
     elif event["name"] == "TaskUpdate":
         given = event["input"]
         text, status = plain(given.get("subject")), plain(given.get("status"))
-        _set(state, plain(given.get("taskId")), text, status, event["line"])
+        number = plain(given.get("taskId"))
+        _set(state, number, text, status, event["line"])
+        _block(state, number, given.get("addBlockedBy"))
+    elif event["name"] == "TaskList":
+        _told(state, detail.get("tasks"), event["line"])
     del state["plan"][:-MOST]
+
+
+def _told(state: State, listed: Any, line: int) -> None:
+    """A whole list, told by the host: todos have a content, tasks a number and a subject."""
+    if not isinstance(listed, list) or not listed:
+        return
+    tasks = [task for task in listed if isinstance(task, dict) and plain(task.get("subject"))]
+    if not tasks:
+        _replace(state, listed, line)
+    for task in tasks:
+        number, status = plain(task.get("id")), plain(task.get("status"))
+        known = next((item for item in state["plan"] if item["id"] == number), None)
+        if known is None or known["status"] != status:
+            _set(state, number, plain(task.get("subject")), status, line)
+        _block(state, number, task.get("blockedBy"))
+
+
+def _block(state: State, number: str, others: Any) -> None:
+    """What must be done first."""
+    for item in state["plan"]:
+        if item["id"] == number and isinstance(others, list):
+            named = [plain(other) for other in others if plain(other)]
+            item["blocked_by"] = list(dict.fromkeys([*item.get("blocked_by", []), *named]))[:20]
 
 
 def _replace(state: State, todos: Any, line: int) -> None:
@@ -54,6 +84,7 @@ def _replace(state: State, todos: Any, line: int) -> None:
                 "text": text,
                 "status": status,
                 "line": line if moved or old is None else old["line"],
+                "blocked_by": [],
             }
         )
     # A list that was finished and then replaced stays as done; open items that were left out
@@ -81,6 +112,7 @@ def _set(state: State, number: str, text: str, status: str, line: int) -> None:
                     "text": keep(text, LONGEST),
                     "status": status or "pending",
                     "line": line,
+                    "blocked_by": [],
                 }
             )
     state["plan"] = [item for item in state["plan"] if item["status"] != "deleted"]

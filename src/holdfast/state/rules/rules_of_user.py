@@ -25,6 +25,17 @@ REQUIREMENTS = cues(
     "have to", "has to", "need to", "needs to", "required", "rather than", "at least",
     "at most", "exactly", "from now on", "correction", "leave",
 )  # fmt: skip
+# Strong words of other languages; where words are not set apart by spaces, anywhere in a sentence.
+FOREIGN_PROHIBITIONS = (
+    " niemals ", " auf keinen fall ", " bitte nicht ", " jamais ", " ne touche", " nunca ",
+    " jamás ", " não ", " mai ", "하지 마", "하지마", "지 말", "금지", "절대", "しないで", "禁止",
+    "ないでください", "不要", "不能", "别", "никогда", "нельзя", " не надо ",
+)  # fmt: skip
+FOREIGN_REQUIREMENTS = (
+    " immer ", " unbedingt ", " nur ", " muss ", " toujours ", " il faut ", " siempre ",
+    " sempre ", " deve ", " hay que ", "반드시", "항상", "해야", "만 사용", "유지", "必ず", "常に",
+    "だけ", "必须", "总是", "只", "务必", "всегда", "обязательно", "только", "должен",
+)  # fmt: skip
 CORRECTIONS = cues(
     "actually", "instead", "no longer", "scratch that", "changed my mind", "change of plan",
     "forget", "anymore", "after all", "from now on", "correction", "on second thought",
@@ -37,9 +48,9 @@ def apply(state: State, event: Event) -> None:
             continue
         padded = words(sentence)
         kind: Literal["prohibition", "requirement"]
-        if has_any(padded, PROHIBITIONS):
+        if has_any(padded, PROHIBITIONS + FOREIGN_PROHIBITIONS):
             kind = "prohibition"
-        elif has_any(padded, REQUIREMENTS):
+        elif has_any(padded, REQUIREMENTS + FOREIGN_REQUIREMENTS):
             kind = "requirement"
         else:
             continue

@@ -22,6 +22,8 @@ COMMANDS = {
     "doctor": ("doctor", "what is installed, what fired, what failed silently"),
     "status": ("status", "this project's sessions: context fill, last save, compactions"),
     "brief": ("brief", "what would be restored now, or from any transcript"),
+    "state": ("state", "everything that is known of a session"),
+    "recover": ("recover", "fold transcripts from before Holdfast was installed"),
     "recall": ("recall", "look up words, or a line that a brief refers to"),
     "snapshots": ("snapshots", "the saved states of a session"),
     "snapshot": ("snapshot", "show one saved state"),

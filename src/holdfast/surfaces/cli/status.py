@@ -6,6 +6,7 @@ import argparse
 from typing import Any
 
 from holdfast.actions.project import project_of
+from holdfast.state.model import Usage
 from holdfast.store.base import SessionRow, Store
 from holdfast.surfaces.cli.output import ago, console, count, print_json, say, stamp, table
 from holdfast.surfaces.cli.sessions import here, open_store, refresh
@@ -51,6 +52,8 @@ def describe(store: Store, row: SessionRow) -> dict[str, Any]:
         "context_tokens": usage["context"] or None,
         "context_window": usage["window"],
         "model": usage["model"] or None,
+        "growth_per_turn": usage["growth"] or None,
+        "turns_left": turns_left(usage),
         "lines": state["lines"],
         "bad_lines": state["bad_lines"],
         "last_save": stamp(saved[0]["created_at"]) if saved else None,
@@ -72,6 +75,13 @@ def describe(store: Store, row: SessionRow) -> dict[str, Any]:
             if made["brief_id"] or made["ordinal"] <= len(state["compactions"])
         ],
     }
+
+
+def turns_left(usage: Usage) -> int | None:
+    """How many more turns fit, if they go on as they did."""
+    if not usage["growth"]:
+        return None
+    return max(0, (usage["window"] - usage["context"]) // usage["growth"])
 
 
 def _line(told: dict[str, Any]) -> tuple[str, ...]:

@@ -113,8 +113,18 @@ def test_any_command_that_failed_is_remembered_until_it_succeeds() -> None:
         "error": ["no such host"],
         "where": "",
     }
-    again = only(failed, bash("./deploy.sh", "done"))
-    assert (again["ok"], again["runs"], again["line"], again["error"]) == (True, 2, 4, [])
+    assert checks(failed, bash("./deploy.sh", "done")) == []
+
+
+def test_the_same_thing_done_otherwise_settles_what_failed_by_the_way() -> None:
+    failed = bash("git commit -m 'Fix it'", "Exit code 1\nhook failed", ok=False)
+    assert checks(failed, bash("git add a.py && git commit -m 'Mend it'", "[main 1234567] x")) == []
+    assert len(checks(failed, bash("git status", "clean"))) == 1
+
+
+def test_a_commit_message_about_tests_is_no_test() -> None:
+    message = "git commit -m \"$(cat <<'EOF'\nRun make test in CI\npytest too\nEOF\n)\""
+    assert checks(bash(message, "[main 1234567] Run make test in CI")) == []
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.state.rules.plan import LONGEST, MOST
-from tests.unit.transcript_lines import Line, state_of, used
+from tests.unit.transcript_lines import Line, line, state_of, used, user
 
 
 def todos(*items: tuple[str, str], **more: Any) -> list[Line]:
@@ -117,3 +117,43 @@ def test_the_newest_items_are_kept() -> None:
     told = plan(*steps)
     assert len(told) == MOST
     assert told[0] == ("step 5", "pending")
+
+
+def listed(*tasks: dict[str, Any]) -> list[Line]:
+    return used("TaskList", {}, detail={"tasks": list(tasks)})
+
+
+def test_a_list_of_tasks_tells_the_last_status_of_each() -> None:
+    told = listed({"id": "1", "subject": "a", "status": "completed", "blockedBy": []})
+    assert plan(create("1", "a"), create("2", "b"), told) == [("a", "completed"), ("b", "pending")]
+
+
+def test_a_list_of_tasks_tells_of_tasks_whose_making_was_not_seen() -> None:
+    assert plan(listed({"id": "7", "subject": "late", "status": "in_progress"})) == [
+        ("late", "in_progress")
+    ]
+
+
+def test_what_a_task_waits_for_is_kept_once() -> None:
+    steps = [create("1", "a"), create("2", "b"), update("2", addBlockedBy=["1"])]
+    steps.append(listed({"id": "2", "subject": "b", "status": "pending", "blockedBy": ["1", "9"]}))
+    state = state_of(*(line for step in steps for line in step))
+    assert [item["blocked_by"] for item in state["plan"]] == [[], ["1", "9"]]
+
+
+@pytest.mark.parametrize("kind", ["task_reminder", "todo_reminder"])
+def test_a_reminder_of_the_host_tells_the_plan_too(kind: str) -> None:
+    content = [{"id": "1", "subject": "a", "status": "completed"}]
+    told = line("attachment", attachment={"type": kind, "content": content})
+    assert plan(create("1", "a"), [told]) == [("a", "completed")]
+
+
+def test_an_empty_reminder_changes_nothing() -> None:
+    told = line("attachment", attachment={"type": "task_reminder", "content": []})
+    assert plan(create("1", "a"), [told]) == [("a", "pending")]
+
+
+def test_the_todos_on_a_prompt_are_the_plan() -> None:
+    listed_todos = [{"content": "a", "status": "completed", "activeForm": "a"}]
+    assert plan([user("go on", todos=listed_todos)]) == [("a", "completed")]
+    assert plan(todos(("a", "pending")), [user("go on", todos=[])]) == [("a", "pending")]

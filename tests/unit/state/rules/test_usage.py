@@ -73,3 +73,28 @@ def test_tool_calls_are_counted_in_all_and_since_the_compaction(
 ) -> None:
     usage = state_of(*lines)["usage"]
     assert (usage["tool_calls"], usage["calls_since_compaction"]) == (calls, since)
+
+
+def growth(*contexts: int) -> int:
+    lines = [step for context in contexts for step in (user("go on"), spent(context))]
+    return state_of(*lines, user("and then?"))["usage"]["growth"]
+
+
+@pytest.mark.parametrize(
+    ("contexts", "expected"),
+    [
+        ((), 0),
+        ((10_000,), 0),
+        ((10_000, 14_000), 4_000),
+        ((10_000, 14_000, 28_000), 7_000),
+        # A turn that made the context smaller says nothing about growth.
+        ((10_000, 14_000, 12_000), 4_000),
+    ],
+)
+def test_growth_is_what_a_turn_adds_on_average(contexts: tuple[int, ...], expected: int) -> None:
+    assert growth(*contexts) == expected
+
+
+def test_a_compaction_does_not_count_as_growth() -> None:
+    lines = [user("a"), spent(10_000), user("b"), spent(14_000), user("c"), boundary(), summary()]
+    assert state_of(*lines, spent(90_000), user("d"))["usage"]["growth"] == 4_000

@@ -1,0 +1,76 @@
+"""Fold transcripts that were written before Holdfast was installed into the store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from holdfast.actions.catch_up import catch_up
+from holdfast.errors import NotATranscript
+from holdfast.hosts import claude_code
+from holdfast.hosts.call import HookCall
+from holdfast.store.base import Store
+from holdfast.transcript.events import decode
+from holdfast.transcript.reader import whole_file
+
+# How far into a file to look for the session it belongs to.
+HEAD = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    path: str
+    session: str
+    requests: int
+    files: int
+    compactions: int
+    bad_lines: int
+
+
+def transcripts(paths: list[str]) -> list[str]:
+    """The session files among these paths and below them; a sub-agent's own log is not one."""
+    found: list[str] = []
+    for path in paths:
+        found.extend(_below(path) if os.path.isdir(path) else [path])
+    return list(dict.fromkeys(found))
+
+
+def _below(folder: str) -> Iterator[str]:
+    for here, folders, names in os.walk(folder):
+        folders[:] = sorted(name for name in folders if name != "subagents")
+        for name in sorted(names):
+            if name.endswith(".jsonl") and not name.startswith("agent-"):
+                yield os.path.join(here, name)
+
+
+def recover(store: Store, path: str, now: float) -> Recovered:
+    """One transcript into the store. Doing it twice changes nothing."""
+    path = os.path.abspath(path)
+    session, cwd = _who(path)
+    call = HookCall(host=claude_code.NAME, event="", session=session, transcript=path, cwd=cwd)
+    state = catch_up(store, call, now, finished=True).state
+    store.commit()
+    return Recovered(
+        path=path,
+        session=session,
+        requests=len(state["requests"]),
+        files=len(state["files"]),
+        compactions=len(state["compactions"]),
+        bad_lines=len(state["bad_lines"]),
+    )
+
+
+def _who(path: str) -> tuple[str, str]:
+    """The session and folder that a transcript tells of first."""
+    for event in decode(whole_file(path, HEAD)):
+        if event["kind"] == "place" and event["place"].get("session"):
+            # A resumed session begins with lines of the old one: the file has the name of its own.
+            name = os.path.basename(path).removesuffix(".jsonl")
+            session = name if _is_uuid(name) else event["place"]["session"]
+            return session, event["place"].get("cwd", "")
+    raise NotATranscript(f"{path} holds no message of a session")
+
+
+def _is_uuid(name: str) -> bool:
+    return len(name) == 36 and [len(part) for part in name.split("-")] == [8, 4, 4, 4, 12]

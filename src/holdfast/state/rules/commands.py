@@ -1,0 +1,37 @@
+"""Slash commands and skills that were started: what they ask for may still hold."""
+
+from __future__ import annotations
+
+from holdfast.state.wording import keep, one_line, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.state.model import State
+    from holdfast.transcript.model import Event
+
+HANDLES = ("command", "tool")
+MOST = 20
+# The host's own commands do their work at once and leave no rules behind.
+BUILT_IN = frozenset((
+    "add-dir", "agents", "bug", "clear", "compact", "config", "context", "cost", "doctor", "exit",
+    "export", "help", "hooks", "ide", "login", "logout", "mcp", "memory", "model", "permissions",
+    "plugin", "quit", "release-notes", "rename", "resume", "rewind", "stats", "status",
+    "statusline", "tasks", "terminal-setup", "theme", "todos", "upgrade", "usage", "vim",
+))  # fmt: skip
+
+
+def apply(state: State, event: Event) -> None:
+    if event["kind"] == "command":
+        name, given = event["name"].lstrip("/"), event.get("text", "")
+    elif event["name"] == "Skill" and event["ok"]:
+        name = plain(event["input"].get("skill")) or plain(event["input"].get("command"))
+        given = plain(event["input"].get("args"))
+    else:
+        return
+    if not name or name in BUILT_IN:
+        return
+    name = keep(one_line(name, 100), 100)
+    others = [command for command in state["commands"] if command["name"] != name]
+    text = keep(one_line(given, 600), 300)
+    others.append({"name": name, "text": text, "line": event["line"]})
+    state["commands"] = others[-MOST:]

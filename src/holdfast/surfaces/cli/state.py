@@ -1,0 +1,44 @@
+"""Everything that is known of a session: the state that every brief and view is made of."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+from holdfast.brief.items import SECTIONS, items
+from holdfast.surfaces.cli.brief import state_of_file
+from holdfast.surfaces.cli.output import harmless, print_json, say
+from holdfast.surfaces.cli.sessions import (
+    add_session_argument,
+    chosen_session,
+    open_store,
+    refresh,
+)
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    add_session_argument(parser, or_transcript="fold this file (also .gz), no store")
+    parser.add_argument("--json", action="store_true", help="the whole state")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.transcript is not None:
+        state = state_of_file(args.transcript)
+    else:
+        with open_store() as (store, _):
+            state = refresh(store, chosen_session(store, args)).state
+    if args.json:
+        print_json(state)
+        return 0
+    found = items(state)
+    for section, title in SECTIONS:
+        lines = [item.forms[0] for item in found if item.section == section]
+        if lines:
+            sys.stdout.write(harmless(f"## {title}\n" + "\n".join(lines) + "\n\n"))
+    usage = state["usage"]
+    say(
+        f"{state['lines']} lines, {usage['tool_calls']} tool calls, "
+        f"{len(state['compactions'])} compactions, {usage['context']:,} tokens of context",
+        style="dim",
+    )
+    return 0

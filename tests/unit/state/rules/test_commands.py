@@ -1,0 +1,57 @@
+"""Slash commands and skills that were started."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.state.rules.commands import MOST
+from tests.unit.transcript_lines import Line, state_of, used, user
+
+
+def typed(name: str, args: str = "") -> Line:
+    return user(
+        f"<command-name>/{name}</command-name>\n<command-message>{name}</command-message>\n"
+        f"<command-args>{args}</command-args>"
+    )
+
+
+def started(*lines: Line) -> list[tuple[str, str, int]]:
+    state = state_of(*lines)
+    return [(one["name"], one["text"], one["line"]) for one in state["commands"]]
+
+
+def test_a_typed_command_is_remembered_with_what_was_said() -> None:
+    assert started(typed("plan-phase", "12 quickly")) == [("plan-phase", "12 quickly", 1)]
+
+
+def test_the_message_may_come_before_the_name() -> None:
+    line = user("<command-message>review</command-message>\n<command-name>/review</command-name>")
+    assert started(line) == [("review", "", 1)]
+
+
+def test_a_skill_is_remembered() -> None:
+    assert started(*used("Skill", {"skill": "brainstorming", "args": "names"})) == [
+        ("brainstorming", "names", 2)
+    ]
+
+
+def test_a_skill_that_failed_was_not_started() -> None:
+    assert started(*used("Skill", {"skill": "brainstorming"}, ok=False)) == []
+
+
+@pytest.mark.parametrize("name", ["clear", "compact", "model", "exit"])
+def test_the_hosts_own_commands_leave_nothing_behind(name: str) -> None:
+    assert started(typed(name)) == []
+
+
+def test_a_command_started_again_counts_once_and_is_the_latest() -> None:
+    assert started(typed("a", "1"), typed("b"), typed("a", "2")) == [("b", "", 2), ("a", "2", 3)]
+
+
+def test_only_the_latest_are_remembered() -> None:
+    assert len(started(*(typed(f"c{n}") for n in range(MOST + 5)))) == MOST
+
+
+def test_a_secret_said_with_a_command_is_redacted() -> None:
+    ((_, text, _),) = started(typed("deploy", "ghp_" + "a1B2" * 9))
+    assert text == "[redacted:github-token]"

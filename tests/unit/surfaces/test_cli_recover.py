@@ -1,0 +1,93 @@
+"""`holdfast recover` and `holdfast state`."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast import example
+from holdfast.actions.rehearse import Rehearsal
+from tests.unit.surfaces.conftest import Terminal
+
+SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
+
+
+@pytest.fixture
+def old(terminal: Terminal) -> Path:
+    """A tree of transcripts from before Holdfast: a session, a sub-agent's log, and junk."""
+    made = example.build(str(terminal.project), SESSION, 1_790_000_000.0)
+    folder = terminal.root / "projects" / "-project"
+    (folder / SESSION / "subagents").mkdir(parents=True)
+    example.write(str(folder / f"{SESSION}.jsonl"), made.before)
+    example.write(str(folder / SESSION / "subagents" / "agent-1.jsonl"), made.before[:9])
+    example.write(str(folder / "agent-2.jsonl"), made.before[:9])
+    (folder / "junk.jsonl").write_text("not a line of any session\n", encoding="utf-8")
+    return folder.parent
+
+
+def test_a_tree_is_recovered_and_told(terminal: Terminal, old: Path) -> None:
+    ran = terminal.run("recover", old, "--json")
+    assert ran.code == 0
+    (one,) = ran.json["recovered"]
+    assert (one["session"], one["requests"], one["compactions"]) == (SESSION, 8, 0)
+    assert [Path(name.split(" ")[0]).name for name in ran.json["skipped"]] == ["junk.jsonl"]
+    assert [row["id"] for row in terminal.run("status", "--json").json["sessions"]] == [SESSION]
+
+
+def test_what_was_recovered_gives_a_brief(terminal: Terminal, old: Path) -> None:
+    terminal.run("recover", old)
+    assert "Never touch anything under migrations/" in terminal.run("brief").out
+
+
+def test_recovering_twice_changes_nothing(terminal: Terminal, old: Path) -> None:
+    first = terminal.run("recover", old, "--json").json
+    assert terminal.run("recover", old, "--json").json == first
+
+
+def test_a_last_line_without_a_newline_counts(terminal: Terminal, old: Path) -> None:
+    path = old / "-project" / f"{SESSION}.jsonl"
+    path.write_bytes(path.read_bytes().rstrip(b"\n"))
+    whole = terminal.run("state", "--transcript", path, "--json").json["lines"]
+    terminal.run("recover", path)
+    assert terminal.run("state", "--json").json["lines"] == whole
+
+
+def test_people_see_a_table_and_a_count(terminal: Terminal, old: Path) -> None:
+    ran = terminal.run("recover", old)
+    assert SESSION in ran.out
+    assert "1 of 2 transcripts are in the store." in ran.err
+    assert "skipped: " in ran.err
+
+
+@pytest.mark.parametrize("name", ["nothing-here", "empty"])
+def test_where_there_is_no_transcript_it_says_so(terminal: Terminal, name: str) -> None:
+    (terminal.root / "empty").mkdir()
+    ran = terminal.run("recover", terminal.root / name)
+    assert ran.code == 1
+    assert "nothing-here" in ran.err or "error:" in ran.err
+
+
+def test_state_shows_every_part_with_its_lines(seasoned: Terminal) -> None:
+    ran = seasoned.run("state")
+    assert ran.code == 0
+    for words in ("## Rules the user set", "## Files", "Never touch anything", "(L"):
+        assert words in ran.out
+    assert "tool calls" in ran.err
+
+
+def test_state_as_json_is_the_whole_state(seasoned: Terminal, rehearsal: Rehearsal) -> None:
+    told = seasoned.run("state", "--json").json
+    assert told["version"] == 1
+    assert len(told["compactions"]) == 1
+    assert {rule["kind"] for rule in told["rules"]} == {"prohibition", "requirement"}
+
+
+def test_state_of_a_packed_file_needs_no_store(terminal: Terminal, rehearsal: Rehearsal) -> None:
+    path = terminal.root / "old.jsonl.gz"
+    path.write_bytes(gzip.compress(Path(rehearsal.transcript).read_bytes()))
+    told = json.loads(terminal.run("state", "--transcript", path, "--json").out)
+    assert told["requests"]
+    assert not terminal.store.exists()
