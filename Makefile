@@ -24,8 +24,9 @@ lint: $(VENV)/.holdfast-test ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.holdfast-test ## measure the hooks against bare Python
+bench: $(VENV)/.holdfast-test ## measure the hooks and the fold, as ratios
 	$(BIN)/python -m bench.hooks
+	$(BIN)/python -m bench.fold
 
 docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
 	$(BIN)/python -m docs.reference.generate

@@ -13,7 +13,12 @@ if TYPE_CHECKING:
 
 OPERATORS = ("&&", "||", ";;", "|&", ";", "|", "&", "(", ")", "\n")
 REDIRECTIONS = ("<<-", "<<<", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">|", ">")
+OPERATOR_SIGNS = frozenset("&|;()\n")
+REDIRECTION_SIGNS = frozenset("<>&0123456789")
 SPACE = " \t"
+# Where a run of plain signs ends, outside and inside double quotes.
+SPECIAL = frozenset(" \t\r\n;|()<>&'\"\\$`{")
+SPECIAL_QUOTED = frozenset('"\\$`')
 # Words that open or close a construct; the command behind them is what counts.
 KEYWORDS = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "time")
@@ -42,12 +47,21 @@ class Command:
 
 def commands(script: str) -> list[Command]:
     """The simple commands of a script. Never raises: an unfinished quote ends with the text."""
+    if script in _last_read:
+        return _last_read[script]
     parser = _Parser(script)
     try:
-        return parser.parse()
+        found = parser.parse()
     except RecursionError:
         # Nested deeper than anyone writes: what came before still counts.
-        return parser.found
+        found = parser.found
+    _last_read.clear()
+    _last_read[script] = found
+    return found
+
+
+# Several rules ask about the same command, one after the other.
+_last_read: dict[str, list[Command]] = {}
 
 
 class _Parser:
@@ -101,6 +115,8 @@ class _Parser:
         return True
 
     def _operator(self) -> str:
+        if self.text[self.at] not in OPERATOR_SIGNS:
+            return ""
         operator = next((sign for sign in OPERATORS if self.text.startswith(sign, self.at)), "")
         if operator == "&" and self.text.startswith("&>", self.at):
             return ""
@@ -109,6 +125,8 @@ class _Parser:
 
     def _redirection(self) -> str:
         """A redirection here, with the file descriptor that may stand before it."""
+        if self.text[self.at] not in REDIRECTION_SIGNS:
+            return ""
         start = self.at
         while start < len(self.text) and self.text[start].isdigit():
             start += 1
@@ -151,7 +169,10 @@ class _Parser:
         parts: list[list[str] | None] = []
         while self.at < len(self.text):
             sign = self.text[self.at]
-            if sign in SPACE + "\r\n;|()" or sign in "<>" or sign == "&":
+            if sign not in SPECIAL:
+                parts.append([self._run(SPECIAL)])
+                continue
+            if sign in " \t\r\n;|()<>&":
                 break
             self.at += 1
             if sign == "'":
@@ -163,11 +184,16 @@ class _Parser:
                 self.at += 1
             elif sign in "$`":
                 parts.append(self._expansion(sign))
-            elif sign == "{":
-                parts.append(self._braces())
             else:
-                parts.append([sign])
+                parts.append(self._braces())
         return _joined(parts)
+
+    def _run(self, ends: frozenset[str]) -> str:
+        """The plain signs from here on."""
+        start, text, length = self.at, self.text, len(self.text)
+        while self.at < length and text[self.at] not in ends:
+            self.at += 1
+        return text[start : self.at]
 
     def _braces(self) -> list[str]:
         """`{a,b}` is a and b; anything else in braces is itself."""
@@ -212,8 +238,11 @@ class _Parser:
                 self.at += 1
             elif sign in "$`":
                 yield self._expansion(sign)
-            else:
+            elif sign == "\\":
                 yield [sign]
+            else:
+                self.at -= 1
+                yield [self._run(SPECIAL_QUOTED)]
 
     def _expansion(self, sign: str) -> list[str] | None:
         """What stands behind `$` or a back-quote, if it can be known."""

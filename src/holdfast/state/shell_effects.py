@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from typing import Literal, NamedTuple
 
     Kind = Literal[
-        "write", "append", "edit", "touch", "delete", "move", "copy", "restore", "folder"
+        "write", "append", "edit", "touch", "delete", "delete tree", "move", "copy", "restore",
+        "folder",
     ]  # fmt: skip
 
     class Effect(NamedTuple):
@@ -31,6 +32,7 @@ else:
 
 # Words before the command that do not change what it does to files.
 PREFIXES = frozenset(("sudo", "command", "env", "nohup", "exec", "builtin", "doas"))
+NOT_FILES = ("/dev/", "/proc/", "/sys/")
 # Cheap test on the whole text before it is parsed.
 HINTS = (">", "rm", "mv", "cp ", "sed ", "perl ", "tee", "touch", "mkdir", "git ", "ln ", "patch")
 
@@ -51,7 +53,7 @@ def effects(script: str, folder: str) -> list[Effect]:
             folder = _join(folder, words[1] or "") if len(words) > 1 and words[1] else folder
             continue
         for kind, path, target in (*_of_words(words, command.heredoc), *_of_redirections(command)):
-            if path.startswith("/dev/"):
+            if path.startswith(NOT_FILES):
                 continue
             found.append(Effect(kind, _join(folder, path), _join(folder, target) if target else ""))
     return found
@@ -143,8 +145,15 @@ def _plain(words: list[str], valued: tuple[str, ...] = ()) -> list[str]:
 
 
 def _remove(words: list[str]) -> Iterator[Effect]:
+    options = [word for word in words if word.startswith("-")]
+    tree = any(word == "--recursive" or _short(word, "rR") for word in options)
     for path in _plain(words):
-        yield Effect("delete", path, "")
+        yield Effect("delete tree" if tree else "delete", path, "")
+
+
+def _short(word: str, letters: str) -> bool:
+    """Whether short options such as `-rf` hold one of the letters."""
+    return not word.startswith("--") and any(letter in word for letter in letters)
 
 
 def _move(words: list[str]) -> Iterator[Effect]:
@@ -160,7 +169,8 @@ def _transfer(kind: Literal["move", "copy"], words: list[str]) -> Iterator[Effec
     if len(paths) < 2:
         return
     *sources, target = paths
-    into = len(sources) > 1 and not target.endswith("/")
+    folder = target in (".", "..") or target.endswith(("/.", "/.."))
+    into = (len(sources) > 1 or folder) and not target.endswith("/")
     for source in sources:
         yield Effect(kind, source, f"{target}/" if into else target)
 

@@ -83,6 +83,11 @@ def test_what_was_read_is_listed_unless_it_was_deleted_later(replayed: Replayed)
     assert found.read == {"a.py"}
 
 
+def test_a_file_made_again_after_its_deletion_has_not_been_read(replayed: Replayed) -> None:
+    assert replayed(read("a.py"), bash("rm a.py"), wrote("a.py")).read == set()
+    assert replayed(read("a.py"), bash("rm a.py"), wrote("a.py"), read("a.py")).read == {"a.py"}
+
+
 def test_a_command_that_prints_a_file_is_no_read(replayed: Replayed) -> None:
     assert replayed(bash("cat a.py")).read == set()
 
@@ -124,8 +129,9 @@ def test_side_chains_are_left_out(replayed: Replayed) -> None:
 
 
 def test_a_line_that_is_written_twice_counts_once(replayed: Replayed) -> None:
-    made, removed = wrote("a.py"), bash("rm a.py")
-    assert changes(replayed(made, removed, made)) == NOWHERE
+    made, other = wrote("a.py"), wrote("b.py")
+    again = [{**new, "uuid": old["uuid"]} for old, new in zip(made, other, strict=True)]
+    assert replayed(made, again).created == {"a.py"}
 
 
 def test_a_result_counts_once_even_under_another_uuid(replayed: Replayed) -> None:
@@ -233,9 +239,14 @@ def test_a_backup_taken_of_a_file_just_written_does_not_make_it_old(replayed: Re
     assert replayed([use], backups(**{"a.py": "f00@v1"}), [result]).created == {"a.py"}
 
 
-def test_a_backup_tells_nothing_about_a_file_the_session_touched_before(replayed: Replayed) -> None:
-    found = replayed(read("a.py"), bash("rm a.py"), backups(**{"a.py": None}), wrote("a.py"))
-    assert changes(found) == (set(), {"a.py"}, set())
+def test_a_full_backup_proves_nothing(replayed: Replayed) -> None:
+    found = replayed(backups(a="f00@v1", b="f00@v1"), bash("echo > a; echo >> b"))
+    assert changes(found) == ({"a"}, {"b"}, set())
+
+
+def test_backups_are_listed_again_and_again_and_only_the_first_is_news(replayed: Replayed) -> None:
+    found = replayed(backups(a=None), wrote("a"), edited("b"), backups(a=None, b=None))
+    assert changes(found) == ({"a"}, {"b"}, set())
 
 
 def test_a_file_that_was_read_before_a_redirection_is_modified(replayed: Replayed) -> None:

@@ -124,6 +124,21 @@ def test_an_unknown_condition_takes_the_usual_branch(replayed: Replayed) -> None
     assert changed_by(replayed, command)[0] == {"ok", "x"}
 
 
+def test_letters_of_any_script_are_letters(replayed: Replayed) -> None:
+    # A high character after a brace ended the whole process before it was spelled out.
+    command = 'X=é; touch "$X日本.md" {ü,😀}.txt ünï\\ cödé; echo O{\U000def9f5 > ok'
+    assert changed_by(replayed, command)[0] == {"é日本.md", "ü.txt", "😀.txt", "ünï cödé", "ok"}
+
+
+def test_a_loop_of_loops_comes_to_an_end(replayed: Replayed) -> None:
+    loop = "for i in {1..900}; do for j in {1..900}; do touch $i-$j; done; done"
+    assert "1-900" in changed_by(replayed, loop)[0]
+
+
+def test_a_statement_that_cannot_be_parsed_spoils_no_other(replayed: Replayed) -> None:
+    assert changed_by(replayed, "rm a\nrm b > ( c\nrm d")[2] >= {"a"}
+
+
 # -- git brings back
 
 

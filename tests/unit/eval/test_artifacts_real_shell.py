@@ -178,6 +178,8 @@ WITH_GIT = [
     "echo x >> a.txt; git add a.txt; git reset -q; git checkout -- a.txt",
     "echo x >> a.txt; git commit -qam m; echo y >> a.txt; git restore a.txt",
     "echo x >> a.txt; echo n > n; git add n; git reset -q --hard HEAD",
+    "echo x >> a.txt; git commit -qam m; echo y >> a.txt; git checkout HEAD -- a.txt",
+    "echo x >> a.txt; echo x >> b.txt; git commit -qm m a.txt; git reset -q --hard",
     "rm -rf src; git checkout -- src",
     "echo n > n; git add n; rm n; git checkout -- n",
     "echo x >> src/x.py; git -C src checkout -- x.py; rm a.txt",

@@ -10,7 +10,11 @@ from holdfast.state.shell_effects import effects
 @pytest.mark.parametrize(
     ("script", "expected"),
     [
-        ("rm -rf a.py b.py", [("delete", "/p/a.py", ""), ("delete", "/p/b.py", "")]),
+        ("rm -f a.py b.py", [("delete", "/p/a.py", ""), ("delete", "/p/b.py", "")]),
+        ("rm -rf dir", [("delete tree", "/p/dir", "")]),
+        ("rm --recursive dir", [("delete tree", "/p/dir", "")]),
+        ("echo x > /proc/sys/a; echo y | tee /sys/b", []),
+        ("cp /a/x.py .", [("copy", "/a/x.py", "/p/")]),
         ("rm -- -odd", [("delete", "/p/-odd", "")]),
         ("git rm a.py", [("delete", "/p/a.py", "")]),
         ("git rm --cached a.py", []),

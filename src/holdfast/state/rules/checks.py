@@ -27,7 +27,8 @@ RUNNERS = frozenset(
     ("go", "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "mix", "mvn", "gradle", "gradlew")
 ) | frozenset(("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker"))
 BUILDS = frozenset(("build", "compile", "package"))
-# Commands that only talk about others.
+# Commands beside the point, and commands that only talk about others.
+ASIDE = frozenset(("cd", "tail", "head"))
 BYSTANDERS = frozenset(
     ("git", "gh", "echo", "cat", "grep", "rg", "ls", "sed", "find", "which", "pip")
 )
@@ -57,8 +58,8 @@ NEVER_RAN = (
 def apply(state: State, event: Event) -> None:
     if event["name"] != "Bash" or not _has_outcome(event):
         return
-    command = core(str(event["input"].get("command") or ""))
-    kept, simple = keep(command, LONGEST_COMMAND), _simple(command)
+    command = str(event["input"].get("command") or "")
+    kept, simple = keep(core(command), LONGEST_COMMAND), _simple(command)
     if event["ok"]:
         _close(state, simple)
     checks = state["checks"]
@@ -132,9 +133,10 @@ def core(command: str) -> str:
 
 def _simple(command: str) -> list[list[str]]:
     """The words of each simple command, programs without their folders."""
-    return [
+    named = (
         [word.rpartition("/")[2] for word in one.words if word] for one in shell.commands(command)
-    ]
+    )
+    return [words for words in named if words and words[0] not in ASIDE]
 
 
 def _kind(simple: list[list[str]]) -> str:

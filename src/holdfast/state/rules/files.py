@@ -19,7 +19,8 @@ HANDLES = ("tool", "compaction")
 MOST = 3000
 DEFINES = ("def ", "class ", "func ", "fn ", "function ")
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
-WILD = frozenset("*?[")
+# A bracket is a pattern to the shell, but in practice a folder such as `app/[slug]`.
+WILD = frozenset("*?")
 
 
 def apply(state: State, event: Event) -> None:
@@ -160,7 +161,12 @@ def _matching(state: State, path: str) -> list[str]:
     if WILD.intersection(name):
         from fnmatch import fnmatchcase
 
-        return [known for known in state["files"] if fnmatchcase(known, name)]
+        shape = name.replace("[", "[[]")
+        return [
+            known
+            for known in state["files"]
+            if fnmatchcase(known, shape) or fnmatchcase(known, f"{shape}/*")
+        ]
     inside = f"{name}/"
     # The root itself, as in `git checkout -- .`, holds every name that is not absolute.
     if name == state["place"].get("root", "").rstrip("/"):
@@ -197,6 +203,15 @@ def _delete(state: State, path: str, line: int) -> None:
     found = _matching(state, path)
     if not found and not WILD.intersection(path) and not path.endswith("/"):
         found = [relative(state, path)]
+    _forget(state, found, line)
+
+
+def _delete_tree(state: State, path: str, line: int) -> None:
+    """`rm -r` of something unknown is a folder, if it was there at all."""
+    _forget(state, _matching(state, path), line)
+
+
+def _forget(state: State, found: list[str], line: int) -> None:
     for known in found:
         trail = state["files"].pop(known, {})
         if not trail.get("created"):
@@ -273,6 +288,7 @@ _SHELL: dict[str, Callable[[State, str, int], None]] = {
     "touch": _touch,
     "edit": _edit,
     "delete": _delete,
+    "delete tree": _delete_tree,
     "restore": _restore,
     "folder": _nothing,
 }
