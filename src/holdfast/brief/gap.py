@@ -6,7 +6,7 @@ from holdfast.state.wording import words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.brief.items import Item
+    from holdfast.brief.item import Item
 
 # An item's words count as said when one line of the summary holds this share of them.
 ENOUGH = 0.85

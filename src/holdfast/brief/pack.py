@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from holdfast.brief.items import Item
+    from holdfast.brief.item import Item
 
 # No text has more characters to a token by our estimate: a longer one need not be weighed.
 CHARACTERS_PER_TOKEN = 3.2

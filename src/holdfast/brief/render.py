@@ -6,7 +6,8 @@ import zlib
 
 from holdfast.brief import roles
 from holdfast.brief.gap import Summary
-from holdfast.brief.items import SECTIONS, Item, items
+from holdfast.brief.item import Item
+from holdfast.brief.items import SECTIONS, items
 from holdfast.brief.pack import Room, pack
 from holdfast.brief.tokens import estimate, units
 from holdfast.state.wording import one_line as short

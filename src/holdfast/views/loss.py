@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from holdfast.brief.gap import Summary
-from holdfast.brief.items import Item, items
+from holdfast.brief.item import Item
+from holdfast.brief.items import items
 from holdfast.state.model import State
 
 

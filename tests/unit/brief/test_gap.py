@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.brief.gap import Summary
-from holdfast.brief.items import Item
+from holdfast.brief.item import Item
 
 SUMMARY = """<analysis>
 The user said never touch migrations.

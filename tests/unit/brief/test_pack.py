@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief.items import Item
+from holdfast.brief.item import Item
 from holdfast.brief.pack import Room, pack
 from holdfast.brief.tokens import cost, units
 

@@ -19,7 +19,7 @@ from rich.rule import Rule
 
 from holdfast.actions.recall import recall
 from holdfast.actions.rehearse import Rehearsal, Step, rehearse
-from holdfast.brief.items import Item
+from holdfast.brief.item import Item
 from holdfast.brief.tokens import estimate, units
 from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code

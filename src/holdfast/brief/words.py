@@ -1,0 +1,82 @@
+"""What was said and binds: requests, rules, decisions."""
+
+from __future__ import annotations
+
+from holdfast.brief.item import Item, quoted, ref
+from holdfast.state.wording import one_line as short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.state.model import Request, State
+
+SHORTEST_REQUEST = 12
+
+
+def requests(state: State) -> Iterator[Item]:
+    requests = state["requests"]
+    last = len(requests) - 1
+    for number, request in enumerate(requests):
+        latest, first = number == last, number == 0
+        label = "first: " if first and last else "latest: " if latest else ""
+        value = 100.0 if latest else 95.0 if first else 40.0 + 20 * number / (last or 1)
+        sizes = (1200, 500, 240) if latest or first else (300, 120)
+        text = request["text"] if latest or first else _without_rules(state, request)
+        if len(text) < SHORTEST_REQUEST and not latest and not first:
+            continue
+        yield Item(
+            "asked",
+            "request",
+            value,
+            request["line"],
+            tuple(f"- {label}{quoted(text, size)} {ref(request['line'])}" for size in sizes),
+            quote=request["text"],
+            floor=latest or first,
+        )
+
+
+def _without_rules(state: State, request: Request) -> str:
+    """A request between the first and the latest, less the sentences that stand as rules."""
+    text = request["text"]
+    for rule in state["rules"]:
+        if rule["line"] == request["line"] and not rule["superseded"]:
+            text = text.replace(rule["text"], "…")
+    while "… …" in text:
+        text = text.replace("… …", "…")
+    return text
+
+
+def rules(state: State) -> Iterator[Item]:
+    rules = [rule for rule in state["rules"] if not rule["superseded"]]
+    for number, rule in enumerate(rules):
+        prohibition = rule["kind"] == "prohibition"
+        yield Item(
+            "rules",
+            rule["kind"],
+            (90.0 if prohibition else 72.0) + 5 * number / len(rules),
+            rule["line"],
+            (f"- {quoted(rule['text'], 400)} {ref(rule['line'])}",),
+            quote=rule["text"],
+            floor=prohibition,
+        )
+
+
+def decisions(state: State) -> Iterator[Item]:
+    count = len(state["decisions"]) or 1
+    for number, decision in enumerate(state["decisions"]):
+        rejected, user = decision["kind"] == "rejected", decision["by"] == "user"
+        value = (70.0 if rejected else 60.0) + (6 if user else -12) + 6 * number / count
+        who = "the user" if user else "the agent"
+        label = "ruled out" if rejected else "decided"
+        yield Item(
+            "decided",
+            decision["kind"],
+            value,
+            decision["line"],
+            tuple(
+                f"- {label} by {who}: “{short(decision['text'], size)}” {ref(decision['line'])}"
+                for size in (300, 140)
+            ),
+            quote=decision["text"],
+        )

@@ -1,0 +1,135 @@
+"""What is going on: failures, plan, the last steps, sub-agents."""
+
+from __future__ import annotations
+
+from holdfast.brief.item import Item, ref
+from holdfast.redact import redact
+from holdfast.state.wording import one_line as short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.state.model import PlanItem, State
+
+OPEN = ("in_progress", "pending")
+
+
+def failing(state: State) -> Iterator[Item]:
+    failing = [check for check in state["checks"] if not check["ok"]][-4:]
+    for check in reversed(failing):
+        newest = check is failing[-1]
+        command = f"`{short(check['command'], 300)}`"
+        where = f" at {check['where']}" if check["where"] else ""
+        lines = [f"  `{line}`" for line in check["error"]]
+        full = "\n".join([f"- {command} fails{where} {ref(check['line'])}", *lines])
+        brief = "\n".join([f"- {command} fails{where} {ref(check['line'])}", *lines[:2]])
+        value = {"test": 88.0, "build": 80.0, "lint": 74.0}.get(check["kind"], 50.0)
+        yield Item(
+            "failing",
+            "error",
+            value if newest else value - 15,
+            check["line"],
+            (full, brief),
+            quote=check["error"][0] if check["error"] else check["command"],
+            names=(check["command"],),
+            floor=newest and check["kind"] != "run",
+        )
+
+
+def plan(state: State) -> Iterator[Item]:
+    for item in state["plan"]:
+        if item["status"] not in OPEN:
+            continue
+        running = item["status"] == "in_progress"
+        status = "in progress" if running else "pending"
+        yield Item(
+            "plan",
+            "plan",
+            86.0 if running else 66.0,
+            item["line"],
+            (f"- {status}: {short(item['text'], 240)}{_waits(state, item)} {ref(item['line'])}",),
+            quote=item["text"],
+            floor=running,
+        )
+    done = [item for item in state["plan"] if item["status"] == "completed"]
+    if done:
+        names = "; ".join(short(item["text"], 90) for item in done[-8:])
+        count = f"- done ({len(done)})"
+        last = ref(done[-1]["line"])
+        yield Item(
+            "plan", "done", 48.0, done[-1]["line"], (f"{count}: {names} {last}", f"{count} {last}")
+        )
+
+
+def _waits(state: State, item: PlanItem) -> str:
+    """What an item waits for, as far as that is still open."""
+    undone = {other["id"]: other["text"] for other in state["plan"] if other["status"] in OPEN}
+    names = [short(undone[number], 60) for number in item["blocked_by"] if number in undone]
+    return f" (waits for: {'; '.join(names)})" if names else ""
+
+
+def now(state: State) -> Iterator[Item]:
+    # The fold replaces these two at every step, so they are redacted only where they are shown.
+    if doing := state["doing"]:
+        text = redact(doing["text"])
+        yield Item(
+            "now",
+            "doing",
+            78.0,
+            doing["line"],
+            tuple(
+                f"- last said: “{short(text, size)}” {ref(doing['line'])}" for size in (600, 250)
+            ),
+            quote=text,
+            floor=True,
+        )
+    for call in list(state["calls"].values())[-3:]:
+        given = call["input"]
+        target = redact(str(given.get("file_path") or given.get("command") or ""))
+        yield Item(
+            "now",
+            "unfinished",
+            70.0,
+            call["line"],
+            (
+                f"- no result was recorded for {call['name']} `{short(target, 160)}`, so whether "
+                f"it took effect is unknown {ref(call['line'])}",
+            ),
+            names=(target,) if target else (),
+        )
+    for started in state["commands"][-3:]:
+        said = f" {short(started['text'], 160)}" if started["text"] else ""
+        yield Item(
+            "now",
+            "command",
+            58.0,
+            started["line"],
+            (f"- started: /{started['name']}{said} {ref(started['line'])}",),
+            names=(started["name"],),
+        )
+    if question := state["question"]:
+        yield Item(
+            "now",
+            "question",
+            75.0,
+            question["line"],
+            (f"- not yet answered: “{short(question['text'], 300)}” {ref(question['line'])}",),
+            quote=question["text"],
+        )
+
+
+def agents(state: State) -> Iterator[Item]:
+    for agent in reversed(state["agents"][-8:]):
+        running = agent["status"] == "running"
+        task = short(agent["task"], 120)
+        result = f" → {short(agent['result'], 300)}" if agent["result"] else ""
+        head = f"- {agent['type'] or 'agent'} {agent['id'][-9:]} {agent['status']}: "
+        yield Item(
+            "agents",
+            "agent",
+            68.0 if running else 38.0,
+            agent["line"],
+            (f"{head}{task}{result} {ref(agent['line'])}", f"{head}{task} {ref(agent['line'])}"),
+            quote=agent["result"] or agent["task"],
+        )
