@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node, Parser
 
 DEEPEST = 60
+MOST_STEPS = 10_000
 
 
 class ShellParserMissing(HoldfastError):
@@ -60,9 +61,10 @@ class Script(Shell):
     def run(self, node: Node, streams: Streams) -> bool | None:
         # Half understood is misunderstood; but what stands beside it is not.
         broken = node.has_error and node.type not in ("program", "compound_statement", "do_group")
-        if broken or node.is_error or self.depth > DEEPEST:
+        if broken or node.is_error or self.depth > DEEPEST or self.steps[0] > MOST_STEPS:
             return None
         self.depth += 1
+        self.steps[0] += 1
         try:
             return self._step(node, streams)
         finally:
