@@ -59,9 +59,8 @@ class Script(Shell):
         self.bodies = kept
 
     def run(self, node: Node, streams: Streams) -> bool | None:
-        # Half understood is misunderstood; but what stands beside it is not.
-        broken = node.has_error and node.type not in ("program", "compound_statement", "do_group")
-        if broken or node.is_error or self.depth > DEEPEST or self.steps[0] > MOST_STEPS:
+        # What the parser stumbles over is left out; the shell did not stumble, so the rest counts.
+        if node.is_error or self.depth > DEEPEST or self.steps[0] > MOST_STEPS:
             return None
         self.depth += 1
         self.steps[0] += 1

@@ -2,7 +2,7 @@
 
 tree-sitter-bash 0.25 misreads `cat <<A > f; rm x`, two here-documents on one line, and
 `<<A &&` at the end of a line, the last without saying so; it also stumbles over a here-string
-after `> f`. Each becomes `< name`, which it reads well; for a here-document the name stands
+after `> f` and over `<>`. Each becomes `< name`, which it reads well; for a here-document the name stands
 for its body.
 """
 
@@ -87,9 +87,9 @@ class _Reader:
         elif self._opens("#") and (not self.at or self.source[self.at - 1] in ENDS_A_WORD):
             end = self.source.find("\n", self.at)
             self._take((end if end >= 0 else len(self.source)) - self.at)
-        elif self._opens("<<<"):
+        elif self._opens("<<<") or self._opens("<>"):
             self.out.append("<")
-            self.at += 3
+            self.at += 3 if self._opens("<<<") else 2
         elif self._opens("<<") and inside != "))":
             self._here_document()
         elif self._opens("\n") and self.waiting:

@@ -84,6 +84,7 @@ def test_what_was_read_is_listed_unless_it_was_deleted_later(replayed: Replayed)
 
 
 def test_a_file_made_again_after_its_deletion_has_not_been_read(replayed: Replayed) -> None:
+    assert replayed(read("a.py"), wrote("a.py", "create")).read == set()
     assert replayed(read("a.py"), bash("rm a.py"), wrote("a.py")).read == set()
     assert replayed(read("a.py"), bash("rm a.py"), wrote("a.py"), read("a.py")).read == {"a.py"}
 
@@ -138,6 +139,12 @@ def test_a_result_counts_once_even_under_another_uuid(replayed: Replayed) -> Non
     made = wrote("a.py")
     again = [{**each, "uuid": f"again-{number}"} for number, each in enumerate(made)]
     assert changes(replayed(made, bash("rm a.py"), again)) == NOWHERE
+
+
+def test_an_account_on_a_line_with_several_results_belongs_to_none(replayed: Replayed) -> None:
+    (use_a, result_a), (use_b, result_b) = edited("a.py"), edited("b.py")
+    result_a["message"]["content"] += result_b["message"]["content"]
+    assert replayed([use_a, use_b, result_a]).modified == {"a.py", "b.py"}
 
 
 def test_a_result_whose_call_is_unreadable_still_tells_what_happened(replayed: Replayed) -> None:

@@ -45,7 +45,7 @@ rm c\ d.txt
 rm 'c d.txt' $'a.txt'
 rm app/[id]/page.tsx
 rm {a,b}.txt src/{x,y}.py
-rm -- a.txt
+echo > -n; rm -- -n a.txt
 rm 2>/dev/null a.txt b.txt
 rm .h*
 rm src/?.py
@@ -99,6 +99,7 @@ ls &> all.txt
 ls >& all.txt
 echo a > n1 > n2
 echo x >&2
+rm a.txt 3<>b.txt
 echo x 2>&1 | tee n m > /dev/null
 echo x | tee -a a.txt
 echo x | env FOO=1 tee n
@@ -155,7 +156,7 @@ SEVERAL_LINES = [
     "cat <<EOF > n; rm a.txt\nhi $X\nEOF\nrm b.txt",
     "cat <<A > n && cat <<'B' > m\nx\nA\ny\nB\nrm a.txt",
     "cat > n << EOF &&\nhi\nEOF\nrm a.txt",
-    "cat <<-EOF >> a.txt\n\thi\n\tEOF",
+    "cat <<-EOF >> a.txt\n\thi\n\tEOF\nrm b.txt",
     "tee n <<EOF >/dev/null\nhi\nEOF",
     "bash <<'EOF'\ncd src\nrm x.py\nEOF\nrm a.txt",
     'echo "$(cat <<\'EOF\'\nit\'s "q" (x > y)\nEOF\n)" > n && rm a.txt',
