@@ -69,7 +69,7 @@ def _known(shell: Shell, pathspecs: Words) -> list[str]:
 
 
 def _commit(shell: Shell, words: Words, _stdin: str | None) -> None:
-    options = parsed(words, "m F C c t S message file author date template fixup squash")
+    options = parsed(words, "m F C c t message file author date template fixup squash")
     if options.has("dry-run"):
         return
     world = shell.world

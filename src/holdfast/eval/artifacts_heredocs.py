@@ -2,8 +2,8 @@
 
 tree-sitter-bash 0.25 misreads `cat <<A > f; rm x`, two here-documents on one line, and
 `<<A &&` at the end of a line, the last without saying so; it also stumbles over a here-string
-after `> f` and over `<>`. Each becomes `< name`, which it reads well; for a here-document the name stands
-for its body.
+after `> f` and over `<>`. Each becomes `< name`, which it reads well; for a here-document the
+name stands for its body.
 """
 
 from __future__ import annotations

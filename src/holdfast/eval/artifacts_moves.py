@@ -87,8 +87,8 @@ def landings(shell: Shell, options: Options, tool: str) -> list[tuple[str | None
     place = shell.key(target)
     if place is None or target is None:
         return []
-    a_folder = bool(into) or len(sources) > 1 or target.endswith(("/", "/.", "/..", "~"))
-    a_folder = a_folder or target in (".", "..") or shell.world.is_folder(place)
+    a_folder = bool(into) or len(sources) > 1 or target.endswith(("/", "/.", "/.."))
+    a_folder = a_folder or target in (".", "..", "~") or shell.world.is_folder(place)
     if a_folder and not options.has("T", "no-target-directory"):
         shell.world.folders.add(place)
         return [found for source in sources for found in _into(shell, source, place, options, tool)]

@@ -76,6 +76,7 @@ cp -r src docs
 cp -r src/. lib
 cp -r src/* docs
 cp a.txt{,.bak}
+cp a.txt b.txt~
 cp -n a.txt b.txt
 cp a.txt a.bak && sed -i 's/a/z/' a.txt && mv a.bak a.txt
 cp nope x; rm a.txt
