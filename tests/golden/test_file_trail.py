@@ -31,3 +31,4 @@ def test_the_trail_is_exactly_what_an_independent_reading_finds(path: Path) -> N
     assert ours.modified == theirs.modified
     assert ours.deleted == theirs.deleted
     assert ours.read == theirs.read
+    assert ours.unknown == theirs.unknown

@@ -15,9 +15,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from holdfast.store.base import Store
+
 WIDTH = 10
 # From this share of the window on, the colour says so: yellow, orange, red, critical.
 ZONES = ((95, "1;31"), (85, "31"), (70, "38;5;208"), (50, "33"), (0, "32"))
+LEFT_OPEN: list[Store] = []
 ALARMS = {"never": "the last brief did not arrive", "cut": "the last brief was cut"}
 
 
@@ -66,7 +69,10 @@ def _glance(session: str) -> tuple[float, str]:
         return 0.0, ""
     from holdfast.store.sqlite import SQLiteStore
 
-    return SQLiteStore(path, busy_seconds=0.05).glance(session)
+    store = SQLiteStore(path, busy_seconds=0.05)
+    # Not closed, as in a hook: closing would wait for the disk.
+    LEFT_OPEN.append(store)
+    return store.glance(session)
 
 
 def _ago(seconds: float) -> str:

@@ -14,8 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.errors import HoldfastError, NotATranscript
-from holdfast.eval import artifacts_flow
-from holdfast.eval.artifacts import SETS, Trail, compare, trail
+from holdfast.eval.artifacts import SETS, Trail, compare, flow, trail
 from tests.unit.eval.transcript import (
     Replayed,
     backups,
@@ -371,13 +370,13 @@ def test_without_a_shell_parser_it_says_what_to_install(
     replayed: Replayed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
-    artifacts_flow._parser.cache_clear()
+    flow._parser.cache_clear()
     try:
         assert replayed(wrote("a.py")).created == {"a.py"}  # not needed without commands
         with pytest.raises(HoldfastError, match="shell parser") as missing:
             replayed(bash("rm a.py"))
     finally:
-        artifacts_flow._parser.cache_clear()
+        flow._parser.cache_clear()
     assert "holdfast[eval]" in missing.value.hint
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.eval.artifacts_flow import follow
-from holdfast.eval.artifacts_paths import Names
-from holdfast.eval.artifacts_world import World, is_file_name
+from holdfast.eval.artifacts.flow import follow
+from holdfast.eval.artifacts.paths import Names
+from holdfast.eval.artifacts.world import World, is_file_name
 
 pytestmark = [
     pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here"),

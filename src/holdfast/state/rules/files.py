@@ -31,6 +31,8 @@ def apply(state: State, event: Event) -> None:
         return
     name, given = event["name"], event["input"]
     path, line = _path(given), event["line"]
+    if name in EDITS and isinstance(path, str):
+        _settle(state, relative(state, path), event.get("call_line", 0))
     if name == "Read":
         trail = _trail(state, path, line)
         trail["reads"] = trail.get("reads", 0) + 1
@@ -63,7 +65,6 @@ def _written(state: State, path: Any, line: int, new: bool, text: str = "") -> N
 
 def _edited(trail: FileTrail, text: str) -> None:
     trail["edits"] = trail.get("edits", 0) + 1
-    trail.pop("unknown", None)
     if symbol := _symbol(text):
         trail["symbol"] = symbol
 
@@ -121,6 +122,13 @@ def _lose_sight(state: State, line: int) -> None:
                 trail = state["files"].get(relative(state, path), {"line": call["line"]})
                 trail["unknown"] = call["line"]
                 state["files"][relative(state, path)] = trail
+
+
+def _settle(state: State, name: str, call_line: int) -> None:
+    """The result came after all."""
+    trail = state["files"].get(name, {})
+    if trail.get("unknown") == call_line:
+        trail.pop("unknown", None)
 
 
 def _served(state: State, verb: str, given: dict[str, Any], line: int) -> None:

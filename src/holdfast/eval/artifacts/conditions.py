@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.eval.artifacts_words import Scope, one, source
-from holdfast.eval.artifacts_world import World
+from holdfast.eval.artifacts.words import Scope, one, source
+from holdfast.eval.artifacts.world import World
 
 if TYPE_CHECKING:
     from tree_sitter import Node

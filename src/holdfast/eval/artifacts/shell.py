@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from posixpath import basename
 from typing import TYPE_CHECKING, Self
 
-from holdfast.eval.artifacts_commands import COMMANDS, said, without_wrappers
-from holdfast.eval.artifacts_conditions import holds_words
-from holdfast.eval.artifacts_heredocs import Body, marked
-from holdfast.eval.artifacts_paths import Names
-from holdfast.eval.artifacts_words import QUOTED, fields, glob_pattern, one, source
-from holdfast.eval.artifacts_world import World
+from holdfast.eval.artifacts.commands import COMMANDS, said, without_wrappers
+from holdfast.eval.artifacts.conditions import holds_words
+from holdfast.eval.artifacts.heredocs import Body, marked
+from holdfast.eval.artifacts.paths import Names
+from holdfast.eval.artifacts.words import QUOTED, fields, glob_pattern, one, source
+from holdfast.eval.artifacts.world import World
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -33,7 +33,7 @@ class Streams:
 
 
 class Shell:
-    """State and simple commands; what a script is made of is in `artifacts_flow`."""
+    """State and simple commands; what a script is made of is in `flow`."""
 
     def __init__(self, world: World, names: Names, cwd: str | None, output: str) -> None:
         self.world, self.names, self.cwd, self.output = world, names, cwd, output

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.eval.artifacts_options import Options
+from holdfast.eval.artifacts.options import Options
 
 if TYPE_CHECKING:
-    from holdfast.eval.artifacts_shell import Shell
+    from holdfast.eval.artifacts.shell import Shell
 
 NOTHING = "/dev/null"
 HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 
-from holdfast.eval import artifacts_tools as tools
-from holdfast.eval.artifacts_calls import Call, Calls
-from holdfast.eval.artifacts_flow import follow
-from holdfast.eval.artifacts_lines import main_chain
-from holdfast.eval.artifacts_paths import Names
-from holdfast.eval.artifacts_world import World, is_file_name
+from holdfast.eval.artifacts import tools
+from holdfast.eval.artifacts.calls import Call, Calls
+from holdfast.eval.artifacts.flow import follow
+from holdfast.eval.artifacts.lines import main_chain
+from holdfast.eval.artifacts.paths import Names
+from holdfast.eval.artifacts.world import World, is_file_name
 
 SETS = ("created", "modified", "deleted", "read")
 

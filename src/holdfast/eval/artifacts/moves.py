@@ -6,10 +6,10 @@ import re
 from posixpath import basename
 from typing import TYPE_CHECKING
 
-from holdfast.eval.artifacts_options import Options, parsed
+from holdfast.eval.artifacts.options import Options, parsed
 
 if TYPE_CHECKING:
-    from holdfast.eval.artifacts_shell import Shell
+    from holdfast.eval.artifacts.shell import Shell
 
 Words = list[str | None]
 LOOKS_LIKE_A_FILE = re.compile(r"[^/.][^/]*\.[A-Za-z][A-Za-z0-9]{0,4}\Z")

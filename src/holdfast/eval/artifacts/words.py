@@ -10,7 +10,7 @@ import re
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Protocol
 
-from holdfast.eval.artifacts_braces import braced
+from holdfast.eval.artifacts.braces import braced
 
 if TYPE_CHECKING:
     from tree_sitter import Node

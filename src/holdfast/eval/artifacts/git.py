@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from holdfast.eval.artifacts_moves import mv, remove
-from holdfast.eval.artifacts_options import Options, parsed
-from holdfast.eval.artifacts_patch import apply_patch
+from holdfast.eval.artifacts.moves import mv, remove
+from holdfast.eval.artifacts.options import Options, parsed
+from holdfast.eval.artifacts.patch import apply_patch
 
 if TYPE_CHECKING:
-    from holdfast.eval.artifacts_shell import Shell
+    from holdfast.eval.artifacts.shell import Shell
 
 Words = list[str | None]
 FROM_INDEX = re.compile(r"Updated \d+ paths? from the index")

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.eval.artifacts_calls import Call
-from holdfast.eval.artifacts_paths import Names
-from holdfast.eval.artifacts_world import World
+from holdfast.eval.artifacts.calls import Call
+from holdfast.eval.artifacts.paths import Names
+from holdfast.eval.artifacts.world import World
 
 EDITORS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 READERS = {"Read", "NotebookRead"}

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from posixpath import basename, dirname
 from typing import TYPE_CHECKING
 
-from holdfast.eval.artifacts_git import git
-from holdfast.eval.artifacts_moves import cp, ln, mv, rm
-from holdfast.eval.artifacts_options import parsed
-from holdfast.eval.artifacts_patch import apply_patch
+from holdfast.eval.artifacts.git import git
+from holdfast.eval.artifacts.moves import cp, ln, mv, rm
+from holdfast.eval.artifacts.options import parsed
+from holdfast.eval.artifacts.patch import apply_patch
 
 if TYPE_CHECKING:
-    from holdfast.eval.artifacts_shell import Shell
+    from holdfast.eval.artifacts.shell import Shell
 
 Words = list[str | None]
 # Commands that run another one, with their options that take a value.

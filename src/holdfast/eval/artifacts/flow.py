@@ -12,12 +12,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from holdfast.errors import HoldfastError
-from holdfast.eval.artifacts_conditions import holds
-from holdfast.eval.artifacts_heredocs import lifted
-from holdfast.eval.artifacts_paths import Names
-from holdfast.eval.artifacts_shell import Shell, Streams
-from holdfast.eval.artifacts_words import in_ascii, one, source
-from holdfast.eval.artifacts_world import World
+from holdfast.eval.artifacts.conditions import holds
+from holdfast.eval.artifacts.heredocs import lifted
+from holdfast.eval.artifacts.paths import Names
+from holdfast.eval.artifacts.shell import Shell, Streams
+from holdfast.eval.artifacts.words import in_ascii, one, source
+from holdfast.eval.artifacts.world import World
 
 if TYPE_CHECKING:
     from tree_sitter import Node, Parser
