@@ -181,8 +181,8 @@ def hooks() -> str:
             "`holdfast doctor`\n  shows it.",
             f"- An answer has at most {_shown(claude_code.CHARACTERS)} characters (UTF-16 units); "
             f"{claude_code.TITLE} cuts at 10,000.",
-            "- When its time is up a hook stops reading and saves what it has; after half as much "
-            "again its\n  process ends. The settings file also gives the host a limit of "
+            "- When its time is up a hook stops reading and saves what it has; a little later its "
+            "process\n  ends. The settings file also gives the host a limit of "
             f"{install.TIMEOUT} s, except for\n  SessionEnd, where the host has its own of 1.5 s.",
             "- It never writes to the transcript, never blocks a compaction and never uses the "
             "network.",

@@ -109,6 +109,13 @@ def _said(text: str, line: dict[str, Any]) -> Iterator[Event]:
             yield _command(text)
     elif (typed := text.split(maxsplit=1))[0] in TYPED_COMMANDS:
         yield _event("command", name=typed[0], text="".join(typed[1:]))
+    elif text.startswith("<task-notification>"):
+        yield _event(
+            "agent_done",
+            id=_between(text, "task-id"),
+            name=_between(text, "status"),
+            text=_between(text, "result") or _between(text, "summary"),
+        )
     elif not text.startswith(NOT_A_PERSON):
         yield _event("prompt", text=text)
 

@@ -18,6 +18,7 @@ Kind = Literal[
     "injected",
     "pull_request",
     "plan",
+    "agent_done",
     "bad_line",
 ]
 

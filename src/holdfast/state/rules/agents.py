@@ -11,12 +11,15 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("tool_call", "tool")
+HANDLES = ("tool_call", "tool", "agent_done")
 MOST = 60
 TOOLS = ("Agent", "Task")
 
 
 def apply(state: State, event: Event) -> None:
+    if event["kind"] == "agent_done":
+        _came_back(state, event)
+        return
     if event["name"] not in TOOLS:
         return
     if event["kind"] == "tool_call":
@@ -43,6 +46,15 @@ def apply(state: State, event: Event) -> None:
     agent["line"] = event["line"]
     if isinstance(detail, dict):
         agent["id"] = plain(detail.get("agentId")) or agent["id"]
+
+
+def _came_back(state: State, event: Event) -> None:
+    """An agent in the background is done; the client says so in the user's name."""
+    for agent in state["agents"]:
+        if agent["id"] == event["id"]:
+            agent["status"] = keep(event["name"], 40) or "completed"
+            agent["result"] = keep(one_line(event["text"], 1200), 600)
+            agent["line"] = event["line"]
 
 
 def _said(detail: Any) -> str:

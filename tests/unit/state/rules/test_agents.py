@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.state.model import Agent
 from holdfast.state.rules.agents import MOST
-from tests.unit.transcript_lines import Line, call, result, state_of, text
+from tests.unit.transcript_lines import Line, call, result, state_of, text, user
 
 ASKED = {"subagent_type": "Explore", "description": "Find callers", "prompt": "Find every caller"}
 
@@ -97,3 +97,30 @@ def test_a_long_report_is_cut_and_the_newest_agents_are_kept() -> None:
     assert len(told) == MOST
     assert told[0]["task"] == "task 5"
     assert max(len(agent["result"]) for agent in told) == 600
+
+
+def notice(ident: str, status: str = "completed", said: str = "Two callers.") -> Line:
+    return user(
+        f"<task-notification>\n<task-id>{ident}</task-id>\n<status>{status}</status>\n"
+        f'<summary>Agent "Find callers" {status}</summary>\n<result>{said}</result>\n'
+        "</task-notification>"
+    )
+
+
+LAUNCHED = {"status": "async_launched", "agentId": "a65c365", "isAsync": True}
+
+
+@pytest.mark.parametrize("status", ["completed", "failed", "killed"])
+def test_an_agent_in_the_background_is_done_when_the_client_says_so(status: str) -> None:
+    lines = [call("Agent", ASKED), result("launched", detail=LAUNCHED), notice("a65c365", status)]
+    (agent,) = agents(*lines)
+    assert (agent["status"], agent["result"], agent["line"]) == (status, "Two callers.", 3)
+
+
+def test_a_notice_is_nobodys_request() -> None:
+    assert state_of(notice("a65c365"))["requests"] == []
+
+
+def test_a_notice_of_an_unknown_agent_changes_nothing() -> None:
+    lines = [call("Agent", ASKED), result("launched", detail=LAUNCHED), notice("b1")]
+    assert agents(*lines)[0]["status"] == "running"
