@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import sys
@@ -45,7 +46,8 @@ def hook_command() -> str:
     script would exit 2 and block the host.
     """
     folder = os.path.dirname(os.path.dirname(os.path.abspath(holdfast.__file__)))
-    program = f"import sys; sys.path.append({folder!r}); " + (
+    # Double quotes, as JSON has them, need no escaping inside the shell's single ones.
+    program = f"import sys; sys.path.append({json.dumps(folder)}); " + (
         "from holdfast.surfaces.hook import main; main()"
     )
     return f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(program)}"
