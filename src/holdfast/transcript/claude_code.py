@@ -43,6 +43,7 @@ NOT_A_PERSON = (
 )
 # Commands that reach the transcript as they were typed, when typed while the agent was at work.
 TYPED_COMMANDS = ("/compact", "/clear")
+CONTEXT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 PLACE = {"cwd": "cwd", "gitBranch": "branch", "version": "client", "sessionId": "session"}
 
 
@@ -164,16 +165,17 @@ def _usage(message: Any) -> Iterator[Event]:
     usage = message.get("usage") if isinstance(message, dict) else None
     if not isinstance(usage, dict) or message.get("model") == "<synthetic>":
         return
-    counts = [
-        usage.get(name)
-        for name in ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-    ]
+    context = 0
+    for name in CONTEXT:
+        count = usage.get(name)
+        if isinstance(count, int):
+            context += count
     output = usage.get("output_tokens")
     yield _event(
         "usage",
         id=_word(message.get("id")),
         model=_word(message.get("model")),
-        context=sum(count for count in counts if isinstance(count, int)),
+        context=context,
         output=output if isinstance(output, int) else 0,
     )
 
