@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from dataclasses import dataclass
 from posixpath import basename
@@ -32,7 +33,7 @@ class Streams:
     stdin: str | None = None
 
 
-class Shell:
+class Shell(ABC):
     """State and simple commands; what a script is made of is in `flow`."""
 
     def __init__(self, world: World, names: Names, cwd: str | None, output: str) -> None:
@@ -54,11 +55,13 @@ class Shell:
         inner.depth, inner.steps = self.depth + 1, self.steps
         return inner
 
+    @abstractmethod
     def run(self, node: Node, streams: Streams) -> bool | None:
-        raise NotImplementedError
+        """One statement; whether it succeeded, if that can be known."""
 
+    @abstractmethod
     def script(self, command: str) -> None:
-        raise NotImplementedError
+        """A whole script."""
 
     # -- what words and commands ask
 
