@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import sys
+
 from holdfast.brief.render import build
 from holdfast.state.richness import richness
 
@@ -59,3 +62,18 @@ def restore(
             now=now,
         )
     return brief.text
+
+
+def recall_command() -> str:
+    """How the agent can call us from its own shell: by name if that is on its path."""
+    for folder in filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep)):
+        program = os.path.join(folder, "holdfast")
+        if os.path.isfile(program) and os.access(program, os.X_OK):
+            return "holdfast recall"
+    return f"{_quoted(sys.executable)} -m holdfast recall"
+
+
+def _quoted(path: str) -> str:
+    """As `shlex.quote`, which would bring `re` along."""
+    plain = path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum()
+    return path if plain and path.isascii() else "'" + path.replace("'", "'\"'\"'") + "'"

@@ -10,6 +10,7 @@ from holdfast.brief.item import Item
 from holdfast.brief.items import SECTIONS, items
 from holdfast.brief.pack import Room, pack
 from holdfast.brief.tokens import estimate, units
+from holdfast.state.rules.compactions import MARKER
 from holdfast.state.wording import one_line as short
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
 
 HEADINGS = {key: f"\n## {title}" for key, title in SECTIONS}
-MARKER = "holdfast:"
 IN_OPENING = 400
 
 

@@ -39,7 +39,7 @@ LARGEST_PAYLOAD = 32 << 20
 LEFT_OPEN: list[Store] = []
 
 
-def main(argv: list[str] | None = None) -> None:
+def main() -> None:
     """Run one hook and leave at once: nothing is left to tidy up, and exit 2 would block."""
     started = time.perf_counter()
     try:
@@ -111,7 +111,7 @@ class Job:
         return self.session()
 
     def restored(self, session: Session, ordinal: int) -> str:
-        from holdfast.actions.restore import restore
+        from holdfast.actions.restore import recall_command, restore
 
         event = self.call.event
         brief = restore(
@@ -211,21 +211,6 @@ _HANDLERS = {
     "Stop": _stop,
     "SessionEnd": _session_end,
 }
-
-
-def recall_command() -> str:
-    """How the agent can call us from its own shell: by name if that is on its path."""
-    for folder in filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep)):
-        program = os.path.join(folder, "holdfast")
-        if os.path.isfile(program) and os.access(program, os.X_OK):
-            return "holdfast recall"
-    return f"{_quoted(sys.executable)} -m holdfast recall"
-
-
-def _quoted(path: str) -> str:
-    """As `shlex.quote`, which would bring `re` along."""
-    plain = path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum()
-    return path if plain and path.isascii() else "'" + path.replace("'", "'\"'\"'") + "'"
 
 
 def _understand(raw: bytes) -> tuple[HookCall, Host]:

@@ -21,7 +21,6 @@ NOT_A_PERSON = (
     "<local-command-caveat>",
     "<command-message>",
     "<command-args>",
-    "<task-notification>",
     "<teammate-message",
     "<system-reminder>",
     "<bash-input>",

@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.actions.recall import printed, recall
+from holdfast.actions.transcript_file import state_of_file
 from holdfast.brief.render import build
 from holdfast.brief.tokens import estimate, units
 from holdfast.hosts import claude_code
-from holdfast.surfaces.cli.brief import state_of_file
 from holdfast.transcript.reader import whole_file
 from tests.unit.surfaces.conftest import Terminal
 

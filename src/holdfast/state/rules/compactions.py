@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("compaction", "summary", "reply", "tool_call", "injected")
+# Every brief carries it, with the eight digits that name the brief.
 MARKER = "holdfast:"
 HEX = frozenset("0123456789abcdef")
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import argparse
 import os
-import shutil
 import sys
-from collections.abc import Iterable, Iterator
 from typing import Any
 
 from holdfast import settings
-from holdfast.actions.restore import best_state
+from holdfast.actions.restore import best_state, recall_command
+from holdfast.actions.transcript_file import state_of_file
 from holdfast.brief.render import Brief, build
 from holdfast.brief.roles import WEIGHTS
-from holdfast.errors import BadUsage, NotATranscript
+from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code
-from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
 from holdfast.surfaces.cli.output import print_json, say
 from holdfast.surfaces.cli.sessions import (
@@ -25,9 +23,6 @@ from holdfast.surfaces.cli.sessions import (
     open_store,
     refresh,
 )
-from holdfast.transcript.events import decode
-from holdfast.transcript.model import Event
-from holdfast.transcript.reader import whole_file
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
         characters=claude_code.CHARACTERS,
         summary=_summary(args.summary),
         role=args.role,
-        recall="holdfast recall" if shutil.which("holdfast") else "python -m holdfast recall",
+        recall=recall_command(),
         session=session,
     )
     if args.json:
@@ -86,22 +81,6 @@ def _source(args: argparse.Namespace) -> tuple[str, State]:
     with open_store() as (store, _):
         row = chosen_session(store, args)
         return row["id"], best_state(store, refresh(store, row))
-
-
-def state_of_file(path: str, until_line: int | None = None) -> State:
-    """The state that a transcript file leads to."""
-    state, kinds = new_state(), set[str]()
-
-    def noted(events: Iterable[Event]) -> Iterator[Event]:
-        for event in events:
-            kinds.add(event["kind"])
-            yield event
-
-    advance(state, noted(decode(whole_file(path, until_line))))
-    # The first lines of a session may hold no message yet; a whole file of them is something else.
-    if kinds == {"bad_line"} or (not kinds and until_line is None):
-        raise NotATranscript(f"{path} holds no message of a session")
-    return state
 
 
 def described(brief: Brief, budget: int) -> dict[str, Any]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 
+from holdfast.actions.transcript_file import state_of_file
 from holdfast.brief.items import SECTIONS, items
-from holdfast.surfaces.cli.brief import state_of_file
 from holdfast.surfaces.cli.output import harmless, print_json, say
 from holdfast.surfaces.cli.sessions import (
     add_session_argument,

@@ -1,0 +1,28 @@
+"""The state of a transcript file, without a store."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from holdfast.errors import NotATranscript
+from holdfast.state.fold import advance, new_state
+from holdfast.state.model import State
+from holdfast.transcript.events import decode
+from holdfast.transcript.model import Event
+from holdfast.transcript.reader import whole_file
+
+
+def state_of_file(path: str, until_line: int | None = None) -> State:
+    """The state that a transcript file leads to."""
+    state, kinds = new_state(), set[str]()
+
+    def noted(events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            kinds.add(event["kind"])
+            yield event
+
+    advance(state, noted(decode(whole_file(path, until_line))))
+    # The first lines of a session may hold no message yet; a whole file of them is something else.
+    if kinds == {"bad_line"} or (not kinds and until_line is None):
+        raise NotATranscript(f"{path} holds no message of a session")
+    return state
