@@ -228,6 +228,18 @@ def test_a_client_that_writes_nothing_down_leaves_it_unproven(scene: Scene) -> N
     assert scene.receipts() == ["unproven"]
 
 
+def test_a_client_that_writes_the_text_itself_proves_it_too(scene: Scene) -> None:
+    scene.write(of_an_old_client(scene.made.before))
+    scene.fire("PreCompact", trigger="manual")
+    brief = scene.fire("SessionStart", source="compact").brief
+    lines = of_an_old_client(after(scene))
+    shown = {"role": "user", "content": f"<session-start-hook>{brief}</session-start-hook>"}
+    reply = len(up_to_the_reply(lines))
+    scene.write([*lines[:reply], {"type": "user", "message": shown}, *lines[reply:]])
+    scene.fire("Stop")
+    assert scene.receipts() == ["whole"]
+
+
 def test_somebody_else_s_brief_is_no_receipt_for_ours(scene: Scene) -> None:
     scene.compacted()
     scene.write(after(scene, attachment(scene, "# Where (holdfast:0badcafe)\nof another session")))

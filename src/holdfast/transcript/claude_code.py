@@ -22,7 +22,6 @@ NOT_A_PERSON = (
     "<command-message>",
     "<command-args>",
     "<teammate-message",
-    "<system-reminder>",
     "<bash-input>",
     "<bash-stdout>",
     "<bash-stderr>",
@@ -40,6 +39,8 @@ NOT_A_PERSON = (
     "Unknown skill: ",
     "Unknown slash command: ",
 )
+# Texts around what hooks and the client itself show to the model.
+INJECTED = ("<session-start-hook>", "<system-reminder>")
 # Commands that reach the transcript as they were typed, when typed while the agent was at work.
 TYPED_COMMANDS = ("/compact", "/clear")
 CONTEXT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
@@ -99,6 +100,8 @@ def _said(text: str, line: dict[str, Any]) -> Iterator[Event]:
     text = text.strip()
     if text.startswith(CONTINUED):
         yield _event("summary", text=text)
+    elif text.startswith(INJECTED):
+        yield _injected(text)
     elif line.get("isMeta") or not text:
         return
     elif text.startswith("<command-name>"):
@@ -118,6 +121,14 @@ def _said(text: str, line: dict[str, Any]) -> Iterator[Event]:
         )
     elif not text.startswith(NOT_A_PERSON):
         yield _event("prompt", text=text)
+
+
+def _injected(text: str) -> Event:
+    """What a hook gave the model, where a client writes the text itself and no attachment."""
+    inner = text.partition(">")[2].rpartition("</")[0].strip()
+    head, found, rest = inner.partition(" hook additional context: ")
+    told = found and " " not in head
+    return _event("injected", hook=head if told else "", text=rest if told else inner)
 
 
 def _command(text: str) -> Event:
