@@ -31,10 +31,15 @@ def failing(state: State) -> Iterator[Item]:
             value if newest else value - 15,
             check["line"],
             (full, brief),
-            quote=check["error"][0] if check["error"] else check["command"],
+            quote=_what_is_wrong(check["error"]) or check["command"],
             names=(check["command"],),
             floor=newest and check["kind"] != "run",
         )
+
+
+def _what_is_wrong(error: list[str]) -> str:
+    """The line that must survive: a summary that names the test has not said why it fails."""
+    return next((line for line in error if " " in line), error[0] if error else "")
 
 
 def plan(state: State) -> Iterator[Item]:

@@ -133,6 +133,19 @@ def test_a_secret_in_what_was_said_last_is_redacted() -> None:
     assert "[redacted:github-token]" in text
 
 
+def test_a_summary_that_names_the_test_has_not_said_why_it_fails() -> None:
+    state = new_state()
+    state["checks"] = [
+        {
+            "command": "make test", "kind": "test", "ok": False, "line": 9, "runs": 1,
+            "error": ["test_retry", "E   assert 1 == 2"], "where": "tests/test_retry.py:4",
+        }
+    ]  # fmt: skip
+    named = "`make test` fails in test_retry at tests/test_retry.py:4"
+    assert "E   assert 1 == 2" in brief(state, summary=named).text
+    assert "Failing now" not in brief(state, summary=f"{named}: E   assert 1 == 2").text
+
+
 def test_an_empty_session_gives_a_short_pointer() -> None:
     text = brief(new_state()).text
     assert "one lookup away" in text
