@@ -14,6 +14,12 @@ from typing import Any
 WORDS = ("queue", "retry", "worker", "job", "lease", "timeout", "backoff", "handler", "schema")
 
 
+def moment(second: int) -> str:
+    """A second of the session, as hosts write it."""
+    day, hour, minute = second // 86400 % 28 + 1, second // 3600 % 24, second // 60 % 60
+    return f"2026-11-{day:02}T{hour:02}:{minute:02}:{second % 60:02}.000Z"
+
+
 def lines(seed: int = 7) -> Iterator[str]:
     """An endless session: every turn a prompt, then some twenty tool calls."""
     pick = random.Random(seed)
@@ -24,11 +30,18 @@ def lines(seed: int = 7) -> Iterator[str]:
         number += 1
         told = {
             "parentUuid": f"u{number - 1}", "isSidechain": False, "type": kind,
-            "message": message, "uuid": f"u{number}", "timestamp": "2026-11-15T10:00:00.000Z",
+            "message": message, "uuid": f"u{number}", "timestamp": moment(number),
             "userType": "external", "cwd": "/home/dev/app", "sessionId": "bench",
             "version": "2.1.325", "gitBranch": "main", **more,
         }  # fmt: skip
         return json.dumps(told, separators=(",", ":")) + "\n"
+
+    def code(count: int) -> str:
+        """Tool output is code for the most part: quotes, tabs and line ends to be decoded."""
+        return "\n".join(
+            f'    {number}\tif {pick.choice(WORDS)}["{pick.choice(WORDS)}"] != "{prose(4)}":'
+            for number in range(count)
+        )
 
     def prose(count: int) -> str:
         return " ".join(pick.choice(WORDS) for _ in range(count))
@@ -43,7 +56,7 @@ def lines(seed: int = 7) -> Iterator[str]:
             path = f"/home/dev/app/src/{pick.choice(WORDS)}/{pick.choice(WORDS)}.py"
             usage = {"input_tokens": 5, "cache_read_input_tokens": 1000 * (turn % 150) + call * 50}
             tool: dict[str, Any] = {"type": "tool_use", "id": ident}
-            output = "\n".join(prose(12) for _ in range(pick.choice((3, 20, 60))))
+            output = code(pick.choice((3, 20, 60, 120)))
             result: Any = {"stdout": output, "stderr": "", "interrupted": False}
             if call % 4 == 0:
                 tool |= {"name": "Read", "input": {"file_path": path}}

@@ -47,6 +47,9 @@ THEIRS = {
     ("rich", "surfaces"),
     ("tree_sitter", "eval"),
     ("tree_sitter_bash", "eval"),
+    # Whichever of the two can unpack .zst; neither is needed.
+    ("compression", "transcript"),
+    ("zstandard", "transcript"),
 }
 
 # What the pure parts do without: the clock, chance, the environment, files, processes, the network.

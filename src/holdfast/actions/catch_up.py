@@ -7,7 +7,8 @@ from holdfast.actions.receipt import note_receipts
 from holdfast.errors import NotATranscript, StoreUnavailable
 from holdfast.state.fold import VERSION as STATE_VERSION
 from holdfast.state.fold import advance, new_state
-from holdfast.transcript.events import decode
+from holdfast.transcript.agent_files import with_agents
+from holdfast.transcript.events import Decoder
 from holdfast.transcript.reader import Reader
 
 TYPE_CHECKING = False
@@ -91,7 +92,10 @@ def _read_on(
         return state, cursor, False, str(problem)
     if reader.restarted or outdated:
         state = new_state()
+        cursor = None
     before = reader.offset
-    advance(state, decode(reader.lines(stop=stop, finished=finished)))
+    decoder = Decoder(cursor, reader.earlier())
+    lines = reader.lines(stop=stop, finished=finished)
+    advance(state, with_agents(decoder.events(lines), path))
     moved = reader.restarted or outdated or reader.offset != before or cursor is None
-    return state, reader.cursor() if moved else cursor, moved, ""
+    return state, {**reader.cursor(), **decoder.memory()} if moved else cursor, moved, ""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from holdfast.errors import NotATranscript
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
+from holdfast.transcript.agent_files import with_agents
 from holdfast.transcript.events import decode
 from holdfast.transcript.model import Event
 from holdfast.transcript.reader import whole_file
@@ -21,7 +22,7 @@ def state_of_file(path: str, until_line: int | None = None) -> State:
             kinds.add(event["kind"])
             yield event
 
-    advance(state, noted(decode(whole_file(path, until_line))))
+    advance(state, with_agents(noted(decode(whole_file(path, until_line))), path))
     # The first lines of a session may hold no message yet; a whole file of them is something else.
     if kinds == {"bad_line"} or (not kinds and until_line is None):
         raise NotATranscript(f"{path} holds no message of a session")

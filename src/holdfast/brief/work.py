@@ -113,7 +113,7 @@ def now(state: State) -> Iterator[Item]:
             (f"- started: /{started['name']}{said} {ref(started['line'])}",),
             names=(started["name"],),
         )
-    if question := state["question"]:
+    for question in state["questions"]:
         yield Item(
             "now",
             "question",
@@ -129,7 +129,9 @@ def agents(state: State) -> Iterator[Item]:
         running = agent["status"] == "running"
         task = short(agent["task"], 120)
         result = f" → {short(agent['result'], 300)}" if agent["result"] else ""
-        head = f"- {agent['type'] or 'agent'} {agent['id'][-9:]} {agent['status']}: "
+        # Only a host's own id can be used to go on with it.
+        ident = f" {agent['id']}" if agent["id"] != agent["call"] else ""
+        head = f"- {agent['type'] or 'agent'}{ident} {agent['status']}: "
         yield Item(
             "agents",
             "agent",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state import rules
+from holdfast.state import queue, rules
 from holdfast.state.wording import clip
 
 TYPE_CHECKING = False
@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from holdfast.state.model import State
+    from holdfast.state.model import Call, State
     from holdfast.transcript.model import Event
 
-VERSION = 1
+VERSION = 2
 MOST_BAD_LINES = 20
 MOST_CALLS = 100
-LONGEST_INPUT, LONGEST_COMMAND, DEEPEST_INPUT = 4000, 16_000, 8
+LONGEST_INPUT, LONGEST_COMMAND, WIDEST, DEEPEST_INPUT = 4000, 16_000, 100, 8
 
 
 def new_state() -> State:
@@ -31,13 +31,16 @@ def new_state() -> State:
         "rules": [],
         "decisions": [],
         "plan": [],
+        "plan_file": None,
         "files": {},
         "checks": [],
         "branch": "",
         "commits": [],
+        "dirty": None,
         "pull_requests": [],
         "last_speaker": "",
-        "question": None,
+        "questions": [],
+        "blockers": [],
         "doing": None,
         "agents": [],
         "commands": [],
@@ -54,6 +57,8 @@ def new_state() -> State:
         },
         "compactions": [],
         "calls": {},
+        "agent_calls": {},
+        "queue": [],
     }
 
 
@@ -66,20 +71,33 @@ def fold(state: State, events: Iterable[Event]) -> State:
 
 def advance(state: State, events: Iterable[Event]) -> None:
     """Fold events into a state that the caller owns, such as one just read from the store."""
+    by_kind, of_agent = rules.BY_KIND, rules.of_agent
     for event in events:
         kind = event["kind"]
         if kind == "place":
             event = _moved(state, event)
             if not event["place"]:
                 continue
-        state["lines"] = max(state["lines"], event["line"])
-        if kind == "bad_line":
+        if event["line"] > state["lines"]:
+            state["lines"] = event["line"]
+        if kind == "tool_call":
+            _remember(_calls(state, event), event, state["place"].get("cwd", ""))
+        elif kind == "tool_result":
+            event = _paired(state, event)
+            kind = "tool"
+        elif kind == "queue":
+            waited = queue.moved(state, event)
+            if waited is None:
+                continue
+            event, kind = waited, waited["kind"]
+        elif kind == "bad_line":
             state["bad_lines"] = [*state["bad_lines"], event["line"]][:MOST_BAD_LINES]
-        if kind == "tool_call" and not event.get("agent"):
-            _remember(state, event)
-        elif kind == "tool_result" and not event.get("agent"):
-            rules.apply(state, _paired(state, event))
-        rules.apply(state, event)
+        if "agent" in event:
+            # What a sub-agent did is its own: it never counts as the main session's doing.
+            of_agent(state, event)
+        elif "queued" not in event or not queue.was_heard(state, event):
+            for apply in by_kind.get(kind, ()):
+                apply(state, event)
 
 
 def _moved(state: State, event: Event) -> Event:
@@ -90,19 +108,28 @@ def _moved(state: State, event: Event) -> Event:
     return {**event, "place": news}
 
 
-def _remember(state: State, event: Event) -> None:
-    calls, given = state["calls"], _slim(event["input"], DEEPEST_INPUT)
-    if isinstance(command := event["input"].get("command"), str):
-        given["command"] = clip(command, LONGEST_COMMAND)
-    calls[event["id"]] = {
+def _calls(state: State, event: Event) -> dict[str, Call]:
+    """The calls that wait for a result: sub-agents' are kept apart from the session's own."""
+    return state["agent_calls"] if "agent" in event else state["calls"]
+
+
+def _remember(calls: dict[str, Call], event: Event, folder: str) -> None:
+    given = event["input"]
+    call = calls[event["id"]] = {
         "name": event["name"],
-        "input": given,
+        "input": {name: _slim(value, DEEPEST_INPUT) for name, value in _first(given).items()},
         "line": event["line"],
         # Where the call was made: its result can tell another folder, if it went there.
-        "cwd": state["place"].get("cwd", ""),
+        "cwd": folder,
     }
+    if isinstance(command := given.get("command"), str):
+        call["input"]["command"] = clip(command, LONGEST_COMMAND)
     while len(calls) > MOST_CALLS:
         del calls[next(iter(calls))]
+
+
+def _first(given: dict[str, Any]) -> dict[str, Any]:
+    return given if len(given) <= WIDEST else dict(list(given.items())[:WIDEST])
 
 
 def _slim(value: Any, depth: int) -> Any:
@@ -113,15 +140,15 @@ def _slim(value: Any, depth: int) -> Any:
     if isinstance(value, list | dict) and not depth:
         return None
     if isinstance(value, list):
-        return [_slim(part, depth - 1) for part in value[:100]]
+        return [_slim(part, depth - 1) for part in value[:WIDEST]]
     if isinstance(value, dict):
-        return {name: _slim(part, depth - 1) for name, part in list(value.items())[:100]}
+        return {name: _slim(part, depth - 1) for name, part in _first(value).items()}
     return value
 
 
 def _paired(state: State, event: Event) -> Event:
     """The call and its result as one event of kind `tool`."""
-    call = state["calls"].pop(event["id"], None)
+    call = _calls(state, event).pop(event["id"], None)
     tool: dict[str, Any] = {**event, "kind": "tool", "name": "", "input": {}}
     if call is not None:
         tool.update(

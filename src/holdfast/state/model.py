@@ -26,6 +26,10 @@ class Rule(TypedDict):
     line: int
     superseded: int
     """The line of the later correction, or 0."""
+    scope: str
+    """What it is limited to, in the user's own words, if they say so."""
+    weak: bool
+    """Perhaps it only tells something: “we don't have it” forbids nothing."""
 
 
 class Decision(TypedDict):
@@ -33,6 +37,9 @@ class Decision(TypedDict):
     kind: Literal["chosen", "rejected"]
     by: Literal["user", "agent"]
     line: int
+    over: str
+    """What it was chosen over, if that was said."""
+    why: str
 
 
 class PlanItem(TypedDict):
@@ -41,6 +48,16 @@ class PlanItem(TypedDict):
     status: str
     line: int
     blocked_by: list[str]
+    wave: int
+    """The wave it belongs to, or 0."""
+
+
+class PlanFile(TypedDict):
+    """The plan that a host keeps in a file of its own."""
+
+    path: str
+    text: str
+    line: int
 
 
 class Started(TypedDict):
@@ -88,10 +105,15 @@ class Commit(TypedDict):
 
 class Agent(TypedDict):
     id: str
+    call: str
+    """The tool call that started it."""
     type: str
     task: str
     status: str
     result: str
+    """What it found, in its own last words."""
+    files: dict[str, str]
+    """What it did itself to files: edited, created, read."""
     line: int
 
 
@@ -106,6 +128,8 @@ class Delivery(TypedDict):
 
 
 class Compaction(TypedDict):
+    id: str
+    """The host's identity of it: a resumed session's log may begin with another's compaction."""
     line: int
     trigger: str
     before: int
@@ -135,6 +159,13 @@ class Said(TypedDict):
     line: int
 
 
+class Dirty(TypedDict):
+    """What git last said is not committed."""
+
+    files: list[str]
+    line: int
+
+
 class Call(TypedDict):
     """A tool call whose result has not been read yet."""
 
@@ -142,6 +173,17 @@ class Call(TypedDict):
     input: dict[str, Any]
     line: int
     cwd: str
+
+
+class Waiting(TypedDict):
+    """Typed while the agent was at work, and not yet given to it."""
+
+    kind: str
+    """prompt or command; empty for what is not a person's."""
+    name: str
+    text: str
+    line: int
+    at: str
 
 
 class State(TypedDict):
@@ -154,17 +196,24 @@ class State(TypedDict):
     rules: list[Rule]
     decisions: list[Decision]
     plan: list[PlanItem]
+    plan_file: PlanFile | None
     files: dict[str, FileTrail]
     checks: list[Check]
     branch: str
     commits: list[Commit]
+    dirty: Dirty | None
     pull_requests: list[Said]
     last_speaker: Literal["", "user", "agent"]
     """Whose message is the last one; a tool's result counts as the user's, as hosts have it."""
-    question: Said | None
+    questions: list[Said]
+    """Asked of the user and not yet answered."""
+    blockers: list[Said]
     doing: Said | None
     agents: list[Agent]
     commands: list[Started]
     usage: Usage
     compactions: list[Compaction]
     calls: dict[str, Call]
+    agent_calls: dict[str, Call]
+    """The same, of sub-agents."""
+    queue: list[Waiting]

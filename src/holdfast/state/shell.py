@@ -19,6 +19,9 @@ SPACE = " \t"
 # Where a run of plain signs ends, outside and inside double quotes.
 SPECIAL = frozenset(" \t\r\n;|()<>&'\"\\$`{")
 SPECIAL_QUOTED = frozenset('"\\$`')
+MARK = "\0"
+MARK_SPECIAL = str.maketrans(dict.fromkeys(SPECIAL, MARK))
+MARK_SPECIAL_QUOTED = str.maketrans(dict.fromkeys(SPECIAL_QUOTED, MARK))
 # Words that open or close a construct; the command behind them is what counts.
 KEYWORDS = frozenset(
     ("if", "then", "elif", "else", "fi", "while", "until", "do", "done", "{", "}", "!", "time")
@@ -55,18 +58,23 @@ def commands(script: str) -> list[Command]:
     except RecursionError:
         # Nested deeper than anyone writes: what came before still counts.
         found = parser.found
-    _last_read.clear()
+    if len(_last_read) > MOST_READ:
+        _last_read.clear()
     _last_read[script] = found
     return found
 
 
-# Several rules ask about the same command, one after the other.
+# Several rules ask about the same command, and about those that failed before.
 _last_read: dict[str, list[Command]] = {}
+MOST_READ = 100
 
 
 class _Parser:
     def __init__(self, script: str) -> None:
         self.text = script.replace("\\\r\n", "").replace("\\\n", "")
+        # The same text with one sign for all that are special: their places are found by C code.
+        self.marked = self.text.translate(MARK_SPECIAL)
+        self.marked_quoted = self.text.translate(MARK_SPECIAL_QUOTED)
         self.at = 0
         self.depth = 0
         self.variables: dict[str, list[str]] = {}
@@ -170,7 +178,7 @@ class _Parser:
         while self.at < len(self.text):
             sign = self.text[self.at]
             if sign not in SPECIAL:
-                parts.append([self._run(SPECIAL)])
+                parts.append([self._run(self.marked)])
                 continue
             if sign in " \t\r\n;|()<>&":
                 break
@@ -188,12 +196,11 @@ class _Parser:
                 parts.append(self._braces())
         return _joined(parts)
 
-    def _run(self, ends: frozenset[str]) -> str:
+    def _run(self, marked: str) -> str:
         """The plain signs from here on."""
-        start, text, length = self.at, self.text, len(self.text)
-        while self.at < length and text[self.at] not in ends:
-            self.at += 1
-        return text[start : self.at]
+        start, end = self.at, marked.find(MARK, self.at)
+        self.at = end if end >= 0 else len(marked)
+        return self.text[start : self.at]
 
     def _braces(self) -> list[str]:
         """`{a,b}` is a and b; anything else in braces is itself."""
@@ -242,7 +249,7 @@ class _Parser:
                 yield [sign]
             else:
                 self.at -= 1
-                yield [self._run(SPECIAL_QUOTED)]
+                yield [self._run(self.marked_quoted)]
 
     def _expansion(self, sign: str) -> list[str] | None:
         """What stands behind `$` or a back-quote, if it can be known."""

@@ -21,7 +21,19 @@ def plain(value: Any) -> str:
 
 def keep(text: str, most: int) -> str:
     """Text as it may stand in the state: without secrets, and no longer than `most`."""
-    return clip(redact(text), most)
+    if len(text) > SHORT:
+        return clip(redact(text), most)
+    clean = _clean.get(text)
+    if clean is None:
+        if len(_clean) > MOST_CLEAN:
+            _clean.clear()
+        clean = _clean[text] = redact(text)
+    return clip(clean, most)
+
+
+# Commands and names come again and again: what was found clean is not looked over anew.
+_clean: dict[str, str] = {}
+SHORT, MOST_CLEAN = 300, 1000
 
 
 def clip(text: str, most: int) -> str:
@@ -62,9 +74,52 @@ def words(text: str) -> str:
     return f" {' '.join(text.lower().translate(_PUNCTUATION).split())} "
 
 
-def has_any(padded: str, cues: tuple[str, ...]) -> bool:
-    return any(cue in padded for cue in cues)
+class Heard:
+    """A text, prepared for many questions about its words."""
+
+    __slots__ = ("in_order", "words")
+
+    def __init__(self, text: str) -> None:
+        self.in_order = text.lower().translate(_PUNCTUATION).split()
+        self.words = frozenset(self.in_order)
+
+    @property
+    def padded(self) -> str:
+        """The words between single spaces, in which a phrase can be looked up."""
+        return f" {' '.join(self.in_order)} "
 
 
-def cues(*phrases: str) -> tuple[str, ...]:
-    return tuple(f" {phrase} " for phrase in phrases)
+def heard(text: str) -> Heard:
+    """What `Heard` makes of a text; several rules ask about the same one in turn."""
+    if text not in _last_heard:
+        _last_heard.clear()
+        _last_heard[text] = Heard(text)
+    return _last_heard[text]
+
+
+_last_heard: dict[str, Heard] = {}
+
+
+class Cues:
+    """Words and phrases that tell what a sentence is."""
+
+    __slots__ = ("_anywhere", "_firsts", "_phrases", "_words")
+
+    def __init__(self, *phrases: str, anywhere: tuple[str, ...] = ()) -> None:
+        """`anywhere` is for writing that does not set words apart by spaces."""
+        self._words = frozenset(phrase for phrase in phrases if " " not in phrase)
+        self._phrases = tuple(f" {phrase} " for phrase in phrases if " " in phrase)
+        self._firsts = frozenset(phrase.split()[0] for phrase in self._phrases)
+        self._anywhere = anywhere
+
+    def among(self, heard: Heard) -> bool:
+        if not self._words.isdisjoint(heard.words):
+            return True
+        if not self._firsts.isdisjoint(heard.words):
+            padded = heard.padded
+            if any(phrase in padded for phrase in self._phrases):
+                return True
+        return bool(self._anywhere) and self._stands_anywhere(heard.padded)
+
+    def _stands_anywhere(self, padded: str) -> bool:
+        return not padded.isascii() and any(cue in padded for cue in self._anywhere)

@@ -1,4 +1,4 @@
-"""Decode transcript lines into events, whatever a line may hold."""
+"""Decode transcript lines into events, whatever a line may hold, and each message once."""
 
 from __future__ import annotations
 
@@ -7,34 +7,107 @@ from holdfast.transcript import claude_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
-    from holdfast.transcript.model import Event
+    from holdfast.transcript.model import Cursor, Event
 
 # Copies of whole requests that newer clients write: large, and nothing in them is new.
 NOISE = b'{"type":"api-request'
+# What a running command has printed so far, and which hooks run: told again when they are done.
+PROGRESS = b'"type":"progress","data":{"type":"'
+# The head of a line, in which its type stands.
+HEAD = 1200
+MOST_AT_ONCE = 50
+MESSAGES = ("user", "assistant")
+
+
+class Decoder:
+    """Turns lines into events.
+
+    A host may write messages down again that it wrote before, with their old identity and time
+    (https://github.com/anthropics/claude-code/issues/92089). Only a message that is not newer
+    than the newest one can be such a copy, so only then it is looked up.
+    """
+
+    __slots__ = ("_at", "_earlier", "_place", "_same_time", "_seen")
+
+    def __init__(
+        self, cursor: Cursor | None = None, earlier: Callable[[], set[str]] | None = None
+    ) -> None:
+        """`earlier` gives the identities of all messages before the cursor, if it is asked."""
+        self._at = cursor.get("newest_at", "") if cursor else ""
+        self._same_time = list(cursor.get("newest_ids", ())) if cursor else []
+        self._seen: set[str] = set()
+        self._earlier = earlier
+        self._place: dict[str, str] = {}
+
+    def memory(self) -> Cursor:
+        """What the next decoder must know to go on as if it were this one."""
+        return {"newest_at": self._at, "newest_ids": self._same_time}
+
+    def events(self, numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
+        """Events of transcript lines. A line that is not JSON is told as a `bad_line`."""
+        where: tuple[Any, ...] = ()
+        for number, raw in numbered:
+            if raw.startswith(NOISE) or _is_progress(raw) or not raw.strip():
+                continue
+            line = _parsed(raw)
+            if not isinstance(line, dict):
+                yield {"kind": "bad_line", "line": number}
+                continue
+            kind = line.get("type")
+            if kind in MESSAGES:
+                if self._repeats(line.get("uuid"), line.get("timestamp")):
+                    continue
+                stands = (
+                    line.get("cwd"), line.get("gitBranch"), line.get("version"),
+                    line.get("sessionId"), line.get("isSidechain"),
+                )  # fmt: skip
+                if stands != where:
+                    where = stands
+                    found = claude_code.place(line)
+                    if found and found != self._place:
+                        self._place = found
+                        yield {"kind": "place", "line": number, "place": found}
+            yield from claude_code.events(line, number)
+
+    def _repeats(self, ident: Any, at: Any) -> bool:
+        """Whether this message was told before."""
+        if not isinstance(ident, str) or not isinstance(at, str):
+            return False
+        if at > self._at:
+            self._at, self._same_time = at, [ident]
+        elif at == self._at:
+            if ident in self._seen or ident in self._same_time:
+                return True
+            if len(self._same_time) < MOST_AT_ONCE:
+                self._same_time.append(ident)
+        elif ident in self._seen or ident in self._before():
+            return True
+        self._seen.add(ident)
+        return False
+
+    def _before(self) -> set[str]:
+        if self._earlier is not None:
+            self._seen |= self._earlier()
+            self._earlier = None
+        return self._seen
 
 
 def decode(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
-    """Events of transcript lines. A line that is not JSON is told as a `bad_line`."""
-    place: dict[str, str] = {}
-    for number, raw in numbered:
-        if raw.startswith(NOISE) or not raw.strip():
-            continue
-        line = _parsed(raw.decode("utf-8", "replace").lstrip("\ufeff"))
-        if not isinstance(line, dict):
-            yield {"kind": "bad_line", "line": number}
-            continue
-        found = claude_code.place(line)
-        if found and found != place:
-            place = found
-            yield {"kind": "place", "line": number, "place": place}
-        yield from claude_code.events(line, number)
+    """The events of a log that is read from its beginning."""
+    return Decoder().events(numbered)
 
 
-def _parsed(text: str) -> Any:
+def _is_progress(raw: bytes) -> bool:
+    at = raw.find(PROGRESS, 0, HEAD)
+    return at >= 0 and not raw.startswith(b"agent_", at + len(PROGRESS))
+
+
+def _parsed(raw: bytes) -> Any:
     """The value of a line, or None."""
+    text = raw.decode("utf-8", "replace").lstrip("\ufeff")
     try:
         return quick_json.loads(text)
     except RecursionError:

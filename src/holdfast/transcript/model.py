@@ -18,7 +18,10 @@ Kind = Literal[
     "injected",
     "pull_request",
     "plan",
+    "plan_file",
     "agent_done",
+    "agent_work",
+    "queue",
     "bad_line",
 ]
 
@@ -33,6 +36,13 @@ class Event(TypedDict, total=False):
     line: Required[int]
     at: str
     agent: str
+    """Whose doing it is, if a sub-agent's."""
+    parent: str
+    """The call that started that sub-agent."""
+    queued: bool
+    """Typed while the agent was at work."""
+    waited: bool
+    """Told by the queue alone; the line is where it was typed."""
     text: str
     id: str
     name: str
@@ -62,3 +72,6 @@ class Cursor(TypedDict, total=False):
     head_length: int
     head_checksum: int
     open_line: bool
+    newest_at: str
+    """The time of the newest message, and the identities of those that have it."""
+    newest_ids: list[str]

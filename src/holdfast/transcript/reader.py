@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from gzip import GzipFile
-    from typing import IO
+    from typing import IO, Any
 
     from holdfast.transcript.model import Cursor
 
@@ -23,6 +23,8 @@ CHUNK = 1 << 20
 HEAD = 4096
 # A line is one message. The longest seen in real sessions is 1.9 MB (a base64 image).
 LONGEST_LINE = 64 << 20
+# What stands before the identity of a message.
+IDENTITY = b'"uuid":"'
 
 
 class Reader:
@@ -113,29 +115,57 @@ class Reader:
                 continue
             first, *others = chunk.split(b"\n")
             rest = others.pop()
-            yield from self._take(b"".join([*parts, first]), length + len(first))
+            if self._takes(length + len(first)):
+                yield self.line, b"".join([*parts, first])
             for line in others:
-                yield from self._take(line, len(line))
+                if self._takes(len(line)):
+                    yield self.line, line
             parts, length = [rest], len(rest)
             if stop is not None and stop():
                 return
         if finished and length:
-            yield from self._take(b"".join(parts), length, newline=0)
             self._open_line = True
+            if self._takes(length, newline=0):
+                yield self.line, b"".join(parts)
 
-    def _take(self, line: bytes, length: int, newline: int = 1) -> Iterator[tuple[int, bytes]]:
+    def _takes(self, length: int, newline: int = 1) -> bool:
+        """Step over a line; whether it is short enough to be looked at."""
         self.offset += length + newline
         self.line += 1
-        if length > LONGEST_LINE:
-            self.too_long.append(self.line)
-        else:
-            yield self.line, line
+        if length <= LONGEST_LINE:
+            return True
+        self.too_long.append(self.line)
+        return False
+
+    def earlier(self) -> Callable[[], set[str]]:
+        """Gives, when asked, the identities of all messages that stand before the cursor."""
+        end = self.offset
+
+        def identities() -> set[str]:
+            found: set[str] = set()
+            with _open(self.path) as file:
+                left, tail = end, b""
+                while left > 0 and (chunk := file.read(min(CHUNK, left))):
+                    left -= len(chunk)
+                    pieces = (tail + chunk).split(IDENTITY)
+                    # The last one may go on in the next chunk.
+                    found.update(_until_quote(piece) for piece in pieces[1:-1])
+                    tail = IDENTITY + pieces[-1] if len(pieces) > 1 else pieces[-1][-HEAD:]
+                found.update(_until_quote(piece) for piece in tail.split(IDENTITY)[1:])
+            return found
+
+        return identities
+
+
+def _until_quote(text: bytes) -> str:
+    return text[:100].partition(b'"')[0].decode("utf-8", "replace")
 
 
 def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, bytes]]:
-    """The leading lines of a file that nobody writes to any more; `.gz` is unpacked."""
+    """The leading lines of a file that nobody writes to any more; packed ones are unpacked."""
     reader = Reader(path)
-    lines = _unpacked(reader) if path.endswith(".gz") else reader.lines(finished=True)
+    packed = path.endswith((".gz", ".zst"))
+    lines = _unpacked(reader) if packed else reader.lines(finished=True)
     for number, line in lines:
         if until_line is not None and number > until_line:
             return
@@ -150,10 +180,33 @@ def _open(path: str) -> IO[bytes]:
 
 
 def _unpacked(reader: Reader) -> Iterator[tuple[int, bytes]]:
-    import gzip
+    if reader.path.endswith(".gz"):
+        import gzip
 
+        opened: Any = gzip.open
+        problems: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error)
+    else:
+        opened, problems = _zstandard()
     try:
-        with gzip.open(reader.path, "rb") as file:
+        with opened(reader.path, "rb") as file:
             yield from reader.split(file, None, finished=True)
-    except (OSError, EOFError, zlib.error) as problem:
+    except problems as problem:
         raise NotATranscript(f"{reader.path} ({problem})") from None
+
+
+def _zstandard() -> tuple[Any, tuple[type[Exception], ...]]:
+    """What Python 3.14 brings along, or the package of that name."""
+    try:
+        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        pass
+    else:
+        return zstd.open, (OSError, EOFError, zstd.ZstdError)
+    try:
+        import zstandard
+    except ImportError:
+        raise NotATranscript(
+            "this Python cannot unpack .zst",
+            hint="unpack it with `zstd -d`, or: pip install zstandard",
+        ) from None
+    return zstandard.open, (OSError, EOFError, zstandard.ZstdError)

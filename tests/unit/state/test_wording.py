@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.state.wording import clip, cues, has_any, keep, one_line, plain, sentences, words
+from holdfast.state.wording import Cues, Heard, clip, keep, one_line, plain, sentences
 
 
 @pytest.mark.parametrize(
@@ -75,7 +75,7 @@ def test_a_secret_is_taken_out_before_the_text_is_cut() -> None:
     ],
 )
 def test_a_cue_is_found_as_whole_words(text: str, cue: str, found: bool) -> None:
-    assert has_any(words(text), cues("nothing", cue)) == found
+    assert Cues("nothing", cue).among(Heard(text)) == found
 
 
 @pytest.mark.parametrize(

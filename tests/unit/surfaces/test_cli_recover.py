@@ -80,7 +80,7 @@ def test_state_shows_every_part_with_its_lines(seasoned: Terminal) -> None:
 
 def test_state_as_json_is_the_whole_state(seasoned: Terminal, rehearsal: Rehearsal) -> None:
     told = seasoned.run("state", "--json").json
-    assert told["version"] == 1
+    assert told["version"] == 2
     assert len(told["compactions"]) == 1
     assert {rule["kind"] for rule in told["rules"]} == {"prohibition", "requirement"}
 

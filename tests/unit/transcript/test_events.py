@@ -131,7 +131,6 @@ def test_somebody_who_speaks_of_requests_is_heard(line: Line, event: Line) -> No
         "progress",
         "summary",
         "file-history-snapshot",
-        "queue-operation",
         "last-prompt",
         "mode",
         "ai-title",

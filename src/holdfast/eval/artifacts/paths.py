@@ -7,6 +7,10 @@ import re
 
 DRIVE = re.compile(r"[A-Za-z]:(?=[\\/]|$)")
 GIT_BASH_DRIVE = re.compile(r"/([A-Za-z])(?=/|$)")
+# Whose home `~` is, told by where the session began.
+OWN_HOME = re.compile(r"/(?:home|Users)/[^/]+(?=/|$)|/root(?=/|$)")
+# macOS shows these folders with and without it.
+MAC_ALIAS = re.compile(r"^/private(?=/(?:tmp|var|etc)/)")
 HOME = re.compile(r"~[\w.-]*(?=/|$)")
 
 
@@ -17,9 +21,14 @@ class Names:
         self._windows = bool(DRIVE.match(first_cwd)) or "\\" in first_cwd
         self._with_backslashes: set[str] = set()
         self.root = _resolved(self._slashed(first_cwd)) if first_cwd else ""
+        home = OWN_HOME.match(self.root)
+        self.home = home[0] if home else ""
 
     def key(self, path: str, cwd: str) -> str:
         slashed = self._slashed(path)
+        if self.home and (slashed == "~" or slashed.startswith("~/")):
+            slashed = self.home + slashed[1:]
+        slashed = MAC_ALIAS.sub("", slashed)
         if not (slashed.startswith("/") or HOME.match(slashed) or DRIVE.match(slashed)):
             slashed = f"{self._slashed(cwd)}/{slashed}" if cwd else slashed
         key = _resolved(slashed)

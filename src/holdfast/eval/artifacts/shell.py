@@ -93,6 +93,8 @@ class Shell(ABC):
         """Globs see only the files and folders that the session has come across."""
         if self.cwd is None and not pattern.startswith(("/", "~")):
             return []
+        if self.names.home and pattern.startswith("~/"):
+            pattern = self.names.home.translate(QUOTED) + pattern[1:]
         wanted = glob_pattern(self.names.key(pattern, (self.cwd or "").translate(QUOTED)))
         folders = [key for key in self.world.present_folders() if wanted.match(key)]
         if pattern.endswith("/"):

@@ -6,6 +6,7 @@ Adding a rule is a module and a line here.
 from __future__ import annotations
 
 from holdfast.state.rules import (
+    agent_work,
     agents,
     checks,
     commands,
@@ -42,18 +43,10 @@ RULES = (
     compactions,
 )
 
-_BY_KIND: dict[str, list[Callable[[State, Event], None]]] = {}
+# The rules that want to know of each kind of event, in their order.
+BY_KIND: dict[str, list[Callable[[State, Event], None]]] = {}
 for _rule in RULES:
     for _kind in _rule.HANDLES:
-        _BY_KIND.setdefault(_kind, []).append(_rule.apply)
+        BY_KIND.setdefault(_kind, []).append(_rule.apply)
 
-
-def apply(state: State, event: Event) -> None:
-    """Let every rule that handles this kind of event change the state.
-
-    What a sub-agent did is its own: it never counts as the main session's doing.
-    """
-    if event.get("agent"):
-        return
-    for change in _BY_KIND.get(event["kind"], ()):
-        change(state, event)
+of_agent = agent_work.apply

@@ -1,65 +1,132 @@
-"""Sub-agents: what each was asked, and what came back."""
+"""Sub-agents: what each was asked, how it stands, and what came back."""
 
 from __future__ import annotations
 
+from holdfast.state.paths import relative
 from holdfast.state.wording import keep, one_line, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.state.model import State
+    from holdfast.state.model import Agent, State
     from holdfast.transcript.model import Event
 
-HANDLES = ("tool_call", "tool", "agent_done")
+HANDLES = ("tool_call", "tool", "agent_done", "agent_work")
 MOST = 60
-TOOLS = ("Agent", "Task")
+MOST_FILES = 60
+LONGEST_RESULT = 600
+STARTS = ("Agent", "Task")
+ASKS_ABOUT = ("TaskOutput", "AgentOutputTool", "TaskStop", "SendMessage")
 
 
 def apply(state: State, event: Event) -> None:
-    if event["kind"] == "agent_done":
-        _came_back(state, event)
-        return
-    if event["name"] not in TOOLS:
-        return
-    if event["kind"] == "tool_call":
-        given = event["input"]
-        state["agents"].append(
-            {
-                "id": event["id"],
-                "type": plain(given.get("subagent_type")),
-                "task": keep(plain(given.get("description") or given.get("prompt")), 200),
-                "status": "running",
-                "result": "",
-                "line": event["line"],
-            }
-        )
-        del state["agents"][:-MOST]
-        return
-    agent = next((known for known in state["agents"] if known["id"] == event["id"]), None)
+    kind = event["kind"]
+    if kind == "agent_done":
+        agent = named(state, event["id"])
+        if agent is not None:
+            _ended(agent, event["name"] or "completed", event["text"], event["line"])
+    elif kind == "agent_work":
+        _worked(state, event)
+    elif event["name"] in STARTS:
+        (_started if kind == "tool_call" else _answered)(state, event)
+    elif kind == "tool" and event["name"] in ASKS_ABOUT:
+        _asked_about(state, event)
+
+
+def named(state: State, ident: str) -> Agent | None:
+    """The sub-agent of that id, or started by the call of that id."""
+    known = (agent for agent in reversed(state["agents"]) if ident in (agent["id"], agent["call"]))
+    return next(known, None) if ident else None
+
+
+def _started(state: State, event: Event) -> None:
+    given = event["input"]
+    state["agents"].append(
+        {
+            "id": event["id"],
+            "call": event["id"],
+            "type": keep(plain(given.get("subagent_type")), 100),
+            "task": keep(plain(given.get("description") or given.get("prompt")), 200),
+            "status": "running",
+            "result": "",
+            "files": {},
+            "line": event["line"],
+        }
+    )
+    del state["agents"][:-MOST]
+
+
+def _answered(state: State, event: Event) -> None:
+    agent = named(state, event["id"])
     if agent is None:
         return
     detail = event.get("detail")
-    started = isinstance(detail, dict) and detail.get("status") == "async_launched"
-    agent["status"] = "running" if started else "completed" if event["ok"] else "failed"
-    agent["result"] = keep(one_line(_said(detail) or event.get("text", ""), 1200), 600)
-    agent["line"] = event["line"]
-    if isinstance(detail, dict):
-        agent["id"] = plain(detail.get("agentId")) or agent["id"]
+    told = detail if isinstance(detail, dict) else {}
+    running = told.get("status") == "async_launched"
+    status = "running" if running else "completed" if event["ok"] else "failed"
+    # What the host says when it starts one in the background is no finding.
+    words = "" if running else _said(told) or event.get("text", "")
+    _ended(agent, status, words, event["line"])
+    agent["id"] = keep(plain(told.get("agentId")), 100) or agent["id"]
 
 
-def _came_back(state: State, event: Event) -> None:
-    """An agent in the background is done; the client says so in the user's name."""
-    for agent in state["agents"]:
-        if agent["id"] == event["id"]:
-            agent["status"] = keep(event["name"], 40) or "completed"
-            agent["result"] = keep(one_line(event["text"], 1200), 600)
-            agent["line"] = event["line"]
+def _asked_about(state: State, event: Event) -> None:
+    detail = event.get("detail")
+    if not isinstance(detail, dict) or not event["ok"]:
+        return
+    task = detail.get("task")
+    task = task if isinstance(task, dict) else detail
+    ident = plain(task.get("task_id")) or plain(detail.get("resumedAgentId"))
+    agent = named(state, ident)
+    if agent is None:
+        return
+    if event["name"] == "TaskStop":
+        _ended(agent, "stopped", "", event["line"])
+    elif event["name"] == "SendMessage":
+        _ended(agent, "running", "", event["line"])
+    elif status := plain(task.get("status")):
+        words = plain(task.get("result")) or plain(task.get("output"))
+        _ended(agent, status, "" if status == "running" else words, event["line"])
 
 
-def _said(detail: Any) -> str:
+def _ended(agent: Agent, status: str, words: str, line: int) -> None:
+    agent["status"] = keep(status, 40)
+    agent["result"] = keep(one_line(words, 2 * LONGEST_RESULT), LONGEST_RESULT) or agent["result"]
+    agent["line"] = line
+
+
+def _worked(state: State, event: Event) -> None:
+    """What the agent's own log says, read when it was done."""
+    agent = named(state, event["id"])
+    if agent is None:
+        return
+    for path, happened in event["input"].items():
+        touch(agent, relative(state, path), plain(happened))
+    if not agent["result"]:
+        agent["result"] = keep(one_line(event["text"], 2 * LONGEST_RESULT), LONGEST_RESULT)
+
+
+def touch(agent: Agent, path: str, happened: str) -> None:
+    """Note what an agent did to a file; having changed one outweighs having read it."""
+    files = agent["files"]
+    if happened == "read" and path in files:
+        return
+    if path in files or len(files) < MOST_FILES or _make_room(files, happened):
+        files[path] = happened
+
+
+def _make_room(files: dict[str, str], happened: str) -> bool:
+    read = next((path for path, known in files.items() if known == "read"), None)
+    if happened == "read" or read is None:
+        return False
+    del files[read]
+    return True
+
+
+def _said(detail: dict[str, Any]) -> str:
     """The agent's own last words, without what the client wraps around them."""
-    content = detail.get("content") if isinstance(detail, dict) else None
+    content = detail.get("content")
     texts = [
         plain(part.get("text"))
         for part in (content if isinstance(content, list) else ())

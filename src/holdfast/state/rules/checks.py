@@ -7,6 +7,9 @@ from holdfast.state.wording import keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
+
     from holdfast.state.model import Check, State
     from holdfast.transcript.model import Event
 
@@ -39,7 +42,7 @@ FAILED = (
 )
 # What a test runner says of a failure itself, then whatever else looks like an error.
 VERDICT = (
-    r"^E   |^FAILED |^FAIL\b|^--- FAIL|^_{3,} .+ _{3,}$|^\s*(✗|✕|×) |panicked at"
+    r"^E   |^FAILED |^FAIL\b|^--- FAIL|^_{3,} .+ _{3,}$|^[ \t]*(✗|✕|×) |panicked at"
     r"|^error(\[\w+\])?:|^[\w.]*(Error|Exception)\b"
 )
 TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
@@ -157,7 +160,8 @@ def _kind_of_one(words: list[str]) -> str:
 
 
 def _tells_failure(text: str) -> bool:
-    if not any(sign in text for sign in ("ail", "FAIL", "rror", "E   ", "panicked", "Traceback")):
+    hinted = "ail" in text or "FAIL" in text or "rror" in text or "E   " in text
+    if not hinted and "panicked" not in text and "Traceback" not in text:
         return False
     import re
 
@@ -168,13 +172,38 @@ def _error(text: str) -> tuple[list[str], str]:
     """The lines that say what is wrong, verbatim, and where."""
     import re
 
-    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    telling = [line for line in lines if re.search(VERDICT, line)]
-    telling = telling or [line for line in lines if re.search(TELLING, line, re.IGNORECASE)]
-    chosen = telling or [line for line in lines if not line.startswith("Exit code")] or lines
-    kept = list(dict.fromkeys(keep(_plain(line), LONGEST_ERROR) for line in chosen))[:ERROR_LINES]
-    spot = re.search(PLACE, "\n".join(telling or lines)) or re.search(PLACE, text)
+    telling = _lines_with(re.finditer(VERDICT, text, re.MULTILINE), text)
+    telling = telling or _lines_with(re.finditer(TELLING, text, re.IGNORECASE), text)
+    kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
+    kept = kept or _kept(text.splitlines())
+    spot = re.search(PLACE, "\n".join(telling)) or re.search(PLACE, text)
     return kept, f"{spot[1]}:{spot[2]}" if spot else ""
+
+
+def _lines_with(matches: Iterable[re.Match[str]], text: str) -> list[str]:
+    """The lines in which something was found, as far as there is room for them."""
+    return _kept(_lines_of(matches, text))
+
+
+def _lines_of(matches: Iterable[re.Match[str]], text: str) -> Iterator[str]:
+    end = -1
+    for found in matches:
+        # Output may be one endless line with a hit in every word.
+        if found.end() > end:
+            start = text.rfind("\n", 0, found.end()) + 1
+            end = text.find("\n", found.end())
+            end = len(text) if end < 0 else end
+            yield text[start : min(end, start + 4 * LONGEST_ERROR)]
+
+
+def _kept(lines: Iterable[str]) -> list[str]:
+    kept: dict[str, None] = {}
+    for line in lines:
+        if line.strip():
+            kept[keep(_plain(line), LONGEST_ERROR)] = None
+        if len(kept) == ERROR_LINES:
+            break
+    return list(kept)
 
 
 def _plain(line: str) -> str:

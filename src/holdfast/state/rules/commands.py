@@ -13,11 +13,18 @@ HANDLES = ("command", "tool")
 MOST = 20
 # The host's own commands do their work at once and leave no rules behind.
 BUILT_IN = frozenset((
-    "add-dir", "agents", "bug", "clear", "compact", "config", "context", "cost", "doctor", "exit",
-    "export", "help", "hooks", "ide", "login", "logout", "mcp", "memory", "model", "permissions",
-    "plugin", "quit", "release-notes", "rename", "resume", "rewind", "stats", "status",
-    "statusline", "tasks", "terminal-setup", "theme", "todos", "upgrade", "usage", "vim",
+    "", "add-dir", "agents", "bug", "clear", "compact", "config", "context", "cost", "doctor",
+    "exit", "export", "fast", "help", "hooks", "ide", "login", "logout", "mcp", "memory", "model",
+    "permissions", "plan", "plugin", "quit", "rate-limit-options", "release-notes", "rename",
+    "resume", "rewind", "skills", "stats", "status", "statusline", "tasks", "terminal-setup",
+    "theme", "todos", "upgrade", "usage", "vim",
 ))  # fmt: skip
+
+
+def typed(event: Event) -> str:
+    """A command as the user typed it; the host's own are no request."""
+    name = event["name"].lstrip("/")
+    return "" if name in BUILT_IN else f"/{name} {event.get('text', '')}".strip()
 
 
 def apply(state: State, event: Event) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import zlib
 
+from holdfast.state.wording import keep
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.state.model import State
@@ -34,6 +36,7 @@ def apply(state: State, event: Event) -> None:
 def _begin(state: State, event: Event) -> None:
     state["compactions"].append(
         {
+            "id": keep(event.get("id", ""), 100),
             "line": event["line"],
             "trigger": event.get("trigger", ""),
             "before": event.get("before", 0),

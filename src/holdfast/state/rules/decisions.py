@@ -1,8 +1,9 @@
-"""What was decided and what was ruled out, by the user, by the agent, or by a question asked."""
+"""What was decided and what was ruled out: by the user, by the agent, or by a question asked."""
 
 from __future__ import annotations
 
-from holdfast.state.wording import cues, has_any, keep, one_line, plain, sentences, words
+from holdfast.state.rules.answers import answers
+from holdfast.state.wording import Cues, Heard, clip, heard, keep, one_line, plain, sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,66 +14,85 @@ if TYPE_CHECKING:
 
 HANDLES = ("prompt", "reply", "tool")
 MOST = 80
-SHORTEST, LONGEST = 15, 400
+SHORTEST, LONGEST, LONGEST_REASON = 15, 400, 200
 
-REJECTED = cues(
+REJECTED = Cues(
     "rejected", "ruled out", "ruling out", "won't work", "will not work", "doesn't work because",
     "does not work because", "dead end", "not viable", "abandoned", "abandoning", "backed out",
     "gave up on", "not an option", "reverted", "deadlocks", "decided against", "tried",
 )  # fmt: skip
-CHOSEN_BY_USER = cues(
+CHOSEN_BY_USER = Cues(
     "let's use", "lets use", "let's go with", "lets go with", "go with", "we'll use",
     "we will use", "i decided", "we decided", "decision", "i prefer", "agreed", "let's keep",
 )  # fmt: skip
-# "Use this, not that."
-CONTRAST = cues("use", "not")
-CHOSEN_BY_AGENT = cues(
+CHOSEN_BY_AGENT = Cues(
     "i'll go with", "going with", "decided to", "decision", "we'll use", "settled on",
     "opted for", "i chose", "i've chosen", "root cause is", "root cause was", "rather than",
     "the fix is to", "agreed",
 )  # fmt: skip
+OVER = (" rather than ", " instead of ", ", not ", " over ")
+WHY = (" because ", " since ", " so that ", " due to ", " as it ", " — ")
+REFUSED = "The user doesn't want to proceed with this tool use"
+PLANS = ("ExitPlanMode", "exit_plan_mode")
 
 
 def apply(state: State, event: Event) -> None:
     if event["kind"] == "tool":
-        _answers(state, event)
+        _asked(state, event)
         return
     by: Literal["user", "agent"] = "user" if event["kind"] == "prompt" else "agent"
     chosen = CHOSEN_BY_USER if by == "user" else CHOSEN_BY_AGENT
-    if not has_any(words(event["text"]), REJECTED + chosen + CONTRAST[:1]):
+    whole = heard(event["text"])
+    contrast = by == "user" and "use" in whole.words and "not" in whole.words
+    if not (contrast or chosen.among(whole) or REJECTED.among(whole)):
         return
     for sentence in sentences(event["text"]):
         if not SHORTEST <= len(sentence) <= LONGEST or sentence.endswith("?"):
             continue
-        padded = words(sentence)
-        if has_any(padded, REJECTED):
+        said = Heard(sentence)
+        if REJECTED.among(said):
             _add(state, sentence, "rejected", by, event["line"])
-        elif has_any(padded, chosen) or (by == "user" and _contrasts(padded)):
+        elif chosen.among(said) or (contrast and _contrasts(said.padded)):
             _add(state, sentence, "chosen", by, event["line"])
 
 
 def _contrasts(padded: str) -> bool:
-    use, instead_of = CONTRAST
-    return instead_of in padded.partition(use)[2]
+    """Use this, not that."""
+    return " not " in padded.partition(" use ")[2]
 
 
-def _answers(state: State, event: Event) -> None:
-    """Questions that the agent put to the user, and approved plans."""
-    detail = event.get("detail")
-    if not isinstance(detail, dict) or not event["ok"]:
-        return
-    if event["name"] == "AskUserQuestion":
-        answers = detail.get("answers")
-        for question, answer in answers.items() if isinstance(answers, dict) else ():
-            # Several answers to one question may come as a list.
-            said = ", ".join(map(plain, answer if isinstance(answer, list) else [answer]))
-            text = f"{one_line(question, 200)} — {one_line(said, 180)}"
-            _add(state, text, "chosen", "user", event["line"])
-    elif event["name"] in ("ExitPlanMode", "exit_plan_mode"):
-        plan = plain(detail.get("plan")) or plain(event["input"].get("plan"))
+def _asked(state: State, event: Event) -> None:
+    """Questions that the agent put to the user, plans, and calls that the user refused."""
+    name, line = event["name"], event["line"]
+    if not event["ok"]:
+        if event.get("text", "").startswith(REFUSED):
+            _refused(state, event)
+    elif name == "AskUserQuestion":
+        for question, said, others in answers(event):
+            _add(state, f"{question} — {said}", "chosen", "user", line, over=", ".join(others))
+    elif name in PLANS:
+        told = event.get("detail")
+        told = told if isinstance(told, dict) else None
+        plan = told is not None and (
+            plain(told.get("plan"))
+            or plain(event["input"].get("plan"))
+            or plain(told.get("filePath"))
+        )
         if plan:
             text = f"plan approved: {one_line(plan, LONGEST - 20)}"
-            _add(state, text, "chosen", "user", event["line"])
+            _add(state, text, "chosen", "user", line)
+
+
+def _refused(state: State, event: Event) -> None:
+    given = event["input"]
+    target = next(
+        (plain(given[key]) for key in ("file_path", "command", "plan", "url") if given.get(key)), ""
+    )
+    why = event.get("text", "").partition("the user said:\n")[2].partition("\n\nNote: ")[0]
+    kind = "plan" if event["name"] in PLANS else event["name"]
+    text = f"the user refused {kind}: {one_line(target, 200)}".rstrip(": ")
+    if event["name"] not in ("", "AskUserQuestion"):
+        _add(state, text, "rejected", "user", event["line"], why=one_line(why, LONGEST_REASON))
 
 
 def _add(
@@ -81,13 +101,36 @@ def _add(
     kind: Literal["chosen", "rejected"],
     by: Literal["user", "agent"],
     line: int,
+    *,
+    over: str = "",
+    why: str = "",
 ) -> None:
     text = keep(text, LONGEST)
     decisions = state["decisions"]
     if any(decision["text"] == text for decision in decisions):
         return
-    decisions.append({"text": text, "kind": kind, "by": by, "line": line})
+    decisions.append(
+        {
+            "text": text,
+            "kind": kind,
+            "by": by,
+            "line": line,
+            "over": keep(over or _after(text, OVER), LONGEST_REASON),
+            "why": keep(why or _after(text, WHY), LONGEST_REASON),
+        }
+    )
     if len(decisions) > MOST:
         # The user's own decisions outlive the agent's remarks.
         agents = [i for i, decision in enumerate(decisions) if decision["by"] == "agent"]
         del decisions[agents[0] if agents else 0]
+
+
+def _after(text: str, cues: tuple[str, ...]) -> str:
+    """What a sentence says behind the first of these words, up to the end of that thought."""
+    starts = [(at, cue) for cue in cues if (at := text.find(cue)) > 0]
+    if not starts:
+        return ""
+    at, cue = min(starts)
+    rest = text[at + len(cue) :]
+    ends = [end for sign in (", ", "; ", ". ", *WHY, *OVER) if (end := rest.find(sign)) > 0]
+    return clip(rest[: min(ends, default=len(rest))].strip().rstrip("."), LONGEST_REASON)

@@ -5,7 +5,7 @@ Only what succeeded counts. Shell commands are read by `state/shell_effects.py`.
 
 from __future__ import annotations
 
-from holdfast.state.wording import keep
+from holdfast.state.paths import relative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,19 +91,10 @@ def _put(state: State, name: str, trail: FileTrail) -> None:
         del files[next(others, next(iter(files)))]
 
 
-def relative(state: State, path: str) -> str:
-    """A path as the project names it."""
-    root = state["place"].get("root", "").rstrip("/\\")
-    inside = bool(root) and _slashed(path).startswith(_slashed(root) + "/")
-    return keep(path[len(root) + 1 :] if inside else path, 500)
-
-
-def _slashed(path: str) -> str:
-    return path.replace("\\", "/")
-
-
 def _symbol(text: str) -> str:
     """The first thing that an edit defines, if it says so."""
+    if not any(word in text for word in DEFINES):
+        return ""
     for line in text.splitlines():
         stripped = line.strip().removeprefix("async ").removeprefix("export ")
         for word in DEFINES:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zlib
+
 from holdfast.state.wording import keep, plain
 
 TYPE_CHECKING = False
@@ -11,27 +13,28 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("tool", "plan")
+HANDLES = ("tool", "plan", "plan_file")
 MOST = 200
-LONGEST = 300
+LONGEST, LONGEST_FILE = 300, 3000
+# Where hosts keep plans that were made in plan mode.
+PLAN_FOLDERS = ("/.claude/plans/", ".claude/plans/")
 
 
 def apply(state: State, event: Event) -> None:
     if event["kind"] == "plan":
         _told(state, event["detail"], event["line"])
-        return
-    if not event["ok"]:
-        return
-    detail = event.get("detail")
-    detail = detail if isinstance(detail, dict) else {}
+    elif event["kind"] == "plan_file":
+        _filed(state, event["name"], event["text"], event["line"])
+    elif event["ok"] and event["name"]:
+        detail = event.get("detail")
+        _used(state, event, detail if isinstance(detail, dict) else {})
+
+
+def _used(state: State, event: Event, detail: dict[str, Any]) -> None:
     if event["name"] == "TodoWrite":
         _replace(state, detail.get("newTodos") or event["input"].get("todos"), event["line"])
     elif event["name"] == "TaskCreate":
-        task = detail.get("task")
-        task = task if isinstance(task, dict) else {}
-        text = plain(task.get("subject")) or plain(event["input"].get("subject"))
-        number = plain(task.get("id")) or str(len(state["plan"]) + 1)
-        _set(state, number, text, "pending", event["line"])
+        _create(state, event, detail.get("task"))
     elif event["name"] == "TaskUpdate":
         given = event["input"]
         text, status = plain(given.get("subject")), plain(given.get("status"))
@@ -40,7 +43,43 @@ def apply(state: State, event: Event) -> None:
         _block(state, number, given.get("addBlockedBy"))
     elif event["name"] == "TaskList":
         _told(state, detail.get("tasks"), event["line"])
+    elif event["name"] == "TaskGet":
+        _told(state, [detail.get("task")], event["line"])
+    elif event["name"] in ("Write", "ExitPlanMode"):
+        path = plain(event["input"].get("file_path")) or plain(detail.get("filePath"))
+        text = plain(event["input"].get("content")) or plain(detail.get("plan"))
+        if any(folder in path for folder in PLAN_FOLDERS):
+            _filed(state, path, text, event["line"])
     del state["plan"][:-MOST]
+
+
+def _filed(state: State, path: str, text: str, line: int) -> None:
+    """A plan in a file: the last text of it that the log holds."""
+    old = state["plan_file"]
+    path = keep(path, 300) or (old["path"] if old else "")
+    text = keep(text, LONGEST_FILE) or (old["text"] if old and old["path"] == path else "")
+    state["plan_file"] = {"path": path, "text": text, "line": line}
+
+
+def _create(state: State, event: Event, made: Any) -> None:
+    task = made if isinstance(made, dict) else {}
+    text = plain(task.get("subject")) or plain(event["input"].get("subject"))
+    number = plain(task.get("id")) or str(len(state["plan"]) + 1)
+    for item in state["plan"]:
+        if item["id"] == number:
+            # A new list counts from one again; what was done stays done.
+            item["id"] = f"{number}@{item['line']}"
+    _set(state, number, text, "pending", event["line"])
+    given = event["input"].get("metadata")
+    wave = plain(given.get("wave") or given.get("wave_number")) if isinstance(given, dict) else ""
+    if wave.isdigit() and state["plan"] and state["plan"][-1]["id"] == number:
+        state["plan"][-1]["wave"] = int(wave)
+
+
+def _wave(text: str) -> int:
+    """`Wave 2: …` says so itself."""
+    after = text.lower().partition("wave ")[2].split(":")[0].split()
+    return int(after[0]) if after and after[0].isdigit() and len(after[0]) < 5 else 0
 
 
 def _told(state: State, listed: Any, line: int) -> None:
@@ -73,18 +112,19 @@ def _replace(state: State, todos: Any, line: int) -> None:
     listed = [todo for todo in todos if isinstance(todo, dict) and plain(todo.get("content"))]
     known = {item["text"]: item for item in state["plan"]}
     fresh = []
-    for number, todo in enumerate(listed, 1):
+    for todo in listed:
         text = keep(plain(todo["content"]), LONGEST)
         status = plain(todo.get("status")) or "pending"
         old = known.pop(text, None)
         moved = old is None or old["status"] != status
         fresh.append(
             {
-                "id": f"todo{number}",
+                "id": f"todo-{zlib.crc32(text.encode('utf-8', 'replace')):08x}",
                 "text": text,
                 "status": status,
                 "line": line if moved or old is None else old["line"],
                 "blocked_by": [],
+                "wave": _wave(text),
             }
         )
     # A list that was finished and then replaced stays as done; open items that were left out
@@ -113,6 +153,7 @@ def _set(state: State, number: str, text: str, status: str, line: int) -> None:
                     "status": status or "pending",
                     "line": line,
                     "blocked_by": [],
+                    "wave": _wave(text),
                 }
             )
     state["plan"] = [item for item in state["plan"] if item["status"] != "deleted"]

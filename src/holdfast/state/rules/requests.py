@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.state.rules.answers import own_words
+from holdfast.state.rules.commands import typed
 from holdfast.state.wording import keep
 
 TYPE_CHECKING = False
@@ -9,14 +11,26 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("prompt",)
+HANDLES = ("prompt", "command", "tool")
 MOST = 60
 LONGEST = 6000
+# A long text that comes again right away is a second try, not a second wish.
+LONG = 200
 
 
 def apply(state: State, event: Event) -> None:
+    if event["kind"] == "tool":
+        for said in own_words(event) if event["name"] == "AskUserQuestion" else ():
+            _add(state, said, event)
+    else:
+        _add(state, event["text"] if event["kind"] == "prompt" else typed(event), event)
+
+
+def _add(state: State, said: str, event: Event) -> None:
     requests = state["requests"]
-    text, at = keep(event["text"], LONGEST), event.get("at", "")
+    text, at = keep(said, LONGEST), event.get("at", "")
+    if not text or (requests and len(text) > LONG and requests[-1]["text"] == text):
+        return
     # A second compaction may write old messages down again, with their old time.
     # https://github.com/anthropics/claude-code/issues/92089
     if at and any(known["at"] == at and known["text"] == text for known in requests):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.state.wording import cues, has_any, keep, sentences, words
+from holdfast.state.rules.answers import own_words
+from holdfast.state.wording import Cues, Heard, clip, keep, sentences, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,57 +12,128 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("prompt",)
+HANDLES = ("prompt", "command", "tool")
 MOST = 200
 SHORTEST, LONGEST = 8, 400
+# A plan that the user had the agent carry out: its sentences are the agent's.
+CARRY_OUT = "Implement the following plan:"
+# In a longer text something is pasted; what the user says of it stands before or after.
+LONG, HEAD, TAIL = 4000, 1500, 800
 
-PROHIBITIONS = cues(
+PROHIBITIONS = Cues(
     "never", "don't", "dont", "do not", "must not", "mustn't", "should not", "shouldn't",
     "avoid", "without", "no longer", "not allowed", "forbidden", "stop", "leave alone",
-    "hands off", "off limits",
+    "hands off", "off limits", "rather not", "no need to",
+    # Strong words of other languages.
+    "niemals", "auf keinen fall", "bitte nicht", "jamais", "ne touche", "ne touchez", "nunca",
+    "jamás", "não", "mai", "не надо",
+    anywhere=("하지 마", "하지마", "지 말", "금지", "절대", "しないで", "禁止", "ないでください",
+              "不要", "不能", "别", "никогда", "нельзя"),
 )  # fmt: skip
-REQUIREMENTS = cues(
+REQUIREMENTS = Cues(
     "always", "only", "must", "make sure", "ensure", "keep", "should", "prefer", "instead",
     "have to", "has to", "need to", "needs to", "required", "rather than", "at least",
-    "at most", "exactly", "from now on", "correction", "leave",
+    "at most", "exactly", "from now on", "correction", "leave", "please use", "remember",
+    "immer", "unbedingt", "nur", "muss", "toujours", "il faut", "siempre", "sempre", "deve",
+    "hay que",
+    anywhere=("반드시", "항상", "해야", "만 사용", "유지", "必ず", "常に", "だけ", "必须", "总是",
+              "只", "务必", "всегда", "обязательно", "только", "должен"),
 )  # fmt: skip
-# Strong words of other languages; where words are not set apart by spaces, anywhere in a sentence.
-FOREIGN_PROHIBITIONS = (
-    " niemals ", " auf keinen fall ", " bitte nicht ", " jamais ", " ne touche", " nunca ",
-    " jamás ", " não ", " mai ", "하지 마", "하지마", "지 말", "금지", "절대", "しないで", "禁止",
-    "ないでください", "不要", "不能", "别", "никогда", "нельзя", " не надо ",
-)  # fmt: skip
-FOREIGN_REQUIREMENTS = (
-    " immer ", " unbedingt ", " nur ", " muss ", " toujours ", " il faut ", " siempre ",
-    " sempre ", " deve ", " hay que ", "반드시", "항상", "해야", "만 사용", "유지", "必ず", "常に",
-    "だけ", "必须", "总是", "只", "务必", "всегда", "обязательно", "только", "должен",
-)  # fmt: skip
-CORRECTIONS = cues(
+CORRECTIONS = Cues(
     "actually", "instead", "no longer", "scratch that", "changed my mind", "change of plan",
     "forget", "anymore", "after all", "from now on", "correction", "on second thought",
 )  # fmt: skip
+# Words that forbid whoever the subject is, and negations that forbid only without one.
+STRONG = Cues("never", "must not", "mustn't", "avoid", "forbidden", "we don't want", "i don't want",
+              "i do not want", "we do not want", "please")  # fmt: skip
+SUBJECTS = ("i", "we", "they", "it", "still", "just", "if we", "that", "which", "users", "who")
+NEGATIONS = ("don't", "dont", "do not", "stop")
+# Where a sentence says how far it goes, and where it does so only before the name of a place.
+SCOPES = (" in this ", " for this ", " for now", " until ", " unless ", " whenever ", " during ")
+PLACES = (" in ", " under ", " inside ", " within ", " outside ", " for ")
+LONGEST_SCOPE = 120
 
 
 def apply(state: State, event: Event) -> None:
-    for sentence in sentences(event["text"]):
-        if not SHORTEST <= len(sentence) <= LONGEST or sentence.endswith(("?", "？")):
-            continue
-        padded = words(sentence)
-        kind: Literal["prohibition", "requirement"]
-        if has_any(padded, PROHIBITIONS + FOREIGN_PROHIBITIONS):
-            kind = "prohibition"
-        elif has_any(padded, REQUIREMENTS + FOREIGN_REQUIREMENTS):
-            kind = "requirement"
-        else:
-            continue
-        if has_any(padded, CORRECTIONS):
-            _supersede(state, padded, event["line"])
-        text = keep(sentence, LONGEST)
-        if all(rule["text"] != text or rule["superseded"] for rule in state["rules"]):
-            state["rules"].append(
-                {"text": text, "kind": kind, "line": event["line"], "superseded": 0}
-            )
+    for text in _texts(event):
+        for sentence in sentences(text):
+            asks = sentence.rstrip(")\"'”").endswith(("?", "？"))
+            if SHORTEST <= len(sentence) <= LONGEST and not asks:
+                _consider(state, sentence, event["line"])
     del state["rules"][:-MOST]
+
+
+def _texts(event: Event) -> list[str]:
+    """A person's words: what was typed, said with a command, or answered in own words."""
+    if event["kind"] != "tool":
+        text = event["text"]
+        if text.startswith(CARRY_OUT):
+            return []
+        return [text] if len(text) <= LONG else [text[:HEAD], text[-TAIL:]]
+    return own_words(event) if event["name"] == "AskUserQuestion" else []
+
+
+def _consider(state: State, sentence: str, line: int) -> None:
+    heard = Heard(sentence)
+    kind: Literal["prohibition", "requirement"]
+    if _is_output(heard):
+        return
+    if PROHIBITIONS.among(heard):
+        kind = "prohibition"
+    elif REQUIREMENTS.among(heard):
+        kind = "requirement"
+    else:
+        return
+    if CORRECTIONS.among(heard):
+        _supersede(state, heard.padded, line)
+    text = keep(sentence, LONGEST)
+    if all(rule["text"] != text or rule["superseded"] for rule in state["rules"]):
+        state["rules"].append(
+            {
+                "text": text,
+                "kind": kind,
+                "line": line,
+                "superseded": 0,
+                "scope": scope(text),
+                "weak": kind == "prohibition" and _only_tells(heard),
+            }
+        )
+
+
+def _is_output(heard: Heard) -> bool:
+    """Pasted output: most of its words are none."""
+    spelled = sum(word.replace("'", "").replace("-", "").isalpha() for word in heard.in_order)
+    return spelled * 2 < len(heard.in_order)
+
+
+def _only_tells(heard: Heard) -> bool:
+    """`I don't know` and `it does not start` tell something; `don't push` forbids it."""
+    if STRONG.among(heard):
+        return False
+    told = heard.padded
+    for subject in SUBJECTS:
+        for negation in NEGATIONS:
+            told = told.replace(f" {subject} {negation} ", " ")
+    return not PROHIBITIONS.among(Heard(told))
+
+
+def scope(sentence: str) -> str:
+    """The part of a rule that says what it is limited to, if it has one."""
+    for cue in SCOPES:
+        before, found, rest = sentence.partition(cue)
+        if found and before:
+            return clip(_clause((cue + rest).strip()), LONGEST_SCOPE)
+    for cue in PLACES:
+        before, found, rest = sentence.partition(cue)
+        first = rest.split(maxsplit=1)[0] if rest.strip() else ""
+        if found and before and ("/" in first or "`" in first or "." in first[:-1]):
+            return clip(f"{cue.strip()} {first.rstrip('.,;:')}", LONGEST_SCOPE)
+    return ""
+
+
+def _clause(text: str) -> str:
+    ends = [at for sign in (", ", "; ", " - ", " — ", ". ") if (at := text.find(sign)) > 0]
+    return text[: min(ends)] if ends else text.rstrip(".!;,")
 
 
 def _supersede(state: State, correction: str, line: int) -> None:

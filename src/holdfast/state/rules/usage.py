@@ -27,6 +27,10 @@ def apply(state: State, event: Event) -> None:
         # Older clients write no boundary.
         usage["calls_since_compaction"] = 0
     elif event["context"]:
+        # Thinking leaves no other trace of who spoke last.
+        state["last_speaker"] = "agent"
+        if event["id"] and event["id"] == usage["message"] and event["context"] == usage["context"]:
+            return
         usage["context"] = event["context"]
         usage["model"] = event["model"] or usage["model"]
         usage["message"] = event["id"]

@@ -22,10 +22,12 @@ def test_an_agent_runs_from_its_call_on(tool: str) -> None:
     assert agents(call(tool, ASKED)) == [
         {
             "id": "toolu_1",
+            "call": "toolu_1",
             "type": "Explore",
             "task": "Find callers",
             "status": "running",
             "result": "",
+            "files": {},
             "line": 1,
         }
     ]
@@ -44,7 +46,7 @@ def test_an_agent_runs_from_its_call_on(tool: str) -> None:
             "Two callers.",
         ),
         ("Error: timeout", False, "Error: timeout", "failed", "Error: timeout"),
-        ("Launched", True, {"status": "async_launched"}, "running", "Launched"),
+        ("Launched", True, {"status": "async_launched"}, "running", ""),
         ("x", True, {"content": "odd"}, "completed", "x"),
         ("x", True, {"content": [7, {"type": "text"}]}, "completed", "x"),
     ],

@@ -36,6 +36,7 @@ def test_a_compaction_keeps_the_hosts_figures() -> None:
     lines = [user("go"), boundary(trigger="auto", preTokens=149_288, postTokens=7_595), summary()]
     assert compactions(*lines, reply("On it.")) == [
         {
+            "id": "",
             "line": 2,
             "trigger": "auto",
             "before": 149_288,

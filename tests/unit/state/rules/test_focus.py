@@ -38,8 +38,8 @@ from tests.unit.transcript_lines import (
 def test_a_reply_that_ends_with_a_question_waits_for_the_user(
     words: str, question: str | None
 ) -> None:
-    asked = state_of(user("go"), reply(words))["question"]
-    assert asked == (question and {"text": question, "line": 2})
+    asked = state_of(user("go"), reply(words))["questions"]
+    assert asked == ([{"text": question, "line": 2}] if question else [])
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_a_reply_that_ends_with_a_question_waits_for_the_user(
     ],
 )
 def test_a_question_waits_until_somebody_speaks(then: Line, waits: bool) -> None:
-    assert bool(state_of(reply("Shall I go on?"), then)["question"]) == waits
+    assert bool(state_of(reply("Shall I go on?"), then)["questions"]) == waits
 
 
 def test_the_last_reply_says_what_was_being_done() -> None:

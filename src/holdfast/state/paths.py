@@ -1,0 +1,59 @@
+"""Names of files as the project has them, whichever way a tool or a command wrote them."""
+
+from __future__ import annotations
+
+from holdfast.state.wording import keep
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.state.model import State
+
+LONGEST = 500
+# macOS has these folders under two names.
+TWO_NAMES = ("/private/tmp/", "/private/var/", "/private/etc/")
+
+
+def relative(state: State, path: str) -> str:
+    """A path as the project names it."""
+    root = state["place"].get("root", "")
+    known = _named.get(path)
+    if known is not None and known[0] == root:
+        return known[1]
+    name = _relative(root, path)
+    if len(_named) > MOST_NAMED:
+        _named.clear()
+    _named[path] = (root, name)
+    return name
+
+
+# Sessions name the same files again and again, and each name is looked over for secrets.
+_named: dict[str, tuple[str, str]] = {}
+MOST_NAMED = 2000
+
+
+def _relative(root: str, path: str) -> str:
+    root, path = _settled(root.rstrip("/\\")), _settled(_from_home(root, path))
+    same = path[: len(root)] == root or _same_on_windows(path[: len(root)], root)
+    inside = bool(root) and same and path[len(root) : len(root) + 1] in ("/", "\\")
+    return keep(path[len(root) + 1 :] if inside else path, LONGEST)
+
+
+def _settled(path: str) -> str:
+    return path[len("/private") :] if path.startswith(TWO_NAMES) else path
+
+
+def _from_home(root: str, path: str) -> str:
+    """`~/x` is the same file as its whole name, if the home can be told from the project's."""
+    if not path.startswith("~/"):
+        return path
+    parts = root.split("/")
+    if root.startswith(("/home/", "/Users/")) and len(parts) > 2:
+        return f"/{parts[1]}/{parts[2]}{path[1:]}"
+    return f"/root{path[1:]}" if parts[:2] == ["", "root"] else path
+
+
+def _same_on_windows(one: str, other: str) -> bool:
+    """There the letter of a drive and the slashes may be written either way."""
+    if one[1:2] != ":" or other[1:2] != ":":
+        return False
+    return one.replace("\\", "/").lower() == other.replace("\\", "/").lower()

@@ -1,0 +1,58 @@
+"""What a person answered to questions that the agent put to them."""
+
+from __future__ import annotations
+
+from holdfast.state.wording import one_line, plain
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from holdfast.transcript.model import Event
+
+LONGEST_QUESTION, LONGEST_ANSWER = 200, 400
+
+
+def answers(event: Event) -> list[tuple[str, str, list[str]]]:
+    """Question, answer, and the choices that were not taken."""
+    detail = event.get("detail")
+    told = detail.get("answers") if isinstance(detail, dict) else None
+    choices = _choices(detail)
+    found = []
+    for question, answer in told.items() if isinstance(told, dict) else ():
+        # Several answers to one question may come as a list.
+        taken = [plain(one) for one in (answer if isinstance(answer, list) else [answer])]
+        said = one_line(", ".join(taken), LONGEST_ANSWER)
+        others = [label for label in choices.get(question, ()) if label not in said]
+        found.append((one_line(question, LONGEST_QUESTION), said, others))
+    return found
+
+
+def own_words(event: Event) -> list[str]:
+    """Answers that were none of the choices: a person typed them."""
+    detail = event.get("detail")
+    offered = {label for labels in _choices(detail).values() for label in labels}
+    if event["name"] != "AskUserQuestion" or not event["ok"] or not offered:
+        return []
+    return [said for _, said, _ in answers(event) if said and not _is_choice(said, offered)]
+
+
+def _is_choice(said: str, offered: set[str]) -> bool:
+    """One label, or several with commas between them."""
+    for label in sorted(offered, key=len, reverse=True):
+        said = said.replace(one_line(label, LONGEST_ANSWER), "")
+    return not said.strip(", ")
+
+
+def _choices(detail: Any) -> dict[str, list[str]]:
+    """The labels that each question offered."""
+    asked = detail.get("questions") if isinstance(detail, dict) else None
+    found: dict[str, list[str]] = {}
+    for question in asked if isinstance(asked, list) else ():
+        options = question.get("options") if isinstance(question, dict) else None
+        found[plain(question.get("question")) if isinstance(question, dict) else ""] = [
+            plain(option.get("label"))
+            for option in (options if isinstance(options, list) else ())
+            if isinstance(option, dict) and plain(option.get("label"))
+        ]
+    return found

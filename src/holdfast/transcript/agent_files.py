@@ -1,0 +1,91 @@
+"""The logs of sub-agents, which newer hosts keep in files of their own beside the session's.
+
+Such a file is read once, when the main log says that its agent has come back.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.errors import HoldfastError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from holdfast.transcript.model import Event
+
+# More than this of one sub-agent's log is not worth a hook's time.
+LARGEST = 32 << 20
+DOES = {"Read": "read", "Edit": "edited", "MultiEdit": "edited", "NotebookEdit": "edited"}
+NAMES = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+
+
+def with_agents(events: Iterable[Event], transcript: str) -> Iterator[Event]:
+    """The events, and after each that ends a sub-agent what that agent's own log says."""
+    for event in events:
+        yield event
+        ident = _came_back(event)
+        path = agent_file(transcript, ident) if ident else ""
+        if path:
+            yield _work(path, ident, event["line"])
+
+
+def _came_back(event: Event) -> str:
+    """The id of the sub-agent that this event ends, if it does."""
+    if event["kind"] == "agent_done":
+        return event["id"]
+    if event["kind"] != "tool_result" or "agent" in event:
+        return ""
+    detail = event.get("detail")
+    ident = detail.get("agentId") if isinstance(detail, dict) else None
+    launched = isinstance(detail, dict) and detail.get("status") == "async_launched"
+    return ident if isinstance(ident, str) and not launched else ""
+
+
+def agent_file(transcript: str, ident: str) -> str:
+    """Where the log of a sub-agent is, or nothing. An id is never a path."""
+    if not ident or not NAMES.issuperset(ident):
+        return ""
+    folder, stem = os.path.dirname(transcript), os.path.basename(transcript).partition(".")[0]
+    for path in (
+        os.path.join(folder, stem, "subagents", f"agent-{ident}.jsonl"),
+        os.path.join(folder, f"agent-{ident}.jsonl"),
+    ):
+        try:
+            if os.path.getsize(path) <= LARGEST:
+                return path
+        except OSError:
+            continue
+    return ""
+
+
+def _work(path: str, ident: str, line: int) -> Event:
+    """What the agent did to files, and its last words."""
+    files: dict[str, str] = {}
+    calls: dict[str, tuple[str, str]] = {}
+    last = ""
+    try:
+        for event in _events(path):
+            if event["kind"] == "reply":
+                last = event["text"]
+            elif event["kind"] == "tool_call":
+                given = event["input"]
+                target = given.get("file_path") or given.get("notebook_path")
+                if isinstance(target, str) and target:
+                    calls[event["id"]] = (event["name"], target)
+            elif event["kind"] == "tool_result" and event["ok"]:
+                name, target = calls.pop(event["id"], ("", ""))
+                happened = "edited" if name == "Write" else DOES.get(name, "")
+                if happened and not (happened == "read" and target in files):
+                    files[target] = happened
+    except HoldfastError:
+        pass  # gone or unreadable: what the main log says of it must do
+    return {"kind": "agent_work", "id": ident, "input": files, "text": last, "line": line}
+
+
+def _events(path: str) -> Iterator[Event]:
+    from holdfast.transcript.events import decode
+    from holdfast.transcript.reader import whole_file
+
+    return decode(whole_file(path))
