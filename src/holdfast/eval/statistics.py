@@ -34,9 +34,9 @@ def by_session(values: Iterable[tuple[Key, float]]) -> dict[Key, float]:
     return {key: sum(each) / len(each) for key, each in sorted(found.items())}
 
 
-def estimate(values: Sequence[tuple[Key, float]]) -> Estimate:
+def estimate(values: Sequence[tuple[Key, float]], *, with_interval: bool = True) -> Estimate:
     means = by_session(values)
-    low, high = interval(means)
+    low, high = interval(means) if with_interval else (None, None)
     ordered = sorted(means.values())
     worst = ordered[: max(1, len(ordered) // 10)]
     return Estimate(
@@ -82,10 +82,13 @@ def interval(means: Mapping[Key, float]) -> tuple[float | None, float | None]:
     if len(set(means.values())) == 1:
         return (same := next(iter(means.values()))), same
     sums, sizes = [sum(group) for group in groups], [len(group) for group in groups]
-    drawn = sorted(
-        sum(map(sums.__getitem__, draw)) / sum(map(sizes.__getitem__, draw))
-        for draw in _draws(len(groups))
-    )
+    draws = _draws(len(groups))
+    if max(sizes) == 1:
+        drawn = sorted(sum(map(sums.__getitem__, draw)) / len(draw) for draw in draws)
+    else:
+        drawn = sorted(
+            sum(map(sums.__getitem__, draw)) / sum(map(sizes.__getitem__, draw)) for draw in draws
+        )
     return drawn[int(0.025 * RESAMPLES)], drawn[int(0.975 * RESAMPLES) - 1]
 
 
