@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
@@ -11,13 +11,16 @@ from holdfast.eval.baselines import BASELINES
 from holdfast.eval.baselines.material import Material
 from holdfast.eval.baselines.names import lacking
 from holdfast.eval.budget import Budget
+from holdfast.eval.plan import Plan
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
 from holdfast.transcript.events import decode
 from holdfast.transcript.reader import whole_file
 
 BRIEF, SUMMARY, BOTH = "brief", "host summary", "summary + brief"
+SUMMARY_ALONE = "host summary, no analysis"
 SUMMARY_AND_NAMES = "summary + names it lacks"
+QUICK = ("actions tail", "name dump")
 COMBINED = (300, 500, 1000, 2000)
 CHARACTERS = 10_000
 
@@ -30,6 +33,7 @@ class Told:
     budget: int
     text: str
     ours: str = ""
+    added: str = ""  # what stands beside a summary
     seconds: float = 0.0
     again: str = field(default="", repr=False)  # the same brief, built a second time
 
@@ -56,26 +60,32 @@ class Folded:
             yield found
 
 
-def texts(
-    material: Material, state: State, budgets: Sequence[int], estimator: str, *, quick: bool = False
-) -> Iterator[Told]:
+def texts(material: Material, state: State, plan: Plan) -> Iterator[Told]:
     """Everything there is to score at this cut."""
     summary = material.cut.summary
-    for tokens in budgets:
+    for tokens in plan.budgets:
         yield brief(state, tokens)
     if summary:
         yield Told(method=SUMMARY, budget=0, text=summary)
+        yield Told(method=SUMMARY_ALONE, budget=0, text=without_analysis(summary))
         for tokens in COMBINED:
             yield brief(state, tokens, summary)
-            names = lacking(material, Budget(tokens, estimator))
-            yield Told(method=SUMMARY_AND_NAMES, budget=tokens, text=f"{summary}\n\n{names}")
+            names = lacking(material, Budget(tokens, plan.estimator))
+            yield Told(
+                method=SUMMARY_AND_NAMES, budget=tokens, text=f"{summary}\n\n{names}", added=names
+            )
     for name, baseline in BASELINES.items():
-        for tokens in () if quick and name not in QUICK else budgets:
-            text = baseline(material, Budget(tokens, estimator))
+        for tokens in () if plan.quick and name not in QUICK else plan.budgets:
+            text = baseline(material, Budget(tokens, plan.estimator))
             yield Told(method=name, budget=tokens, text=text)
 
 
-QUICK = ("actions tail", "name dump")
+def without_analysis(summary: str) -> str:
+    """What the host shows the model of a summary that thinks aloud first."""
+    thought, found, rest = summary.partition("</analysis>")
+    if not found:
+        thought, found, rest = summary.partition("\nSummary:")
+    return rest if found and "nalysis" in thought[:400] else summary
 
 
 def brief(state: State, tokens: int, summary: str = "") -> Told:
@@ -89,6 +99,7 @@ def brief(state: State, tokens: int, summary: str = "") -> Told:
         budget=tokens,
         text=f"{summary}\n\n{text}" if summary else text,
         ours=text,
+        added=text,
         seconds=seconds,
         again=again,
     )

@@ -23,7 +23,7 @@ class Said:
 
     def __init__(self, text: str, paths: Paths) -> None:
         self.text = text
-        self._paths = paths
+        self.paths = paths
         self._words = frozenset(WORDS.findall(text))
         self._flat = flat(text)
         self._grouped = frozenset(_grouped(text, paths))
@@ -42,7 +42,7 @@ class Said:
         """In full, relative or absolute, or by its base name under its folder."""
         if path in self._grouped:
             return True
-        return any(_stands(spelling, self.text) for spelling in self._paths.spellings(path))
+        return any(_stands(spelling, self.text) for spelling in self.paths.spellings(path))
 
     def names_base(self, path: str) -> bool:
         """The lenient variant: the base name alone, anywhere."""

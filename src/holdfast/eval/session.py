@@ -73,6 +73,8 @@ class Session:
     compactions: tuple[Compaction, ...]
     paths: Paths
     lines: int
+    branches: tuple[tuple[int, str], ...]  # where git stood, and from which line on
+    raw: dict[int, dict[str, Any]] = field(repr=False)
 
     def before(self, line: int) -> Iterator[Piece]:
         """What the model had been shown: no thinking, no old summaries."""
@@ -80,6 +82,24 @@ class Session:
 
     def between(self, first: int, last: int) -> Iterator[Piece]:
         return (piece for piece in self.pieces if first <= piece.line <= last)
+
+    def branch_at(self, line: int) -> str:
+        """The branch that the host wrote down last before this line."""
+        return next((name for start, name in reversed(self.branches) if start < line), "")
+
+    def text_of(self, line: int) -> str:
+        """Every word of one raw line, the host's own account of a result included."""
+        return " ".join(" ".join(_strings(self.raw.get(line))).split())
+
+    @cached_property
+    def call_lines(self) -> dict[int, list[int]]:
+        """For a line that brings results, the lines of the calls that they answer."""
+        asked = {piece.id: piece.line for piece in self.calls}
+        found: dict[int, list[int]] = {}
+        for piece in self.pieces:
+            if piece.kind == "result" and piece.id in asked:
+                found.setdefault(piece.line, []).append(asked[piece.id])
+        return found
 
     @cached_property
     def calls(self) -> tuple[Piece, ...]:
@@ -100,6 +120,8 @@ def load(path: str) -> Session:
         compactions=tuple(_compactions(lines)),
         paths=paths,
         lines=lines[-1][0] if lines else 0,
+        branches=tuple(_branches(lines)),
+        raw=dict(lines),
     )
 
 
@@ -110,6 +132,15 @@ def names_of(path: str) -> tuple[str, str]:
     if found:
         return session, repository
     return stem, os.path.basename(os.path.dirname(os.path.abspath(path)))
+
+
+def _branches(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, str]]:
+    known = ""
+    for number, line in lines:
+        branch = _text(line.get("gitBranch"))
+        if branch and branch != known:
+            known = branch
+            yield number, branch
 
 
 def _pieces(number: int, line: dict[str, Any]) -> Iterator[Piece]:

@@ -16,13 +16,8 @@ GZIP_MAGIC = b"\x1f\x8b"
 ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
-def main_chain(path: str, until_line: int | None) -> Iterator[dict[str, Any]]:
-    """Every main-chain line up to and including `until_line` (counted from 1)."""
-    return (line for _, line in numbered(path, until_line))
-
-
 def numbered(path: str, until_line: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
-    """As `main_chain`, each line with its number in the file."""
+    """Every main-chain line up to and including `until_line`, counted from 1."""
     seen: set[str] = set()
     for number, raw in enumerate(raw_lines(path), 1):
         if until_line is not None and number > until_line:

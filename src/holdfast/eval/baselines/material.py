@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from holdfast.eval.cuts import Cut
-from holdfast.eval.entities import Entity
 from holdfast.eval.references import References
 from holdfast.eval.session import Piece, Session
 
@@ -21,8 +21,8 @@ class Material:
     references: References  # only for the oracle
 
     @cached_property
-    def rankings(self) -> dict[bool, list[Entity]]:
-        """Filled by the baselines that rank names, for their other budgets."""
+    def rankings(self) -> dict[str, list[Any]]:
+        """What a baseline worked out for one budget and needs again for the next."""
         return {}
 
     @cached_property

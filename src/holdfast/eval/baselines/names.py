@@ -48,10 +48,10 @@ def oracle(material: Material, budget: Budget) -> str:
 
 def ranked(material: Material, *, results: bool) -> list[Entity]:
     """By kind, by where it was named, by how recently and how often: weights set by hand."""
-    found = material.rankings.get(results)
-    if found is None:
-        found = material.rankings[results] = _ranked(material, results)
-    return found
+    name = "with results" if results else "without results"
+    if name not in material.rankings:
+        material.rankings[name] = _ranked(material, results)
+    return material.rankings[name]
 
 
 def _ranked(material: Material, results: bool) -> list[Entity]:
