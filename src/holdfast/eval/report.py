@@ -21,13 +21,9 @@ Values = list[tuple[Key, float]]
 Cells = dict[tuple[str, str, int], dict[str, Values]]  # arm, method, budget -> figure -> values
 # Faults are counted, not averaged.
 COUNTS = (
-    "overshoots",
-    "over_cap",
-    "not_repeatable",
-    "not_shorter",
-    "stale_errors",
-    "stale_checked",
-)
+    "overshoots", "over_cap", "not_repeatable", "not_shorter", "stale_errors", "stale_checked",
+    "stale_plan", "stale_files", "stale_checks", "stale_branch",
+)  # fmt: skip
 # Sizes need no interval.
 SIZES = ("tokens", "characters")
 STARTS = 9

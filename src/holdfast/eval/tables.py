@@ -9,6 +9,8 @@ from holdfast.eval.cuts import PSEUDO, REAL
 
 Row = tuple[str, ...]
 MISSING = "–"
+# A figure of fewer sessions says of how many.
+FEW = 15
 STATE = {
     "frr_memory": "recall of what came from memory",
     "frr_rediscovered": "recall of what was found again",
@@ -82,6 +84,7 @@ def faults(report: dict[str, Any]) -> dict[str, int]:
     return {
         **{name: sum(counts.get(name, 0) for counts in ours) for name in names},
         "stale": sum(counts.get("stale_errors", 0) for counts in alone),
+        "stale_plan": sum(counts.get("stale_plan", 0) for counts in alone),
         "stale_checked": sum(counts.get("stale_checked", 0) for counts in alone),
     }
 
@@ -95,6 +98,7 @@ def _shown(figures: dict[str, Any] | None, name: str) -> str:
         return MISSING
     one = figures[name]
     mean = f"{100 * one['mean']:.1f}"
+    few = f" ({one['sessions']})" if one["sessions"] < FEW else ""
     if one["low"] is None or one["low"] == one["high"]:
-        return mean
-    return f"{mean} [{100 * one['low']:.0f}, {100 * one['high']:.0f}]"
+        return mean + few
+    return f"{mean} [{100 * one['low']:.0f}, {100 * one['high']:.0f}]{few}"

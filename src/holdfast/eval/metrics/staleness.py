@@ -23,10 +23,15 @@ CODE = re.compile(r"`([^`\n]+)`")
 
 
 def staleness(said: Said, truth: Ground) -> dict[str, float]:
-    checked = [*_plan(said, truth), *_files(said, truth), *_checks(said, truth.runs)]
-    if truth.branch:
-        checked += _branch(said, truth.branch)
-    found = {"stale_errors": float(checked.count(False)), "stale_checked": float(len(checked))}
+    checked = {
+        "plan": _plan(said, truth),
+        "files": _files(said, truth),
+        "checks": _checks(said, truth.runs),
+        "branch": _branch(said, truth.branch) if truth.branch else [],
+    }
+    found = {f"stale_{name}": float(answers.count(False)) for name, answers in checked.items()}
+    found["stale_errors"] = sum(found.values())
+    found["stale_checked"] = float(sum(map(len, checked.values())))
     if truth.todos.open:
         lines = said.text.splitlines()
         kept = [any(covers(line, item) for line in lines) for item in truth.todos.open]

@@ -141,7 +141,7 @@ def _print(result: dict[str, Any]) -> None:
         f"budget overshoots {counted['overshoots']}, over the host's cap {counted['over_cap']}, "
         f"not repeatable {counted['not_repeatable']}, not shorter than its input "
         f"{counted['not_shorter']}; out of date {counted['stale']} of {counted['stale_checked']} "
-        "statements that could be checked"
+        f"statements that could be checked ({counted['stale_plan']} done but shown as pending)"
     )
     if speed := result["latency"]:
         screen.print(
@@ -152,7 +152,8 @@ def _print(result: dict[str, Any]) -> None:
     say(
         f"{result['sessions']} sessions of {result['repositories']} repositories, {cuts['pseudo']} "
         f"pseudo-cuts and {cuts['real']} compactions. Per cent, means over sessions, 95 % "
-        f"intervals by {result['resampled_by']}. Recall is of names, not of understanding."
+        f"intervals by {result['resampled_by']}; (n) where fewer than {tables.FEW} sessions have "
+        "any. Recall is of names, not of understanding."
     )
 
 
