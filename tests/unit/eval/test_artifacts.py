@@ -370,13 +370,13 @@ def test_without_a_shell_parser_it_says_what_to_install(
     replayed: Replayed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "tree_sitter_bash", None)
-    flow._parser.cache_clear()
+    flow.parser.cache_clear()
     try:
         assert replayed(wrote("a.py")).created == {"a.py"}  # not needed without commands
         with pytest.raises(HoldfastError, match="shell parser") as missing:
             replayed(bash("rm a.py"))
     finally:
-        flow._parser.cache_clear()
+        flow.parser.cache_clear()
     assert "holdfast[eval]" in missing.value.hint
 
 

@@ -109,3 +109,26 @@ class Replayed:
     def text(self, text: str, until_line: int | None = None) -> Trail:
         self.file.write_text(text, encoding="utf-8")
         return trail(str(self.file), until_line)
+
+
+def said(text: str, **more: Any) -> list[Line]:
+    """A prompt of the user's."""
+    return [line("user", text, **more)]
+
+
+def replied(text: str) -> list[Line]:
+    return [line("assistant", [{"type": "text", "text": text}])]
+
+
+def summarised(text: str) -> list[Line]:
+    """A compaction with the summary that the host wrote."""
+    return [
+        line("system", None, subtype="compact_boundary"),
+        line("user", f"This session is being continued …\n{text}", isCompactSummary=True),
+    ]
+
+
+def session_file(folder: Path, *steps: list[Line], name: str = "owner__repo__one.jsonl") -> str:
+    file = folder / name
+    file.write_text(text_of(*steps), encoding="utf-8")
+    return str(file)

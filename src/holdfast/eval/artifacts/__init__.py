@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from typing import Any
 
 from holdfast.eval.artifacts import tools
 from holdfast.eval.artifacts.calls import Call, Calls
 from holdfast.eval.artifacts.flow import follow
-from holdfast.eval.artifacts.lines import main_chain
+from holdfast.eval.artifacts.lines import numbered
 from holdfast.eval.artifacts.paths import Names
 from holdfast.eval.artifacts.world import World, is_file_name
 
@@ -56,17 +57,32 @@ class Comparison:
 
 def trail(path: str, until_line: int | None = None) -> Trail:
     """Replays a Claude Code transcript (plain or gzip) up to and including `until_line`."""
-    lines = list(main_chain(path, until_line))
-    cwds = (line["cwd"] for line in lines if isinstance(line.get("cwd"), str) and line["cwd"])
+    return next(iter(trails(path, [until_line]).values()))
+
+
+def trails(path: str, until_lines: Iterable[int | None]) -> dict[int | None, Trail]:
+    """The trail at each of these lines, in one reading."""
+    lines = list(numbered(path))
+    cwds = (line["cwd"] for _, line in lines if isinstance(line.get("cwd"), str) and line["cwd"])
     names, world, calls = Names(next(cwds, "")), World(), Calls()
-    for line in lines:
-        cwd = line.get("cwd")
-        if isinstance(cwd, str) and cwd:
-            world.folders.add(names.key(cwd, ""))
-        tools.learn_from_backups(line, world, names)
-        for call in calls.finished_by(line):
-            _apply(call, world, names)
-    return _trail(world, names, calls)
+    waiting = sorted(set(until_lines), key=lambda until: (until is None, until or 0))
+    found: dict[int | None, Trail] = {}
+    for number, line in lines:
+        while waiting and waiting[0] is not None and number > waiting[0]:
+            found[waiting.pop(0)] = _trail(world, names, calls)
+        if not waiting:
+            break
+        _advance(line, world, names, calls)
+    return {**found, **{until: _trail(world, names, calls) for until in waiting}}
+
+
+def _advance(line: dict[str, Any], world: World, names: Names, calls: Calls) -> None:
+    cwd = line.get("cwd")
+    if isinstance(cwd, str) and cwd:
+        world.folders.add(names.key(cwd, ""))
+    tools.learn_from_backups(line, world, names)
+    for call in calls.finished_by(line):
+        _apply(call, world, names)
 
 
 def _apply(call: Call, world: World, names: Names) -> None:

@@ -38,7 +38,8 @@ def follow(command: str, cwd: str, output: str, world: World, names: Names) -> N
 
 
 @lru_cache(maxsize=1)
-def _parser() -> Parser:
+def parser() -> Parser:
+    """The grammar that is somebody else's, loaded once."""
     try:
         import tree_sitter
         import tree_sitter_bash
@@ -55,7 +56,7 @@ class Script(Shell):
             return
         text, bodies = lifted(command)
         kept, self.bodies = self.bodies, bodies
-        self.run(_parser().parse(in_ascii(text).encode()).root_node, Streams())
+        self.run(parser().parse(in_ascii(text).encode()).root_node, Streams())
         self.bodies = kept
 
     def run(self, node: Node, streams: Streams) -> bool | None:

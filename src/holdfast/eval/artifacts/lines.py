@@ -16,10 +16,10 @@ GZIP_MAGIC = b"\x1f\x8b"
 ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
-def main_chain(path: str, until_line: int | None) -> Iterator[dict[str, Any]]:
-    """Every main-chain line up to and including `until_line` (counted from 1)."""
+def numbered(path: str, until_line: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Every main-chain line up to and including `until_line`, counted from 1."""
     seen: set[str] = set()
-    for number, raw in enumerate(_raw_lines(path), 1):
+    for number, raw in enumerate(raw_lines(path), 1):
         if until_line is not None and number > until_line:
             return
         line = _parsed(raw)
@@ -30,10 +30,11 @@ def main_chain(path: str, until_line: int | None) -> Iterator[dict[str, Any]]:
             if uuid in seen:
                 continue
             seen.add(uuid)
-        yield line
+        yield number, line
 
 
-def _raw_lines(path: str) -> Iterator[bytes]:
+def raw_lines(path: str) -> Iterator[bytes]:
+    """The file as it is, unpacked if need be."""
     try:
         with open(path, "rb") as probe:
             zipped = probe.read(2) == GZIP_MAGIC

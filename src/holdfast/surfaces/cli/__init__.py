@@ -27,6 +27,7 @@ COMMANDS = {
     "recall": ("recall", "look up words, or a line that a brief refers to"),
     "snapshots": ("snapshots", "the saved states of a session"),
     "snapshot": ("snapshot", "show one saved state"),
+    "eval": ("eval", "how well briefs restore, measured on transcripts"),
     "demo": ("demo", "see save → compact → restore on an example session"),
     "statusline": ("", "for hosts: one line for the status bar, payload on stdin"),
     "hook": ("", "for hosts: one hook payload on stdin"),

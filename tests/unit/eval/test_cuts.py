@@ -1,0 +1,140 @@
+"""Where sessions are cut, and what was needed after."""
+
+from __future__ import annotations
+
+from math import log
+from pathlib import Path
+
+import pytest
+
+from holdfast.eval.cuts import PSEUDO, REAL, cuts
+from holdfast.eval.references import references
+from holdfast.eval.session import load, names_of
+from tests.unit.eval.transcript import (
+    Line,
+    bash,
+    call,
+    edited,
+    line,
+    read,
+    replied,
+    said,
+    session_file,
+    summarised,
+)
+
+
+def reads(count: int, start: int = 0) -> list[Line]:
+    return [each for number in range(start, start + count) for each in read(f"f{number}.py")]
+
+
+def test_a_span_is_cut_at_seventy_per_cent_of_its_calls(tmp_path: Path) -> None:
+    session = load(session_file(tmp_path, said("go"), reads(40)))
+    (cut,) = cuts(session)
+    assert (cut.arm, cut.line, cut.last) == (PSEUDO, 2 + 2 * 28, 81)
+    assert len([piece for piece in session.before(cut.line) if piece.kind == "call"]) == 28
+
+
+def test_every_compaction_is_a_cut_and_spans_do_not_cross_it(tmp_path: Path) -> None:
+    session = load(session_file(tmp_path, reads(40), summarised("gist"), reads(50)))
+    pseudo, real, second = cuts(session)
+    assert (pseudo.arm, pseudo.last) == (PSEUDO, 80)
+    assert (real.arm, real.line, real.first, real.last) == (REAL, 81, 83, 182)
+    assert real.summary.endswith("gist")
+    assert (second.arm, second.line) == (PSEUDO, 83 + 70)
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        [line("user", "This session is being continued from a previous conversation. Gist.")],
+        [line("user", [{"type": "text", "text": "Gist."}], isCompactSummary=True)],
+    ],
+)
+def test_older_clients_mark_a_compaction_by_its_summary_alone(
+    tmp_path: Path, marker: list[Line]
+) -> None:
+    session = load(session_file(tmp_path, reads(3), marker, reads(12)))
+    (real,) = [cut for cut in cuts(session) if cut.arm == REAL]
+    assert (real.line, real.first) == (7, 8)
+    assert "Gist." in real.summary
+
+
+def test_a_cut_with_little_work_after_it_does_not_count(tmp_path: Path) -> None:
+    assert cuts(load(session_file(tmp_path, reads(30)))) == []
+    assert cuts(load(session_file(tmp_path, reads(3), summarised("x"), reads(9)))) == []
+
+
+def test_calls_of_one_message_are_not_torn_apart(tmp_path: Path) -> None:
+    together = [
+        {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"file_path": f"/repo/{n}.py"}}
+        for n in range(5)
+    ]
+    one = [
+        {**line("assistant", [block]), "message": {"id": "m", "content": [block]}}
+        for block in together
+    ]
+    session = load(session_file(tmp_path, reads(27), one, reads(14, 50)))
+    (cut,) = cuts(session)
+    assert cut.line == 2 * 27 + 5 + 1
+
+
+def test_needed_is_what_was_known_before_and_used_after(tmp_path: Path) -> None:
+    before = [
+        *said("Fix parseConfig in src/a.py"),
+        *read("src/a.py", text="def load_settings(): pass"),
+        *bash("npm test -- --run"),
+    ]
+    after = [
+        *edited("src/a.py"),
+        *call("Grep", {"pattern": "load_settings", "path": "/repo/src"}, text="src/b.py"),
+        *read("src/b.py"),
+        *read("src/a.py"),
+        *bash("npm  test -- --run | tail"),
+        *call("Task", {"prompt": "look at parseConfig"}),
+        *reads(6),
+    ]
+    session = load(session_file(tmp_path, before, summarised("src/b.py"), after))
+    (cut,) = [cut for cut in cuts(session) if cut.arm == REAL]
+    found = references(session, cut)
+    assert found.weights == {
+        ("P", "src/a.py"): 1 + log(2),
+        ("I", "load_settings"): 1.0,
+        ("C", "npm test -- --run"): 1.0,
+    }
+
+
+def test_who_named_it_first_after_the_cut_is_told_apart(tmp_path: Path) -> None:
+    before = [*read("src/a.py"), *read("src/b.py")]
+    after = [
+        *replied("On with src/a.py."),
+        *bash("git status", stdout="modified: src/b.py"),
+        *read("src/a.py"),
+        *read("src/b.py"),
+        *reads(9),
+    ]
+    session = load(session_file(tmp_path, before, summarised("gist"), after))
+    (cut,) = [cut for cut in cuts(session) if cut.arm == REAL]
+    assert references(session, cut).from_memory == {("P", "src/a.py")}
+
+
+def test_thinking_old_summaries_and_sidechains_are_not_known(tmp_path: Path) -> None:
+    thought = line("assistant", [{"type": "thinking", "thinking": "src/a.py"}])
+    aside = line("user", "src/b.py", isSidechain=True)
+    steps = ([thought, aside], summarised("src/c.py"), reads(1, 50), summarised("x"))
+    after = [*read("src/a.py"), *read("src/b.py"), *read("src/c.py"), *read("f50.py"), *reads(9)]
+    session = load(session_file(tmp_path, *steps, after))
+    last = [cut for cut in cuts(session) if cut.arm == REAL][-1]
+    assert set(references(session, last).weights) == {("P", "f50.py")}
+
+
+@pytest.mark.parametrize(
+    ("path", "session", "repository"),
+    [
+        ("x/owner__repo__abc.jsonl.gz", "abc", "owner__repo"),
+        ("x/owner__repo__abc.clean.jsonl", "abc", "owner__repo"),
+        ("projects/-home-me-code/abc.jsonl", "abc", "-home-me-code"),
+    ],
+)
+def test_names_of_sessions_and_repositories(path: str, session: str, repository: str) -> None:
+    assert names_of(path) == (session, repository)

@@ -1,0 +1,262 @@
+"""Each metric on a text made for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.eval.arms import Told
+from holdfast.eval.artifacts import Trail
+from holdfast.eval.chain import first_seen, survival
+from holdfast.eval.cuts import REAL, Cut, cuts
+from holdfast.eval.entities import Paths
+from holdfast.eval.failures import Run
+from holdfast.eval.ground import Ground
+from holdfast.eval.instructions import Instruction
+from holdfast.eval.matching import Said
+from holdfast.eval.metrics.artifacts import artifacts
+from holdfast.eval.metrics.engineering import engineering
+from holdfast.eval.metrics.errors import last_error
+from holdfast.eval.metrics.instructions import retention
+from holdfast.eval.metrics.precision import precision
+from holdfast.eval.metrics.provenance import provenance, statements, unsupported
+from holdfast.eval.metrics.recall import recall
+from holdfast.eval.metrics.recovery import recovery
+from holdfast.eval.metrics.staleness import staleness
+from holdfast.eval.pointers import names_lookup, refs
+from holdfast.eval.references import References, references
+from holdfast.eval.session import load
+from holdfast.eval.todos import Todos
+from tests.unit.eval.transcript import bash, read, said, session_file, summarised
+
+REPO = Paths(["/repo"])
+NOTHING = frozenset[str]()
+
+
+def about(text: str) -> Said:
+    return Said(text, REPO)
+
+
+NEEDED = References(
+    weights={("P", "src/a.py"): 2.0, ("I", "load_settings"): 1.0, ("C", "npm run test"): 1.0},
+    from_memory=frozenset({("P", "src/a.py")}),
+    known=frozenset(
+        {
+            ("P", "src/a.py"),
+            ("P", "src/b.py"),
+            ("I", "load_settings"),
+            ("C", "npm run test"),
+            ("C", "npm run"),
+        }
+    ),
+)
+
+
+def test_recall_is_weighted_and_split_by_class_and_origin() -> None:
+    found = recall(about("a.py and load_settings"), NEEDED)
+    assert found["frr"] == 0.25
+    assert found["frr_basename"] == 0.75
+    assert (found["frr_P"], found["frr_I"], found["frr_C"]) == (0.0, 1.0, 0.0)
+    assert (found["frr_memory"], found["frr_rediscovered"]) == (0.0, 0.5)
+    assert "frr_U" not in found  # nothing of that class was needed
+
+
+def test_precision_counts_what_was_named_in_vain() -> None:
+    found = precision(about("src/a.py src/b.py, run `npm run test`; otherThing"), NEEDED)
+    assert found["frp"] == pytest.approx(2 / 4)
+
+
+def test_files_under_their_folder_are_named_once() -> None:
+    assert precision(about("src/: a.py, b.py"), NEEDED)["frp"] == 0.5
+
+
+def test_a_line_of_names_alone_is_a_bare_list() -> None:
+    bare = "src/a.py src/b.py load_settings"
+    told = "src/a.py was edited so that load_settings no longer needs what src/b.py gave it"
+    found = precision(about(f"{bare}\n{told}"), NEEDED)["bare_list_share"]
+    assert found == pytest.approx(len(bare) / len(bare + told))
+
+
+TRAIL = Trail(
+    created=frozenset({"new.py"}),
+    modified=frozenset({"src/a.py", "src/b.py", "src/c.py"}),
+    deleted=frozenset({"old.py"}),
+    read=NOTHING,
+    unknown=NOTHING,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "complete"),
+    [
+        ("created new.py; src/a.py src/b.py src/c.py; old.py deleted", 1.0),
+        ("created new.py; modified 3 files; deleted old.py", 1.0),
+        ("1 created · 3 modified · 1 deleted", 1.0),
+        ("new.py, old.py, src/a.py and 2 more modified", 1.0),
+        ("modified: src/a.py, src/b.py, … 1 more; new.py old.py", 1.0),
+        ("new.py, old.py, src/a.py and 1 more modified", 0.0),
+        ("new.py, old.py, src/a.py edited 3×", 0.0),
+        ("src/: a.py, b.py, c.py; new.py", 0.0),
+        ("", 0.0),
+    ],
+)
+def test_changed_files_are_all_named_or_counted_exactly(text: str, complete: float) -> None:
+    assert artifacts(about(text), TRAIL)["artifacts_complete"] == complete
+
+
+def test_without_changes_there_is_nothing_to_name() -> None:
+    none = Trail(created=NOTHING, modified=NOTHING, deleted=NOTHING, read=NOTHING, unknown=NOTHING)
+    assert artifacts(about("x"), none) == {}
+
+
+def test_sentences_are_kept_word_for_word_or_not_at_all() -> None:
+    told = [
+        Instruction(text="Never push to main.", line=1, constraint=True, prohibition=True),
+        Instruction(text="Always run the linter.", line=2, constraint=True, prohibition=False),
+        Instruction(text="Look at the parser first.", line=3, constraint=False, prohibition=False),
+    ]
+    found = retention("- “Never push  to main” (L1)\n- run the linter, always", told)
+    assert found == {"instructions": pytest.approx(1 / 3), "constraints": 0.5, "prohibitions": 1.0}
+
+
+def truth(**more: object) -> Ground:
+    given = {
+        "session": None,
+        "cut": Cut(arm=REAL, line=9, first=10, last=20),
+        "references": NEEDED,
+        "trail": TRAIL,
+        "instructions": [],
+        "todos": Todos(open=("Write the parser tests",), done=("Add retries to the client",)),
+        "runs": [],
+        "error": None,
+        "branch": "main",
+    }
+    return Ground(**{**given, **more})  # type: ignore[arg-type]
+
+
+def run(command: str, ok: bool) -> Run:
+    return Run(command=command, kind="test", line=1, ok=ok, output="")
+
+
+@pytest.mark.parametrize(
+    ("text", "errors", "checked"),
+    [
+        ("- pending: Write the parser tests", 0, 1),
+        ("- pending: Add retries to the client", 1, 1),
+        ("## Next steps\n- Add retries to the client", 1, 1),
+        ("- done: Add retries to the client, nothing pending", 0, 0),
+        ("- “pending: Add retries to the client”", 0, 0),
+        ("- old.py — edited", 1, 1),
+        ("- old.py — deleted", 0, 1),
+        ("- branch main", 0, 1),
+        ("- branch feature/x", 1, 1),
+    ],
+)
+def test_what_is_no_longer_so_is_counted(text: str, errors: int, checked: int) -> None:
+    found = staleness(about(text), truth())
+    assert (found["stale_errors"], found["stale_checked"]) == (errors, checked)
+
+
+def test_a_check_that_passes_must_not_be_said_to_fail() -> None:
+    now = truth(runs=[run("make test", False), run("make test", True), run("make lint", False)])
+    found = staleness(about("- `make test` fails\n- `make lint` fails"), now)
+    assert (found["stale_errors"], found["stale_checked"]) == (1, 2)
+
+
+def test_open_items_are_kept_or_not() -> None:
+    assert staleness(about("- Write the parser tests"), truth())["open_todos"] == 1.0
+    assert staleness(about("- something else"), truth())["open_todos"] == 0.0
+
+
+def test_the_last_error_is_there_as_it_was_printed() -> None:
+    error = Run(command="make test", kind="test", line=3, ok=False, output="E  KeyError: 'port'")
+    kept = last_error(about("`make test` fails\n  `E  KeyError: 'port'`"), error)
+    assert kept == {"last_error": 1.0, "last_error_command": 1.0}
+    assert last_error(about("a KeyError about a port"), error)["last_error"] == 0.0
+    assert last_error(about("x"), None) == {}
+
+
+def test_budgets_and_bytes_are_checked_by_the_scorer_itself() -> None:
+    fine = Told(method="brief", budget=100, text="short", ours="short", again="short")
+    assert set(engineering(fine, 1000).values()) == {0.0}
+    long = Told(method="brief", budget=10, text="", ours="𝄞" * 5001, again="other")
+    found = engineering(long, 100)
+    assert [
+        found[name] for name in ("overshoots", "over_cap", "not_repeatable", "not_shorter")
+    ] == [1.0] * 4
+
+
+# -- references to lines
+
+
+def test_references_are_read_in_every_form() -> None:
+    assert list(refs("a (L12), b (L3–5) and (L7, L9)")) == [12, 3, 4, 5, 7, 9]
+    assert list(refs("HTML5, XL12")) == []
+    assert names_lookup('`holdfast recall "words"`')
+
+
+def test_a_statement_is_held_to_the_lines_it_refers_to(tmp_path: Path) -> None:
+    session = load(
+        session_file(
+            tmp_path,
+            said("Please keep   the port at 8080."),
+            bash("npm run test", stdout="loadSettings failed in src/a.py"),
+        )
+    )
+    good = (
+        "# Title (holdfast:1234abcd)\n\n“quotes” are verbatim, (L12) is transcript line 12.\n"
+        "- “keep the port at 8080” (L1)\n- “Please keep … 8080” (L1)\n"
+        "- src/a.py — edited 14× · loadSettings (L3)\n"
+        "- `npm run test` fails (L2, L3)\n  `loadSettings failed`\n"
+        'Everything else: `holdfast recall "words"`, or `holdfast recall L12`.\n'
+    )
+    assert unsupported(good, session) == []
+    assert set(provenance(good, session).values()) == {1.0}
+    bad = "- port 9090 (L1)\n- src/b.py (L3)\n- “keep the port open” (L1)\n- no ref to parseConfig"
+    assert [shown for _, shown in unsupported(bad, session)] == [
+        "9090",
+        "src/b.py",
+        "keep the port open",
+        "parseConfig",
+    ]
+    assert provenance(bad, session)["lines_with_ref"] == 0.75
+    assert provenance(bad, session)["refs_hold"] == 0.0
+
+
+def test_a_result_without_its_call_is_told_apart(tmp_path: Path) -> None:
+    session = load(session_file(tmp_path, bash("npm run test", stdout="1 failed")))
+    found = provenance("- `npm run test` fails (L2)", session)
+    assert (found["refs_hold"], found["refs_hold_with_calls"]) == (0.0, 1.0)
+
+
+def test_what_is_indented_belongs_to_the_line_above() -> None:
+    assert list(statements("## A\n- one\n  two\n- three\n\nsrc/auth/\n- four")) == [
+        "- one\n  two",
+        "- three",
+        "- four",
+    ]
+
+
+def test_what_is_not_in_the_brief_is_behind_a_reference_or_a_search_or_lost(tmp_path: Path) -> None:
+    session = load(session_file(tmp_path, read("src/a.py"), said("call load_settings")))
+    told = about("- something (L3); more: `holdfast recall`")
+    found = recovery(told, NEEDED, session, lambda words: f"L1 {words}" if "/" in words else "")
+    assert found == {
+        "retained": 0.0,
+        "by_reference": pytest.approx(1 / 3),
+        "by_search": pytest.approx(1 / 3),
+        "lost": pytest.approx(1 / 3),
+    }
+
+
+def test_survival_is_of_what_is_old(tmp_path: Path) -> None:
+    files = [each for number in range(9) for each in read(f"f{number}.py")]
+    steps = (read("old.py"), summarised("x"), read("newer.py"), summarised("y"))
+    after = [*read("old.py"), *read("newer.py"), *files]
+    session = load(session_file(tmp_path, *steps, after))
+    last = [cut for cut in cuts(session) if cut.arm == REAL][-1]
+    needed = references(session, last)
+    seen = first_seen(session)
+    assert survival(about("newer.py"), needed, seen, last) == {"survival_1": 0.0}
+    assert survival(about("old.py"), needed, seen, last) == {"survival_1": 1.0}

@@ -1,0 +1,207 @@
+"""A whole run: rows, report, tables, chart and explanation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.eval import tables
+from holdfast.eval.arms import BOTH, BRIEF, SUMMARY, Folded, without_analysis
+from holdfast.eval.chain import ONLY_BRIEF, briefs_of_briefs
+from holdfast.eval.chart import lines, page
+from holdfast.eval.explain import explain
+from holdfast.eval.plan import Plan
+from holdfast.eval.report import report
+from holdfast.eval.run import Scored, score, score_all
+from holdfast.eval.session import load
+from holdfast.state.fold import advance, new_state
+from holdfast.transcript.events import decode
+from holdfast.transcript.reader import whole_file
+from tests.unit.eval.transcript import (
+    Line,
+    bash,
+    call,
+    edited,
+    read,
+    replied,
+    said,
+    session_file,
+    summarised,
+)
+
+
+def work(count: int) -> list[Line]:
+    """The same dozen files over and over, so that much of it is needed again."""
+    steps: list[Line] = []
+    for number in range(count):
+        steps += (
+            edited(f"src/part_{number % 12}.py")
+            if number % 3
+            else read(f"src/part_{number % 12}.py", text="def load_settings(): ...")
+        )
+    return steps
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return session_file(
+        tmp_path,
+        said("Make src/part_1.py faster. Never touch the vendor folder."),
+        replied("I will start with load_settings."),
+        call("TodoWrite", {"todos": [{"content": "Speed it up", "status": "in_progress"}]}),
+        work(40),
+        bash("make test", stdout="ok"),
+        summarised("We work on src/part_1.py."),
+        work(40),
+        summarised("We work on src/part_2.py."),
+        work(20),
+    )
+
+
+def looked_up(transcript: str, words: str) -> str:
+    with open(transcript, encoding="utf-8") as file:
+        return "\n".join(line for line in file if words in line)
+
+
+@pytest.fixture
+def scored(path: str) -> Scored:
+    return score(path, Plan(budgets=(300, 1000), lookup=looked_up))
+
+
+def figures(scored: Scored, method: str, budget: int = 1000) -> list[dict[str, float]]:
+    found = [one for one in scored.rows if (one.method, one.budget) == (method, budget)]
+    return [one.figures for one in found if "frr" in one.figures]
+
+
+def test_every_cut_is_scored_by_every_method(scored: Scored) -> None:
+    assert scored.skipped == ""
+    assert {row.arm for row in scored.rows} == {"pseudo", "real"}
+    assert len(figures(scored, BRIEF)) == 4
+    assert len(figures(scored, SUMMARY, 0)) == 2
+    assert len(figures(scored, BOTH)) == 2
+    assert len(figures(scored, ONLY_BRIEF)) == 1
+
+
+def test_a_brief_beside_a_summary_says_no_less_than_the_summary(scored: Scored) -> None:
+    both, alone = figures(scored, BOTH), figures(scored, SUMMARY, 0)
+    assert all(one["frr"] >= other["frr"] for one, other in zip(both, alone, strict=True))
+    assert all(one["tokens"] <= 1000 for one in both)
+
+
+def test_what_was_left_out_of_the_brief_was_looked_up(scored: Scored) -> None:
+    found = figures(scored, BRIEF)
+    assert all(one["lost"] == 0.0 for one in found)
+    assert all("lost" not in one for one in figures(scored, BRIEF, 300))
+
+
+def test_our_own_faults_are_counted(scored: Scored) -> None:
+    result = report([scored], Plan(budgets=(300, 1000)))
+    counted = tables.faults(result)
+    assert counted["overshoots"] == counted["over_cap"] == counted["not_repeatable"] == 0
+    assert counted["stale_checked"] > 0
+
+
+def test_a_quick_run_measures_less(path: str) -> None:
+    quick = score(path, Plan(budgets=(500,), quick=True))
+    methods = {row.method for row in quick.rows}
+    assert {"name dump", "actions tail", BRIEF, BOTH} <= methods
+    assert "LexRank" not in methods
+    assert all("constraints" not in row.figures for row in quick.rows)
+
+
+def test_a_run_twice_gives_the_same_figures(path: str, scored: Scored) -> None:
+    def without_time(one: Scored) -> list[Any]:
+        return [
+            (row.method, row.line, {k: v for k, v in row.figures.items() if k != "seconds"})
+            for row in one.rows
+        ]
+
+    again = score(path, Plan(budgets=(300, 1000), lookup=looked_up))
+    assert without_time(again) == without_time(scored)
+
+
+def test_what_cannot_be_scored_says_why(tmp_path: Path, path: str) -> None:
+    empty = session_file(tmp_path, said("hello"), name="empty.jsonl")
+    short = session_file(tmp_path, said("hello"), read("a.py"), name="short.jsonl")
+    (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
+    found = {
+        each.path: each.skipped
+        for each in score_all([path, empty, short, str(tmp_path / "gone.jsonl")], Plan(quick=True))
+    }
+    assert found[path] == ""
+    assert "no tool calls" in found[empty]
+    assert "too little" in found[short]
+    assert "No such file" in found[str(tmp_path / "gone.jsonl")]
+
+
+def test_the_state_is_moved_on_from_cut_to_cut(path: str) -> None:
+    folded = Folded(path)
+    folded.until(10)
+    fresh = new_state()
+    advance(fresh, decode(whole_file(path, 60)))
+    assert folded.until(61) == fresh
+
+
+def test_a_summary_is_shown_without_its_analysis() -> None:
+    assert without_analysis("<analysis>x</analysis>y") == "y"
+    assert without_analysis("Analysis:\nx\nSummary:\ny") == "\ny"
+    assert without_analysis("only this") == "only this"
+
+
+def test_a_brief_of_a_brief_knows_only_what_the_first_one_said(path: str) -> None:
+    session = load(path)
+    first, second = (each.line for each in session.compactions)
+    found = briefs_of_briefs(session, 1000)
+    assert set(found) == {first, second}
+    assert "vendor" in found[first]
+
+
+def test_the_tables_show_every_method_once(scored: Scored) -> None:
+    result = report([scored], Plan(budgets=(300, 1000)))
+    columns, rows = tables.recall_table(result)
+    assert columns == ("cuts", "method", "@300", "@500", "@1000", "@2000", "own size")
+    assert len({row[:2] for row in rows}) == len(rows)
+    assert ("real", SUMMARY) in {row[:2] for row in rows}
+    titles = [row[0] for row in tables.state_table(result)[1]]
+    assert "files changed: all named or counted" in titles
+    assert "needed, from 1 compaction ago" in titles
+
+
+def test_differences_are_against_others_of_the_same_size(scored: Scored) -> None:
+    found = report([scored], Plan(budgets=(300, 1000)))["differences"]
+    pairs = {(one["arm"], one["method"], one["budget"], one["against"]) for one in found}
+    assert ("pseudo", BRIEF, 1000, "name dump") in pairs
+    assert ("real", BOTH, 300, SUMMARY) in pairs
+    assert ("real", BRIEF, 1000, SUMMARY) in pairs
+    assert all(one["against"] not in (BRIEF, BOTH) for one in found)
+
+
+def test_the_chart_is_one_page_with_nothing_from_elsewhere(scored: Scored) -> None:
+    result = report([scored], Plan(budgets=(300, 1000)))
+    text = page(result)
+    assert text.count("<svg") == 2
+    assert text.count("<polyline") == sum(len(lines(result, arm)) for arm in ("pseudo", "real"))
+    assert "src=" not in text
+    assert "href=" not in text
+    assert "<script" not in text
+
+
+def test_an_explanation_names_what_is_missing_and_where_it_was(path: str) -> None:
+    cuts = list(explain(load(path), 200))
+    assert [cut.arm for cut in cuts] == ["pseudo", "real", "pseudo", "real"]
+    missing = [one for cut in cuts for one in cut.missing]
+    assert {one.kind for one in missing} == {"files"}
+    first = cuts[0]
+    assert all(one.last_line < first.line for one in first.missing)
+    assert first.recall == pytest.approx(
+        1 - sum(one.weight for one in first.missing) / _whole(path, first.line)
+    )
+
+
+def _whole(path: str, line: int) -> float:
+    from holdfast.eval.run import eligible
+
+    found = [needed for cut, needed in eligible(load(path)) if cut.line == line]
+    return sum(found[0].weights.values())

@@ -1,0 +1,55 @@
+"""Means, intervals and differences."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.eval.statistics import Key, by_session, estimate, interval, paired, unit
+
+
+def of(repository: str, session: str, *values: float) -> list[tuple[Key, float]]:
+    return [((repository, session), value) for value in values]
+
+
+def test_a_session_with_many_cuts_counts_once() -> None:
+    values = [*of("r", "a", 1.0, 1.0, 1.0, 1.0), *of("r", "b", 0.0)]
+    assert by_session(values) == {("r", "a"): 1.0, ("r", "b"): 0.0}
+    found = estimate(values)
+    assert (found.mean, found.sessions, found.cuts) == (0.5, 2, 5)
+
+
+def test_the_interval_holds_the_mean_and_is_the_same_every_time() -> None:
+    values = [pair for n in range(20) for pair in of("r", str(n), n / 20)]
+    found = estimate(values)
+    assert found.low is not None
+    assert found.high is not None
+    assert found.low < found.mean < found.high
+    # The standard error of 20 evenly spread values is 0.066; the interval is about two of each.
+    assert found.high - found.low == pytest.approx(4 * 0.066, abs=0.03)
+    assert estimate(values) == found
+
+
+def test_one_session_has_no_interval() -> None:
+    assert interval({("r", "a"): 0.5}) == (None, None)
+
+
+def test_with_ten_repositories_whole_repositories_are_drawn() -> None:
+    few = {(str(n % 9), str(n)): float(n % 9 > 4) for n in range(90)}
+    many = {(str(n % 10), str(n)): float(n % 10 > 4) for n in range(100)}
+    assert (unit(few), unit(many)) == ("session", "repository")
+    narrow, wide = interval(few), interval(many)
+    assert wide[1] - wide[0] > 2 * (narrow[1] - narrow[0])  # type: ignore[operator]
+
+
+def test_differences_are_taken_session_by_session() -> None:
+    ours = [*of("r", "a", 0.9), *of("r", "b", 0.5), *of("r", "c", 0.2), *of("r", "only", 1.0)]
+    theirs = [*of("r", "a", 0.4), *of("r", "b", 0.5), *of("r", "c", 0.3)]
+    found = paired(ours, theirs)
+    assert found.sessions == 3
+    assert found.mean == pytest.approx((0.5 + 0.0 - 0.1) / 3)
+    assert found.win_rate == pytest.approx(0.5)
+
+
+def test_the_worst_decile_is_told() -> None:
+    values = [pair for n in range(20) for pair in of("r", str(n), float(n))]
+    assert estimate(values).worst_decile == 0.5

@@ -1,0 +1,79 @@
+"""`holdfast eval`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.surfaces.cli import main
+from tests.unit.eval.test_run import work
+from tests.unit.eval.transcript import said, session_file, summarised
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    for name in ("owner__repo__one.jsonl", "owner__repo__other.jsonl"):
+        session_file(tmp_path, said("go"), work(40), summarised("gist"), work(15), name=name)
+    return tmp_path
+
+
+def test_a_folder_is_measured_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", str(folder), "--budgets", "300,600"]) == 0
+    out, err = capsys.readouterr()
+    assert "name dump by folder" in out
+    assert "budget overshoots 0" in out
+    assert "2 sessions of 1 repositories" in err
+
+
+def test_programs_get_json_and_a_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page = folder / "recall.html"
+    assert main(["eval", str(folder), "--quick", "--json", "--chart", str(page)]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["sessions"] == 2
+    assert found["estimator"] == "ours"
+    assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_one_session_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["eval", str(folder), "--explain", "one", "--budgets", "150"]) == 0
+    out = capsys.readouterr().out
+    assert "pseudo cut at L" in out
+    assert "last seen before it" in out
+    assert main(["eval", str(folder), "--explain", "one", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["arm"] == "pseudo"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["nowhere"], "nowhere (no such file or folder)"),
+        (["."], "no .jsonl or .jsonl.gz file is there"),
+        (["--budgets", "many", "."], "--budgets many"),
+        (["--explain", "x", "{folder}"], "no session 'x' among 2 transcripts"),
+        (["--explain", "o", "{folder}"], "2 sessions begin with 'o'"),
+        (["{folder}", "--quick", "--chart", "/nowhere/x.html"], "--chart /nowhere/x.html"),
+    ],
+)
+def test_what_goes_wrong_is_explained(
+    folder: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
+    assert main(["eval", *(each.format(folder=folder) for each in arguments)]) == 1
+    err = capsys.readouterr().err
+    assert told in err
+    assert "hint: " in err
+
+
+def test_a_transcript_without_work_ends_in_failure_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = session_file(tmp_path, said("hello"))
+    assert main(["eval", path]) == 1
+    assert "skipped 1: no tool calls" in capsys.readouterr().err
