@@ -78,6 +78,13 @@ def test_a_line_of_names_alone_is_a_bare_list() -> None:
     assert found == pytest.approx(len(bare) / len(bare + told))
 
 
+def test_a_list_is_a_list_also_with_one_name_to_a_line() -> None:
+    names = "- src/a.py\n- src/b.py\n- load_settings"
+    assert precision(about(names), NEEDED)["bare_list_share"] == 1.0
+    told = "- src/a.py — edited\n- src/b.py — read\n- load_settings — new"
+    assert precision(about(told), NEEDED)["bare_list_share"] == 0.0
+
+
 TRAIL = Trail(
     created=frozenset({"new.py"}),
     modified=frozenset({"src/a.py", "src/b.py", "src/c.py"}),
@@ -146,6 +153,8 @@ def run(command: str, ok: bool) -> Run:
         ("- pending: Add retries to the client", 1, 1),
         ("## Next steps\n- Add retries to the client", 1, 1),
         ("- done: Add retries to the client, nothing pending", 0, 0),
+        ("- Add retries to the client (pending)", 1, 1),
+        ("- Add retries to the pending client", 0, 0),
         ("- “pending: Add retries to the client”", 0, 0),
         ("- old.py — edited", 1, 1),
         ("- old.py — deleted", 0, 1),

@@ -11,12 +11,12 @@ from collections.abc import Iterable
 
 from holdfast.eval.baselines.material import Material
 from holdfast.eval.budget import Budget
-from holdfast.eval.failures import last_unresolved, runs, signatures
 from holdfast.eval.todos import todos
 
 EDITORS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 NOTICE = "\n---\n*[Brief truncated due to token limit]*"
 MOST_FILES = 20
+MOST_ISSUES, LONGEST_ISSUE = 3, 160
 
 
 def template(material: Material, budget: Budget) -> str:
@@ -37,7 +37,7 @@ def _lines(material: Material) -> list[str]:
     changed = {
         str(call.given.get("file_path") or call.given.get("notebook_path")): call for call in edits
     }
-    error = last_unresolved(runs(pieces))
+    failed = [piece.text for piece in pieces if piece.kind == "result" and not piece.ok]
     tools = Counter(call.tool for call in calls[-100:])
     done = f"{len(plan.done)} of {len(plan.done) + len(plan.open)} done"
     return [
@@ -53,7 +53,7 @@ def _lines(material: Material) -> list[str]:
         "## Code Context",
         f"Language: {_language(changed)}",
         "## Active Issues",
-        *(f"- {line}" for line in (signatures(error.output)[:3] if error else [])),
+        *(f"- {' '.join(text.split())[:LONGEST_ISSUE]}" for text in failed[-MOST_ISSUES:]),
         "## Tools Recently Used",
         *(f"- {name} ({count} times)" for name, count in tools.most_common(8)),
         "## Next Action",

@@ -7,6 +7,7 @@ from holdfast.eval.matching import Said, flat
 from holdfast.eval.references import References
 
 MOST_WORDS, FEWEST_NAMES = 5, 3
+SIGNS = "`,;:()[]·—-*“”\"'."
 
 
 def precision(said: Said, references: References) -> dict[str, float]:
@@ -37,15 +38,30 @@ def _tail(entity: Entity, listed: set[Entity]) -> bool:
 
 
 def bare_list_share(said: Said) -> float:
-    """The share of characters in lines that name three things or more and hardly say anything."""
-    lines = said.text.splitlines()
-    bare = sum(len(line) for line in lines if _is_bare(line, said))
+    """The share of characters in lists of three names or more that hardly say anything.
+
+    A list is one line, or lines one below the other that hold nothing but names.
+    """
+    lines = [line for line in said.text.splitlines() if line.strip()]
+    bare, run = 0, list[str]()
+    for line in [*lines, ""]:
+        names, others = _counted(line, said)
+        if names and not others:
+            run.append(line)
+            continue
+        bare += sum(map(len, run)) if _names_in(run, said) >= FEWEST_NAMES else 0
+        run = []
+        if names >= FEWEST_NAMES and others < MOST_WORDS:
+            bare += len(line)
     return bare / max(1, sum(map(len, lines)))
 
 
-def _is_bare(line: str, said: Said) -> bool:
+def _names_in(lines: list[str], said: Said) -> int:
+    return sum(_counted(line, said)[0] for line in lines)
+
+
+def _counted(line: str, said: Said) -> tuple[int, int]:
+    """How many names a line holds, and how many words beside them."""
     found = {name for _, name in entities(line, said.paths)}
-    if len(found) < FEWEST_NAMES:
-        return False
-    others = [word for word in line.split() if word.strip("`,;:()[]·—-*“”\"'.").isalpha()]
-    return sum(word.strip("`,;:()[]·—-*“”\"'.") not in found for word in others) < MOST_WORDS
+    words = (word.strip(SIGNS) for word in line.split())
+    return len(found), sum(word.isalpha() and word not in found for word in words)

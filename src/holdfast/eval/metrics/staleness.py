@@ -9,11 +9,13 @@ from holdfast.eval.ground import Ground
 from holdfast.eval.matching import Said, flat
 from holdfast.eval.todos import covers
 
-PENDING = re.compile(
-    r"\b(?:pending|in progress|in_progress|to ?do|next step|next|remaining|not started|waiting"
-    r"|still open|unfinished)\b|\[ \]",
-    re.I,
+STATUS = (
+    r"(?:pending|in progress|in_progress|to ?do|next(?: steps?| actions?)?|remaining|not started"
+    r"|waiting|still open|unfinished)\b"
 )
+# As the status of a line: at its start or in brackets, not somewhere in what it is about.
+PENDING = re.compile(rf"^\W*{STATUS}|[(\[]{STATUS}[)\]]|\[ \]", re.I)
+PENDING_HEADING = re.compile(rf"\b{STATUS}", re.I)
 SETTLED = re.compile(r"\b(?:done|completed?|finished|fixed|resolved)\b|\[x\]|✓|✅", re.I)
 GONE = re.compile(r"\b(?:delet|remov|gone|no longer|renam|mov(?:ed|ing)|dropp|clean)", re.I)
 FAILING = re.compile(r"\bfail(?:s|ed|ing)?\b", re.I)
@@ -49,7 +51,7 @@ def _plan(said: Said, truth: Ground) -> list[bool]:
     checked, under_pending = [], False
     for line in _lines(said):
         if line.lstrip().startswith(("#", "**")) or re.match(r"\s*\d+\.\s+\S[^.]*:\s*$", line):
-            under_pending = bool(PENDING.search(line))
+            under_pending = bool(PENDING_HEADING.search(line))
         elif (PENDING.search(line) or under_pending) and not SETTLED.search(line):
             if any(covers(line, item) for item in truth.todos.open):
                 checked.append(True)
