@@ -6,6 +6,7 @@ from pathlib import Path
 
 from holdfast import example
 from holdfast.brief.render import build
+from holdfast.names.index import new_index, observe
 from holdfast.quick_json import dumps
 from holdfast.state.fold import advance, new_state
 from holdfast.transcript.events import decode
@@ -17,8 +18,11 @@ def brief_of_the_example() -> str:
     made = example.build("/home/dev/courier", "session-1", 1_790_000_000.0)
     state = new_state()
     lines = ((number, dumps(line).encode()) for number, line in enumerate(made.before, 1))
-    advance(state, decode(lines))
-    return build(state, tokens=700, characters=9500, summary=made.summary).text
+    events = list(decode(lines))
+    advance(state, events)
+    index = new_index()
+    observe(index, events)
+    return build(state, index=index, tokens=700, characters=9500, summary=made.summary).text
 
 
 def test_the_brief_in_the_readme_is_the_one_that_the_example_gives() -> None:

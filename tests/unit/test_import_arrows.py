@@ -18,7 +18,7 @@ ROOT = Path(holdfast.__file__).parent
 
 # Small pure modules that anyone may use.
 COMMON = {"errors", "redact", "quick_json"}
-LOWER = {"hosts", "transcript", "state", "store", "brief", "views"}
+LOWER = {"hosts", "transcript", "state", "names", "store", "brief", "views"}
 BELOW_ACTIONS = {*LOWER, "settings", "log", *COMMON, ""}
 
 # Which parts of Holdfast a part may import, besides itself.
@@ -33,6 +33,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "state": COMMON,
     "transcript": COMMON,
     "hosts": COMMON,
+    "names": {"state", *COMMON},
     "brief": {"state", *COMMON},
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
@@ -60,7 +61,7 @@ IMPURE = {
     "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid",
     "_io", "_sqlite3", "_thread",
 }  # fmt: skip
-PURE = ("state", "brief", "views", "redact")
+PURE = ("state", "names", "brief", "views", "redact")
 CALLS_THAT_TOUCH_THE_WORLD = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 
 MODULES = sorted(ROOT.rglob("*.py"))

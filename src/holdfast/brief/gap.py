@@ -14,12 +14,19 @@ ENOUGH = 0.85
 VERBATIM = frozenset({"request", "prohibition", "requirement", "error"})
 
 
+_NOT_IN_NAMES = str.maketrans(
+    dict.fromkeys("\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~“”‘’—–…·", " ")
+)
+
+
 class Summary:
     """A summary, prepared for many questions."""
 
     def __init__(self, text: str) -> None:
         self.text = _summary_part(text)
         self._words = words(self.text)
+        self._flat = " ".join(self.text.split())
+        self._identifiers = frozenset(self.text.translate(_NOT_IN_NAMES).split())
         self._lines = [frozenset(words(line).split()) for line in self.text.splitlines()]
 
     def says(self, item: Item) -> bool:
@@ -30,10 +37,29 @@ class Summary:
             return item.kind not in VERBATIM and self._covers(item.quote)
         return bool(item.names) and all(name in self.text for name in item.names)
 
+    def names(self, text: str, kind: str) -> bool:
+        """Whether the summary has this very name."""
+        if kind == "command":
+            return text in self._flat
+        if kind == "identifier":
+            return text in self._identifiers
+        at = self.text.find(text)
+        while at >= 0:
+            end = at + len(text)
+            if not (_goes_on(self.text[at - 1 : at]) or _goes_on(self.text[end : end + 1])):
+                return True
+            at = self.text.find(text, at + 1)
+        return False
+
     def _covers(self, text: str) -> bool:
         wanted = frozenset(words(text).split())
         enough = ENOUGH * len(wanted)
         return bool(wanted) and any(len(wanted & line) >= enough for line in self._lines)
+
+
+def _goes_on(sign: str) -> bool:
+    """Whether a name goes on at this sign."""
+    return sign.isalnum() or sign in ("_", "-")
 
 
 def _summary_part(text: str) -> str:

@@ -10,14 +10,13 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
 
 SECTIONS = (
-    ("asked", "What the user asked for"),
-    ("rules", "Rules the user set"),
+    ("asked", "Asked"),
+    ("rules", "Rules of the user"),
     ("failing", "Failing now"),
     ("plan", "Plan"),
-    ("now", "What was being done"),
-    ("decided", "Decided, and ruled out"),
-    ("files", "Files"),
-    ("git", "Git and commands"),
+    ("now", "Being done"),
+    ("decided", "Decided"),
+    ("git", "Git"),
     ("agents", "Sub-agents"),
 )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.brief.tokens import cost, units
+from holdfast.brief.tokens import cost as newest
+from holdfast.brief.tokens import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,29 +12,44 @@ if TYPE_CHECKING:
     from holdfast.brief.item import Item
 
 # No text has more characters to a token by our estimate: a longer one need not be weighed.
-CHARACTERS_PER_TOKEN = 3.2
+CHARACTERS_PER_TOKEN = 4.2
 
 
 class Room:
     """Two budgets at once: estimated tokens and the host's characters."""
 
-    def __init__(self, tokens: float, characters: int) -> None:
+    def __init__(
+        self, tokens: float, characters: int, cost: Callable[[str], float] = newest
+    ) -> None:
         self.tokens = tokens
         self.characters = characters
+        self.cost = cost
+
+    def part(self, tokens: float) -> Room:
+        """Room for other tokens, with the same characters."""
+        return Room(tokens, self.characters, self.cost)
+
+    def without(self, text: str) -> Room:
+        """What is left when this text is in it."""
+        return Room(
+            self.tokens - self.cost(text) - 0.4, self.characters - units(text) - 1, self.cost
+        )
+
+    def holds(self, text: str) -> bool:
+        if len(text) > CHARACTERS_PER_TOKEN * self.tokens:
+            return False
+        return self.cost(text) + 0.4 <= self.tokens and units(text) + 1 <= self.characters
 
     def take(self, text: str) -> bool:
         """Use up the room for these lines, if they fit."""
-        if len(text) > CHARACTERS_PER_TOKEN * self.tokens:
+        if not self.holds(text):
             return False
-        tokens, characters = cost(text) + 0.4, units(text) + 1
-        if tokens > self.tokens or characters > self.characters:
-            return False
-        self.tokens -= tokens
-        self.characters -= characters
+        self.tokens -= self.cost(text) + 0.4
+        self.characters -= units(text) + 1
         return True
 
     def give_back(self, text: str) -> None:
-        self.tokens += cost(text) + 0.4
+        self.tokens += self.cost(text) + 0.4
         self.characters += units(text) + 1
 
 

@@ -4,40 +4,61 @@ from __future__ import annotations
 
 import zlib
 
-from holdfast.brief import roles
+from holdfast.brief import frame, names, roles
 from holdfast.brief.gap import Summary
-from holdfast.brief.item import Item
 from holdfast.brief.items import SECTIONS, items
+from holdfast.brief.layout import Layout
 from holdfast.brief.pack import Room, pack
-from holdfast.brief.tokens import estimate, units
-from holdfast.state.rules.compactions import MARKER
-from holdfast.state.wording import one_line as short
+from holdfast.brief.tokens import Estimator, units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from holdfast.brief.item import Item
+    from holdfast.brief.names import Name
+    from holdfast.names.index import Index
     from holdfast.state.model import State
 
 HEADINGS = {key: f"\n## {title}" for key, title in SECTIONS}
-IN_OPENING = 400
+NAMED = (
+    ("\n## Files", Layout.files),
+    ("\n## Commands", Layout.commands),
+    ("\n## Names", Layout.others),
+)
+# The part of the room that is kept for names: more of it where a summary tells the story.
+# No estimate is trusted with more characters to a token than prose has on the newest tokenizers.
+LOOSEST = 3.0
+SHARE, SHARE_BESIDE_SUMMARY = 0.7, 0.8
 
 
 class Brief:
     """A rendered brief, what stands in it, and what was left out and why."""
 
-    __slots__ = ("id", "left_out", "said", "shown", "text")
+    __slots__ = ("_estimator", "id", "left_out", "named", "said", "shown", "text")
 
     def __init__(
-        self, text: str, ident: str, shown: list[Item], left_out: list[Item], said: list[Item]
+        self,
+        text: str,
+        ident: str,
+        *,
+        shown: list[Item],
+        left_out: list[Item],
+        said: list[Item],
+        named: Sequence[Name] = (),
+        estimator: Estimator,
     ) -> None:
         self.text = text
         self.id = ident
         self.shown = shown
         self.left_out = left_out
         self.said = said
+        self.named = named
+        self._estimator = estimator
 
     @property
     def tokens(self) -> int:
-        return estimate(self.text)
+        return self._estimator.estimate(self.text)
 
     @property
     def units(self) -> int:
@@ -49,12 +70,17 @@ def build(
     *,
     tokens: int,
     characters: int,
+    index: Index | None = None,
     summary: str | None = None,
     role: str | None = None,
     recall: str = "holdfast recall",
     session: str = "",
 ) -> Brief:
-    """The best brief of this state that stays within `tokens` and `characters`."""
+    """The best brief of this state that stays within `tokens` and `characters`.
+
+    Without an index only the names that the state itself knows can be told.
+    """
+    estimator = Estimator.for_model(state["usage"]["model"])
     weigh = roles.weights(role)
     everything = items(state)
     for item in everything:
@@ -62,63 +88,78 @@ def build(
     told = Summary(summary) if summary else None
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
-    wanted = [item for item in everything if id(item) not in known and not _opens(item, state)]
-    opening, closing = _opening(state), _closing(recall)
-    room = Room(tokens, characters)
-    if not room.take(_title("0" * 8) + _body(opening, [], closing)):
-        # So little room that a pointer must do; and if not even that fits, nothing.
-        opening = ""
-        if not room.take(_title("0" * 8) + _body(opening, [], closing)):
-            return Brief("", "", [], everything, [])
-    shown = pack(wanted, room, HEADINGS.__getitem__)
-    body = _body(opening, shown, closing)
-    ident = f"{zlib.crc32((session + body).encode('utf-8', 'replace')):08x}"
-    names = {id(item) for item, _ in shown}
-    left_out = [item for item in wanted if id(item) not in names]
-    return Brief(_title(ident) + body, ident, [item for item, _ in shown], left_out, said)
-
-
-def _title(ident: str) -> str:
-    return f"# Where this session stands ({MARKER}{ident})"
-
-
-def _opens(item: Item, state: State) -> bool:
-    """The opening quotes a short latest request in full: once is enough."""
-    latest = state["requests"][-1]["line"] if state["requests"] else 0
-    return item.kind == "request" and item.line == latest and len(item.quote) <= IN_OPENING
-
-
-def _opening(state: State) -> str:
-    """Works alone: a host that shows only a preview shows this."""
-    count = len(state["compactions"])
-    so_far = f" It has been compacted {count}× before." if count else ""
-    told = [
-        "The conversation before this point was summarised to save room."
-        f"{so_far} This page was read from the session's own transcript, not from the summary: "
-        "“quotes” are verbatim, (L12) is transcript line 12."
+    room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
+    opening, closing = frame.fitting(state, recall, room, beside_summary=told is not None)
+    if not closing:
+        # Not even a pointer to where everything can be looked up has room.
+        return Brief("", "", shown=[], left_out=everything, said=[], estimator=estimator)
+    wanted = [
+        item
+        for item in everything
+        if id(item) not in known and not frame.says(opening, item, state)
     ]
-    if state["requests"]:
-        last = state["requests"][-1]
-        told.append(f"Latest request: “{short(last['text'], IN_OPENING)}” (L{last['line']}).")
-    running = [item for item in state["plan"] if item["status"] == "in_progress"]
-    if running:
-        told.append(f"In progress: {short(running[-1]['text'], 120)} (L{running[-1]['line']}).")
-    failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
-    if failing:
-        told.append(f"Failing: `{short(failing[-1]['command'], 120)}` (L{failing[-1]['line']}).")
-    return " ".join(told)
+    choice = names.ranked(state, index or names.of_state(state), told)
+    shown, named, lines = _fill(state, wanted, choice, room, beside_summary=told is not None)
+    body = _body(opening, shown, lines, closing)
+    ident = f"{zlib.crc32((session + body).encode('utf-8', 'replace')):08x}"
+    chosen = {id(item) for item, _ in shown}
+    return Brief(
+        frame.title(ident) + body,
+        ident,
+        shown=[item for item, _ in shown],
+        left_out=[item for item in wanted if id(item) not in chosen],
+        said=said,
+        named=named,
+        estimator=estimator,
+    )
 
 
-def _closing(recall: str) -> str:
-    return f'Everything else is one lookup away: `{recall} "words"`, or `{recall} L12` for a line.'
+def _fill(
+    state: State, wanted: list[Item], choice: list[Name], room: Room, *, beside_summary: bool
+) -> tuple[list[tuple[Item, str]], Sequence[Name], list[str]]:
+    """What is said, then names in the room kept for them; what they leave goes back."""
+    kept = room.tokens * (SHARE_BESIDE_SUMMARY if beside_summary else SHARE) if choice else 0.0
+    words = room.part(room.tokens - kept)
+    shown = pack(wanted, words, HEADINGS.__getitem__)
+    left = words.part(words.tokens + kept)
+    named, lines = _most_names(state, choice, left)
+    if len(named) == len(choice) and len(shown) < len(wanted):
+        text = "\n".join(lines)
+        shown = pack(wanted, room.without(text), HEADINGS.__getitem__)
+    return shown, named, lines
 
 
-def _body(opening: str, shown: list[tuple[Item, str]], closing: str) -> str:
-    lines = ["", "", opening] if opening else [""]
+def _most_names(state: State, choice: list[Name], room: Room) -> tuple[Sequence[Name], list[str]]:
+    """As many names as there is room for, the likeliest first."""
+
+    def fits(count: int) -> bool:
+        return room.holds("\n".join(_named_lines(state, choice[:count])))
+
+    least, most = 0, len(choice)
+    while least < most:
+        middle = (least + most + 1) // 2
+        least, most = (middle, most) if fits(middle) else (least, middle - 1)
+    return choice[:least], _named_lines(state, choice[:least])
+
+
+def _named_lines(state: State, chosen: Sequence[Name]) -> list[str]:
+    if not chosen:
+        return []
+    layout = Layout(state, chosen)
+    lines: list[str] = []
+    part: Callable[[Layout], list[str]]
+    for heading, part in NAMED:
+        found = part(layout)
+        lines += [heading, *found] if found else []
+    return lines
+
+
+def _body(opening: str, shown: list[tuple[Item, str]], lines: list[str], closing: str) -> str:
+    told = ["", "", opening] if opening else [""]
     section = ""
     for item, form in shown:
         if item.section != section:
             section = item.section
-            lines.append(HEADINGS[section])
-        lines.append(form)
-    return "\n".join([*lines, "", closing, ""])
+            told.append(HEADINGS[section])
+        told.append(form)
+    return "\n".join([*told, *lines, "", closing, ""])

@@ -1,4 +1,4 @@
-"""What there is: files, commits, commands that work."""
+"""What there is: how many files were touched, the branch, commits, pull requests."""
 
 from __future__ import annotations
 
@@ -9,43 +9,26 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.state.model import Check, FileTrail, State
-
-MOST_FILES = 400
+    from holdfast.state.model import State
 
 
 def files(state: State) -> Iterator[Item]:
-    # More than this never fits; the latest are last.
-    paths = list(state["files"].items())[-MOST_FILES:]
-    for number, (path, trail) in enumerate(reversed(paths)):
-        age = number / (len(paths) or 1)
-        touched = any(trail.get(fate) for fate in ("edits", "created", "deleted", "unknown"))
-        value = 62.0 - 12 * age if touched else 34.0 - 20 * age
-        yield Item(
-            "files",
-            "file" if touched else "read",
-            value,
-            trail["line"],
-            (f"- {path} — {_happened(trail)} {ref(trail['line'])}",),
-            names=(path,),
-        )
-
-
-def _happened(trail: FileTrail) -> str:
-    if trail.get("deleted"):
-        return "deleted"
-    told = []
-    if trail.get("created"):
-        told.append("created here")
-    if edits := trail.get("edits", 0):
-        told.append(f"edited {edits}×" if edits > 1 or not trail.get("created") else "written")
-    if symbol := trail.get("symbol"):
-        told.append(f"last: {symbol}")
-    if trail.get("unknown"):
-        told.append(f"whether the edit at L{trail['unknown']} took effect is unknown")
-    if not told:
-        told.append("read")
-    return " · ".join(told)
+    """How many: which ones is told with the names, as far as there is room."""
+    fates = {"created": 0, "modified": 0, "deleted": 0}
+    line = 0
+    for trail in state["files"].values():
+        fate = (
+            "deleted" if trail.get("deleted")
+            else "created" if trail.get("created")
+            else "modified" if trail.get("edits")
+            else ""
+        )  # fmt: skip
+        if fate:
+            fates[fate] += 1
+            line = max(line, trail["line"])
+    if line:
+        told = ", ".join(f"{count} {fate}" for fate, count in fates.items() if count)
+        yield Item("git", "counts", 97.0, line, (f"- files: {told} {ref(line)}",), floor=True)
 
 
 def git(state: State) -> Iterator[Item]:
@@ -55,6 +38,10 @@ def git(state: State) -> Iterator[Item]:
             "git", "branch", 64.0, line, (f"- branch {state['branch']} {ref(line)}",),
             names=(state["branch"],),
         )  # fmt: skip
+    if dirty := state["dirty"]:
+        count = len(dirty["files"])
+        told = f"{count} files not committed" if count else "nothing uncommitted"
+        yield Item("git", "dirty", 40.0, dirty["line"], (f"- {told} {ref(dirty['line'])}",))
     for number, commit in enumerate(reversed(state["commits"][-12:])):
         subject = short(commit["subject"], 120)
         yield Item(
@@ -68,16 +55,3 @@ def git(state: State) -> Iterator[Item]:
     for link in state["pull_requests"][-3:]:
         yield Item("git", "link", 52.0, link["line"], (f"- {link['text']} {ref(link['line'])}",),
                    names=(link["text"],))  # fmt: skip
-    for check in reversed(_passing(state)):
-        yield Item(
-            "git",
-            "command",
-            54.0,
-            check["line"],
-            (f"- `{short(check['command'], 200)}` passed last {ref(check['line'])}",),
-            names=(check["command"],),
-        )
-
-
-def _passing(state: State) -> list[Check]:
-    return [check for check in state["checks"] if check["ok"] and check["kind"] != "run"][-6:]

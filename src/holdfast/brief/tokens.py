@@ -2,23 +2,48 @@
 
 from __future__ import annotations
 
-# Characters per token on the newest tokenizers, rounded down so that an estimate is never
-# short: paths and identifiers 2.4, prose 3.0 (docs/why/tokens.md).
-DENSE, PROSE = 2.4, 3.0
+# Characters per token, rounded down so that an estimate is never short (docs/why/tokens.md):
+# paths and identifiers, then prose. Tokenizers of 2026 make more tokens of the same text.
+NEWEST = (2.4, 3.0)
+EARLIER = (2.8, 3.6)
+# Models that count by the earlier tokenizer; whatever is not known counts by the newest.
+EARLIER_MODELS = (
+    "claude-2", "claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2",
+    "claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-0", "claude-sonnet-4-2",
+    "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5",
+)  # fmt: skip
 
 
-def cost(text: str) -> float:
-    """Estimated tokens; adds up over parts that end at white space."""
-    total = 0.0
-    for word in text.split():
-        length = len(word)
-        if not word.isascii():
-            strange = sum(1 for sign in word if sign > "\x7f")
-            total += strange
-            length -= strange
-        plain = word.isalpha() and (word.islower() or word.istitle())
-        total += (length + 1) / (PROSE if plain or _mostly_letters(word) else DENSE)
-    return total + 0.4 * text.count("\n")
+class Estimator:
+    """Estimates tokens for one generation of tokenizers."""
+
+    __slots__ = ("_dense", "_prose")
+
+    def __init__(self, dense: float, prose: float) -> None:
+        self._dense = dense
+        self._prose = prose
+
+    @classmethod
+    def for_model(cls, model: str) -> Estimator:
+        return cls(*(EARLIER if model.startswith(EARLIER_MODELS) else NEWEST))
+
+    def cost(self, text: str) -> float:
+        """Estimated tokens; adds up over parts that end at white space."""
+        total = 0.0
+        for word in text.split():
+            length = len(word)
+            if not word.isascii():
+                strange = sum(1 for sign in word if sign > "\x7f")
+                total += strange
+                length -= strange
+            plain = word.isalpha() and (word.islower() or word.istitle())
+            total += (length + 1) / (self._prose if plain or _mostly_letters(word) else self._dense)
+        return total + 0.4 * text.count("\n")
+
+    def estimate(self, text: str) -> int:
+        """Estimated tokens, rounded up."""
+        whole = self.cost(text)
+        return int(whole) + (whole > int(whole))
 
 
 def _mostly_letters(word: str) -> bool:
@@ -27,10 +52,13 @@ def _mostly_letters(word: str) -> bool:
     return inner.isalpha() and (inner.islower() or inner.istitle())
 
 
+def cost(text: str) -> float:
+    """By the newest tokenizers."""
+    return Estimator(*NEWEST).cost(text)
+
+
 def estimate(text: str) -> int:
-    """Estimated tokens, rounded up."""
-    whole = cost(text)
-    return int(whole) + (whole > int(whole))
+    return Estimator(*NEWEST).estimate(text)
 
 
 def units(text: str) -> int:

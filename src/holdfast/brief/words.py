@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.state.model import Request, State
 
 SHORTEST_REQUEST = 12
+REFUSED = "the user refused "
 
 
 def requests(state: State) -> Iterator[Item]:
@@ -67,6 +68,9 @@ def decisions(state: State) -> Iterator[Item]:
     for number, decision in enumerate(state["decisions"]):
         rejected, user = decision["kind"] == "rejected", decision["by"] == "user"
         value = (70.0 if rejected else 60.0) + (6 if user else -12) + 6 * number / count
+        if decision["text"].startswith(REFUSED) and not decision["why"]:
+            # Not now, perhaps: only a reason makes it a rule for later.
+            value = 30.0 + 6 * number / count
         who = "the user" if user else "the agent"
         label = "ruled out" if rejected else "decided"
         yield Item(

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from time import perf_counter
 
-from holdfast.brief.render import build
+from holdfast.brief.render import Brief, build
 from holdfast.eval.baselines import BASELINES
 from holdfast.eval.baselines.material import Material
 from holdfast.eval.baselines.names import lacking
 from holdfast.eval.budget import Budget
 from holdfast.eval.plan import Plan
+from holdfast.names.index import Index, new_index, observe
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
-from holdfast.transcript.events import decode
+from holdfast.transcript.events import Decoder
 from holdfast.transcript.reader import whole_file
 
 BRIEF, SUMMARY, BOTH = "brief", "host summary", "summary + brief"
@@ -35,6 +36,7 @@ class Told:
     ours: str = ""
     added: str = ""  # what stands beside a summary
     seconds: float = 0.0
+    tokens: int = 0  # as the brief itself counts, by the tokenizer of the session's model
     again: str = field(default="", repr=False)  # the same brief, built a second time
 
 
@@ -43,13 +45,17 @@ class Folded:
 
     def __init__(self, path: str) -> None:
         self.state: State = new_state()
+        self.index: Index = new_index()
         self._lines = whole_file(path)
+        self._decoder = Decoder()
         self._next: tuple[int, bytes] | None = None
 
-    def until(self, line: int) -> State:
-        """The state of everything before this line."""
-        advance(self.state, decode(self._before(line)))
-        return self.state
+    def until(self, line: int) -> Folded:
+        """State and names of everything before this line."""
+        events = list(self._decoder.events(self._before(line)))
+        advance(self.state, events)
+        observe(self.index, events)
+        return self
 
     def _before(self, line: int) -> Iterator[tuple[int, bytes]]:
         while (found := self._next or next(self._lines, None)) is not None:
@@ -60,16 +66,16 @@ class Folded:
             yield found
 
 
-def texts(material: Material, state: State, plan: Plan) -> Iterator[Told]:
+def texts(material: Material, folded: Folded, plan: Plan) -> Iterator[Told]:
     """Everything there is to score at this cut."""
     summary = material.cut.summary
     for tokens in plan.budgets:
-        yield brief(state, tokens)
+        yield brief(folded, tokens)
     if summary:
         yield Told(method=SUMMARY, budget=0, text=summary)
         yield Told(method=SUMMARY_ALONE, budget=0, text=without_analysis(summary))
         for tokens in COMBINED:
-            yield brief(state, tokens, summary)
+            yield brief(folded, tokens, summary)
             names = lacking(material, Budget(tokens, plan.estimator))
             yield Told(
                 method=SUMMARY_AND_NAMES, budget=tokens, text=f"{summary}\n\n{names}", added=names
@@ -88,12 +94,11 @@ def without_analysis(summary: str) -> str:
     return rest if found and "nalysis" in thought[:400] else summary
 
 
-def brief(state: State, tokens: int, summary: str = "") -> Told:
+def brief(folded: Folded, tokens: int, summary: str = "") -> Told:
     """Our brief, built twice: it must come out the same."""
     begun = perf_counter()
-    text = build(state, tokens=tokens, characters=CHARACTERS, summary=summary or None).text
-    seconds = perf_counter() - begun
-    again = build(state, tokens=tokens, characters=CHARACTERS, summary=summary or None).text
+    made = _built(folded, tokens, summary)
+    seconds, text = perf_counter() - begun, made.text
     return Told(
         method=BOTH if summary else BRIEF,
         budget=tokens,
@@ -101,5 +106,16 @@ def brief(state: State, tokens: int, summary: str = "") -> Told:
         ours=text,
         added=text,
         seconds=seconds,
-        again=again,
+        tokens=made.tokens,
+        again=_built(folded, tokens, summary).text,
+    )
+
+
+def _built(folded: Folded, tokens: int, summary: str) -> Brief:
+    return build(
+        folded.state,
+        index=folded.index,
+        tokens=tokens,
+        characters=CHARACTERS,
+        summary=summary or None,
     )

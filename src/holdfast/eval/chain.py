@@ -17,6 +17,7 @@ from holdfast.eval.entities import Entity
 from holdfast.eval.matching import Said
 from holdfast.eval.references import References
 from holdfast.eval.session import Session
+from holdfast.names.index import new_index, observe
 from holdfast.state.fold import advance, new_state
 from holdfast.transcript.events import decode
 
@@ -57,8 +58,11 @@ def briefs_of_briefs(session: Session, tokens: int) -> dict[int, str]:
     for compaction in session.compactions:
         state = new_state()
         since = list(enumerate(lines, 1))[start : compaction.line - 1]
-        advance(state, decode([*_told(previous, start), *since]))
-        previous = build(state, tokens=tokens, characters=CHARACTERS).text
+        events = list(decode([*_told(previous, start), *since]))
+        advance(state, events)
+        index = new_index()
+        observe(index, events)
+        previous = build(state, index=index, tokens=tokens, characters=CHARACTERS).text
         found[compaction.line] = previous
         start = compaction.summary_line
     return found

@@ -60,7 +60,7 @@ PLANTED = (
     Fact("test command", "command", "make test-fast", "lost"),
     Fact("branch", "git", BRANCH, "kept"),
     Fact("commit", "git", "3f2c1ab", "kept"),
-    Fact("new module", "file", "src/courier/backoff.py", "kept"),
+    Fact("new module", "file", "backoff.py", "kept"),
     Fact("worker", "file", "src/courier/worker.py", "kept"),
     Fact("replay script", "file", "scripts/replay.py", "lost"),
     Fact("requeue count", "question", "again at attempt 0", "reworded"),

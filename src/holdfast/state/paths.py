@@ -26,6 +26,24 @@ def relative(state: State, path: str) -> str:
     return name
 
 
+def whole(root: str, cwd: str, path: str) -> str:
+    """The same for a path that may be told from a folder below the project's."""
+    if path[:1] in "/~\\" or path[1:2] == ":":
+        return _relative(root, path)
+    inside = cwd.startswith(root + "/") if root else False
+    return _tidy(f"{cwd[len(root) + 1 :]}/{path}" if inside else path)
+
+
+def _tidy(path: str) -> str:
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == ".." and parts and parts[-1] != "..":
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
 # Sessions name the same files again and again, and each name is looked over for secrets.
 _named: dict[str, tuple[str, str]] = {}
 MOST_NAMED = 2000

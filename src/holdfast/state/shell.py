@@ -33,7 +33,7 @@ NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789
 class Command:
     """One simple command."""
 
-    __slots__ = ("depth", "heredoc", "joint", "redirections", "words")
+    __slots__ = ("depth", "heredoc", "joint", "redirections", "words", "written")
 
     def __init__(self, joint: str, depth: int = 0) -> None:
         self.depth = depth
@@ -41,6 +41,8 @@ class Command:
         self.joint = joint
         """The operator before it: && || ; | & ( or a newline."""
         self.words: list[str | None] = []
+        self.written: list[str] = []
+        """The words as they were written, quotes and all."""
         self.redirections: list[tuple[str, str | None]] = []
         self.heredoc = ""
 
@@ -94,7 +96,9 @@ class _Parser:
             elif redirection := self._redirection():
                 self._redirect(command, redirection)
             else:
+                start = self.at
                 command.words.extend(self._word())
+                command.written.append(self.text[start : self.at])
         self._next(command, "")
         return self.found
 
@@ -103,13 +107,13 @@ class _Parser:
         if operator == "\n":
             self._skip_heredocs()
         while command.words and command.words[0] in KEYWORDS:
-            del command.words[0]
+            del command.words[0], command.written[:1]
         if command.words[:1] == ["for"] and command.words[2:3] == ["in"]:
             values = [word for word in command.words[3:] if word is not None]
             self.variables[str(command.words[1])] = values
             command = Command(command.joint, command.depth)
         while command.words and self._assigns(command.words[0]):
-            del command.words[0]
+            del command.words[0], command.written[:1]
         if command.words or command.redirections:
             self.found.append(command)
         self.depth = max(0, self.depth + (operator == "(") - (operator == ")"))

@@ -1,0 +1,71 @@
+"""The first lines of a brief, which work alone, and the last, which says how to look things up."""
+
+from __future__ import annotations
+
+from holdfast.state.rules.compactions import MARKER
+from holdfast.state.wording import one_line as short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.brief.item import Item
+    from holdfast.brief.pack import Room
+    from holdfast.state.model import State
+
+# The share of the room that the opening may take, and how much of the latest request it quotes.
+SHARE = 0.3
+QUOTES = (400, 240, 120)
+HOW_TO_READ = "“Quotes” are verbatim; (L12) is line 12 of the transcript."
+
+
+def title(ident: str) -> str:
+    return f"# Where this session stands ({MARKER}{ident})"
+
+
+def fitting(state: State, recall: str, room: Room, *, beside_summary: bool) -> tuple[str, str]:
+    """The fullest opening that leaves room for the rest, and the closing; the room is taken."""
+    last = closing(recall)
+    for quote in QUOTES:
+        first = opening(state, quote, beside_summary=beside_summary)
+        if room.cost(first) <= SHARE * room.tokens and room.take(_frame(first, last)):
+            return first, last
+    for first in (HOW_TO_READ, ""):
+        if room.take(_frame(first, last)):
+            return first, last
+    return "", ""
+
+
+def _frame(first: str, last: str) -> str:
+    return "\n".join([title("0" * 8), "", first, "", last, ""])
+
+
+def opening(state: State, quote: int, *, beside_summary: bool) -> str:
+    """Works alone: a host that shows only a preview shows this."""
+    count = len(state["compactions"])
+    told = [HOW_TO_READ]
+    if not beside_summary or count:
+        times = f"{count + 1}×" if count else "once"
+        told.insert(0, f"Compacted {times}; this page is from the session's log.")
+    if state["requests"]:
+        last = state["requests"][-1]
+        told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")
+    running = [item for item in state["plan"] if item["status"] == "in_progress"]
+    if running:
+        told.append(f"In progress: {short(running[-1]['text'], 100)} (L{running[-1]['line']}).")
+    failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
+    if failing:
+        told.append(f"Failing: `{short(failing[-1]['command'], 60)}` (L{failing[-1]['line']}).")
+    return " ".join(told)
+
+
+def says(opening: str, item: Item, state: State) -> bool:
+    """The opening quotes a short latest request in full, and names what is in progress."""
+    if not item.quote:
+        return False
+    if item.kind == "request":
+        latest = state["requests"][-1]["line"] if state["requests"] else 0
+        return item.line == latest and f"“{short(item.quote, 10_000)}”" in opening
+    return item.kind == "plan" and f"In progress: {item.quote} (L{item.line})." in opening
+
+
+def closing(recall: str) -> str:
+    return f'Everything else is one lookup away: `{recall} "words"` or `{recall} L12`.'

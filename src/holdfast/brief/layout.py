@@ -1,0 +1,145 @@
+"""Say many names in few lines: files under their folders or with what is in them, each line with
+the transcript lines where all of it stands."""
+
+from __future__ import annotations
+
+from holdfast.state.wording import one_line as short
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from holdfast.brief.names import Name
+    from holdfast.state.model import FileTrail, State
+
+# As many identifiers of one file are worth a line of its own.
+OWN_LINE = 2
+NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 14, 4
+LONGEST_COMMAND = 200
+WIDEST_RANGE = 30
+
+
+class Layout:
+    """The lines for a choice of names."""
+
+    def __init__(self, state: State, names: Sequence[Name]) -> None:
+        self._state = state
+        self._files = {name.text: name for name in names if name.kind == "file"}
+        self._in_file: dict[str, list[Name]] = {}
+        self._others: list[Name] = []
+        self._commands = [name for name in names if name.kind == "command"]
+        self._sort([name for name in names if name.kind in ("identifier", "link")])
+
+    def _sort(self, names: list[Name]) -> None:
+        homes: dict[str, int] = {}
+        for name in names:
+            homes[name.home] = homes.get(name.home, 0) + 1
+        for name in names:
+            if name.home and (name.home in self._files or homes[name.home] >= OWN_LINE):
+                self._in_file.setdefault(name.home, []).append(name)
+            else:
+                self._others.append(name)
+
+    def files(self) -> list[str]:
+        """Folder by folder: files with what became of them, and what is in them."""
+        folders: dict[str, list[str]] = {}
+        for path in (*self._in_file, *self._files):
+            folder = folders.setdefault(path.rpartition("/")[0], [])
+            if path not in folder:
+                folder.append(path)
+        return [line for folder, paths in folders.items() for line in self._folder(folder, paths)]
+
+    def _folder(self, folder: str, paths: list[str]) -> list[str]:
+        """On one line if it is short, else the folder as a heading with its files below."""
+        telling = [self._telling(path) for path in paths if path in self._in_file]
+        plain = self._plain([path for path in paths if path not in self._in_file])
+        lines = [*telling, plain] if plain else telling
+        if not folder:
+            return [f"- {line}" for line in lines]
+        if len(lines) == 1:
+            return [f"- {folder}/: {lines[0]}"]
+        return [f"{folder}/", *(f"- {line}" for line in lines)]
+
+    def _telling(self, path: str) -> str:
+        """A file and the names in it."""
+        inside, trail = self._in_file[path], self._state["files"].get(path)
+        refs = [[name.home_line] for name in inside]
+        names = ", ".join(name.text for name in inside)
+        return f"{self._shown(path, trail)}: {names} {cited([*refs, *self._places(path)])}"
+
+    def _plain(self, paths: list[str]) -> str:
+        """Files of which there is little to say."""
+        if not paths:
+            return ""
+        shown = ", ".join(self._shown(path, self._state["files"].get(path)) for path in paths)
+        return f"{shown} {cited(place for path in paths for place in self._places(path))}"
+
+    def _shown(self, path: str, trail: FileTrail | None) -> str:
+        base, changed = path.rpartition("/")[2], trail and annotation(trail)
+        return f"{base} {changed}" if changed else base
+
+    def _places(self, path: str) -> list[list[int]]:
+        """Where a file is named; what became of it must stand there too."""
+        trail, name = self._state["files"].get(path), self._files.get(path)
+        if trail and annotation(trail):
+            return [[trail["line"]]]
+        return [[*(name.lines if name else ()), *([trail["line"]] if trail else ())]]
+
+    def commands(self) -> list[str]:
+        return [
+            self._row([f"`{short(name.text, LONGEST_COMMAND)}`" for name in some], some, " · ")
+            for some in _rows(self._commands, COMMANDS_IN_A_ROW)
+        ]
+
+    def others(self) -> list[str]:
+        """Names without a file."""
+        return [
+            self._row([name.text for name in some], some, ", ")
+            for some in _rows(self._others, NAMES_IN_A_ROW)
+        ]
+
+    def _row(self, shown: list[str], names: list[Name], between: str) -> str:
+        return f"- {between.join(shown)} {cited([name.lines for name in names])}"
+
+
+def _rows(names: list[Name], widest: int) -> list[list[Name]]:
+    return [names[start : start + widest] for start in range(0, len(names), widest)]
+
+
+def annotation(trail: FileTrail) -> str:
+    """What became of a file, in few words; nothing if it was only read."""
+    if trail.get("deleted"):
+        return "deleted"
+    told = []
+    edits = trail.get("edits", 0)
+    if trail.get("created"):
+        told.append("created")
+    if edits > 1 or (edits and not told):
+        told.append(f"edited {edits}×" if edits > 1 else "edited")
+    if trail.get("unknown"):
+        told.append(f"whether the edit at L{trail['unknown']} took effect is unknown")
+    return " · ".join(told)
+
+
+def cited(places: Iterable[list[int]]) -> str:
+    """The fewest lines in which all of them stand, found greedily; close ones as a range."""
+    waiting = [lines for lines in places if lines]
+    often: dict[int, int] = {}
+    for lines in waiting:
+        for line in lines:
+            often[line] = often.get(line, 0) + 1
+    chosen: dict[int, None] = {}
+    for lines in waiting:
+        if not any(line in chosen for line in lines):
+            chosen[max(lines, key=lambda line: (often[line], line))] = None
+    return f"({' '.join(_ranges(sorted(chosen)))})" if chosen else ""
+
+
+def _ranges(lines: list[int]) -> Iterator[str]:
+    first = 0
+    for number, line in enumerate(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else 0
+        first = first or line
+        if not following or following - first > WIDEST_RANGE:
+            yield f"L{first}" if first == line else f"L{first}–{line}"
+            first = 0

@@ -1,0 +1,92 @@
+"""Which names will be needed next: files, identifiers, commands, links, by value for their room.
+
+Weights were set by hand and checked with `holdfast eval`; a learned ranking gains little, because
+what is needed next is mostly not to be seen in the log (docs/why/quality.md).
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.brief.gap import Summary
+    from holdfast.names.index import Entry, Index
+    from holdfast.state.model import State
+
+# How much more likely a kind of name is needed than an identifier, and how much more so when the
+# agent used it itself or somebody said it than when a tool merely showed it.
+KINDS = {"file": 3.0, "command": 2.5, "link": 1.0, "identifier": 1.0}
+USED, SAID, SHOWN = 6.0, 3.0, 1.0
+# A file that was changed is likely to be changed again.
+CHANGED = 1.5
+# After so many pieces of the conversation a name is half as likely to be needed.
+HALF_LIFE = 80.0
+# What a name gains each time that it is met twice as often.
+DOUBLED = 0.7
+MOST = 600
+
+
+class Name:
+    """A name with how likely it is needed, and where it stands."""
+
+    __slots__ = ("home", "home_line", "kind", "lines", "text", "value")
+
+    def __init__(self, text: str, entry: Entry, value: float) -> None:
+        self.text = text
+        self.kind = entry["kind"]
+        self.value = value
+        self.lines = entry["lines"]
+        line, _, self.home = entry["home"].partition(" ")
+        """The file whose text has it, if one does."""
+        self.home_line = int(line) if line else 0
+
+    @property
+    def room(self) -> float:
+        """About how many tokens it takes; a file stands under its folder, mostly."""
+        shown = self.text.rpartition("/")[2] if self.kind == "file" else self.text
+        return 2.0 + len(shown) / 2.4
+
+
+def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name]:
+    """The names worth their room first; what the summary says is left out."""
+    now, files = index["moment"], state["files"]
+    # A file's last name alone says nothing that its whole name does not.
+    bases = {name.rpartition("/")[2] for name in index["names"] if "/" in name}
+    found = []
+    for text, entry in index["names"].items():
+        if entry["kind"] == "file" and text in bases:
+            continue
+        if told is not None and told.names(text, entry["kind"]):
+            continue
+        value = _value(entry, now)
+        if entry["kind"] == "file" and files.get(text, {}).get("edits"):
+            value *= CHANGED
+        found.append(Name(text, entry, value))
+    found.sort(key=lambda name: (-name.value / name.room, name.text))
+    return found[:MOST]
+
+
+def _value(entry: Entry, now: int) -> float:
+    best = 0.0
+    for weight, moment in (
+        (USED, entry["used"]), (SAID, entry["said"]), (SHOWN, entry["shown"]),
+    ):  # fmt: skip
+        if moment:
+            best = max(best, weight / (1 + (now - moment) / HALF_LIFE))
+    return best * KINDS[entry["kind"]] * (1 + DOUBLED * (entry["times"].bit_length() - 1))
+
+
+def of_state(state: State) -> Index:
+    """The names that the state itself knows, where there is no index of the log."""
+    found: dict[str, Entry] = {}
+    known = [
+        *(("file", path, trail["line"]) for path, trail in state["files"].items()),
+        *(("command", check["command"], check["line"]) for check in state["checks"]),
+    ]
+    for moment, (kind, text, line) in enumerate(sorted(known, key=lambda one: one[2]), 1):
+        found[text] = {
+            "kind": kind, "times": 1, "used": moment, "said": 0, "shown": 0, "lines": [line],
+            "home": "",
+        }  # fmt: skip
+    return {
+        "version": 1, "moment": len(known), "root": "", "cwd": "", "names": found, "tools": {},
+    }  # fmt: skip

@@ -1,0 +1,142 @@
+"""The index of names: how often each was used, said or shown, when last, and where."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypedDict
+
+from holdfast.names.commands import commands
+from holdfast.names.words import COMMAND, FILE, IDENT, Name, names
+from holdfast.redact import redact
+from holdfast.state.paths import whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from holdfast.transcript.model import Event
+
+VERSION = 1
+# What of a tool's input says what it works on; an edit's text and an agent's task do not.
+PATHS = ("file_path", "notebook_path", "path")
+TARGETS = (*PATHS, "pattern", "glob", "command", "url")
+# Of a longer text the head and the tail are looked at: memory and time stay bounded.
+LONGEST = 40_000
+MOST, ROOM, MOST_TOOLS = 2500, 3500, 100
+LINES = 3
+
+
+class Entry(TypedDict):
+    """One name. The three moments are counted in pieces of the conversation; 0 is never."""
+
+    kind: str
+    times: int
+    used: int
+    said: int
+    shown: int
+    lines: list[int]
+    """Where it stands, the newest last."""
+    home: str
+    """The line in which a file's text had it last, and that file."""
+
+
+class Index(TypedDict):
+    version: int
+    moment: int
+    root: str
+    cwd: str
+    names: dict[str, Entry]
+    tools: dict[str, str]
+    """Calls whose result has not been seen, and the file that each is about."""
+
+
+def new_index() -> Index:
+    return {
+        "version": VERSION, "moment": 0, "root": "", "cwd": "", "names": {}, "tools": {},
+    }  # fmt: skip
+
+
+def observe(index: Index, events: Iterable[Event]) -> None:
+    """Move the index on. It does not matter where a log is split."""
+    for event in events:
+        if "agent" in event:
+            continue
+        kind = event["kind"]
+        if kind == "place":
+            index["cwd"] = event["place"].get("cwd", index["cwd"])
+            index["root"] = index["root"] or index["cwd"]
+        elif kind in ("prompt", "reply"):
+            _note(index, event["text"], "said", event["line"])
+        elif kind == "command":
+            _note(index, f"{event['name']} {event['text']}", "said", event["line"])
+        elif kind == "tool_call":
+            _called(index, event)
+        elif kind == "tool_result":
+            about = index["tools"].pop(event["id"], "")
+            _note(index, event["text"], "shown", event["line"], about=about)
+        if len(index["names"]) > ROOM:
+            _forget(index)
+
+
+def _called(index: Index, event: Event) -> None:
+    given, line = event["input"], event["line"]
+    targets = [value for key in TARGETS if isinstance(value := given.get(key), str)]
+    path = next((value for key in PATHS if isinstance(value := given.get(key), str)), "")
+    about = whole(index["root"], index["cwd"], path) if path else ""
+    if about:
+        index["tools"][event["id"]] = about
+        while len(index["tools"]) > MOST_TOOLS:
+            del index["tools"][next(iter(index["tools"]))]
+    _note(index, "\n".join(targets), "used", line)
+    script = given.get("command")
+    if isinstance(script, str):
+        for command in commands(script):
+            _put(index, (COMMAND, command), "used", line)
+    rest = [value for key, value in given.items() if key not in TARGETS]
+    _note(index, "\n".join(_strings(rest)), "shown", line, step=0, about=about)
+
+
+def _strings(value: Any, depth: int = 6) -> list[str]:
+    if isinstance(value, str):
+        return [value]
+    if not depth or not isinstance(value, list | dict):
+        return []
+    inner = value if isinstance(value, list) else value.values()
+    return [text for part in inner for text in _strings(part, depth - 1)]
+
+
+def _note(index: Index, text: str, how: str, line: int, *, step: int = 1, about: str = "") -> None:
+    index["moment"] += step
+    if len(text) > LONGEST:
+        text = text[: LONGEST // 2] + "\n" + text[-LONGEST // 2 :]
+    for name in sorted(names(redact(text))):
+        _put(index, name, how, line, about)
+
+
+def _put(index: Index, name: Name, how: str, line: int, about: str = "") -> None:
+    kind, text = name
+    if kind == FILE:
+        text = whole(index["root"], index["cwd"], text)
+    entry = index["names"].get(text)
+    if entry is None:
+        entry = index["names"][text] = {
+            "kind": kind, "times": 0, "used": 0, "said": 0, "shown": 0, "lines": [], "home": "",
+        }  # fmt: skip
+    entry["times"] += 1
+    entry[how] = index["moment"]  # type: ignore[literal-required]
+    if not entry["lines"] or entry["lines"][-1] != line:
+        entry["lines"] = [*entry["lines"], line][-LINES:]
+    if about and kind == IDENT:
+        entry["home"] = f"{line} {about}"
+
+
+def _forget(index: Index) -> None:
+    """Keep the names that were met last; those that were used live longer."""
+    kept = sorted(
+        index["names"],
+        key=lambda name: (-_newest(index["names"][name]), name),
+    )[:MOST]
+    wanted = set(kept)
+    index["names"] = {name: entry for name, entry in index["names"].items() if name in wanted}
+
+
+def _newest(entry: Entry) -> float:
+    return max(1.5 * entry["used"], 1.2 * entry["said"], entry["shown"])

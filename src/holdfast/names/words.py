@@ -1,0 +1,71 @@
+"""The names that stand in a text."""
+
+from __future__ import annotations
+
+import re
+
+# A run of signs that can be one name: no quotes, brackets or commas.
+RUN = re.compile(r"(?<!\*)[A-Za-z0-9_@~.#/][\w@~./\\:#+\-?=&%]{4,199}|#\d{2,6}\b")
+IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{5,79}")
+# camelCase, HTTPServer, snake_case, CONSTANT_NAME.
+JOINED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
+LINK = re.compile(r"https?://[^\s]{4,190}")
+TICKET = re.compile(r"[A-Z][A-Z0-9]{1,9}-\d{1,6}")
+UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
+# `a.py:12`, `a.py:12:5`, `a.py.` at the end of a sentence.
+BEHIND = re.compile(r"(?::\d+)*[.:,;]*$")
+SUFFIX = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})$")
+KNOWN_SUFFIXES = """
+    astro bash bat bib c cc cfg cjs clj conf cpp cs css csv cts cue cxx dart desktop diff eex
+    env erb erl ex exs feature fish fs gif go gql gradle graphql h hbs hcl heex hh hpp hrl hs
+    htm html ico ini ipynb j2 java jl jpeg jpg js json json5 jsonc jsonl jsx kt kts leex less
+    lock log lua m md mdx mjs ml mm mod mts nim nix patch pdf php pl plist pm png prisma
+    properties proto ps1 py pyi pyx rb rego rs rst sass scala scss service sh snap sql sum
+    svelte svg swift tex tf tfvars tmpl toml tpl ts tsv tsx txt vue wasm webp xml yaml yml zig
+    zsh
+"""
+SUFFIXES = frozenset(KNOWN_SUFFIXES.split())
+MOST_KNOWN = 50_000
+
+FILE, IDENT, LINKED, COMMAND = "file", "identifier", "link", "command"
+Name = tuple[str, str]
+
+
+def names(text: str) -> set[Name]:
+    """Every file, identifier, link and id in a text, each with its kind."""
+    found: set[Name] = set()
+    for run in set(RUN.findall(text)):
+        known = _known.get(run)
+        if known is None:
+            if len(_known) > MOST_KNOWN:
+                _known.clear()
+            known = _known[run] = tuple(_of_run(run))
+        found.update(known)
+    return found
+
+
+# The same runs of signs come again and again.
+_known: dict[str, tuple[Name, ...]] = {}
+
+
+def _of_run(run: str) -> list[Name]:
+    if run.startswith(("http://", "https://")):
+        return [(LINKED, run.rstrip(".,;:!?*_"))]
+    bare = BEHIND.sub("", run)
+    if _is_file(bare):
+        return [(FILE, bare)]
+    if run[0] == "#" and run[1:].isdigit():
+        return [(LINKED, run)]
+    if "-" in bare and (TICKET.fullmatch(bare) or UUID.fullmatch(bare)):
+        return [(LINKED, bare)]
+    if SHA.fullmatch(bare):
+        return [(LINKED, bare)]
+    return [(IDENT, word) for word in IDENTIFIER.findall(run) if JOINED.search(word.strip("_"))]
+
+
+def _is_file(run: str) -> bool:
+    suffix = SUFFIX.search(run)
+    if suffix is None or run.startswith("//") or "=" in run or "://" in run:
+        return False
+    return suffix[1] in SUFFIXES and run[: suffix.start()].strip("./") != ""
