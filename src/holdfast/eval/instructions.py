@@ -21,6 +21,8 @@ PROHIBITION = re.compile(
     r"(?:^|[,;:.(–—-]\s*|\b(?:please|and|but|so|just|also|you|then|or)\s+)"
     r"(?:don['’]?t|do not|never|avoid|stop)\b"
     r"|\b(?:must|should|shall)(?:\s+not|n['’]?t)\b|\b(?:must|should) never\b|\bnot allowed\b"
+    r"|\bwithout(?=\s+\w+ing\b)|\b(?:instead of|rather than)(?!\s+\d)"
+    r"|\b(?:no longer|let['’]?s not|to not|not to)\b"
     r"|\bleave\b.*\b(?:alone|as is|untouched|unchanged)\b|\bforbidden\b|\brather not\b",
     re.I,
 )

@@ -53,6 +53,7 @@ def test_only_a_person_s_prose_is_a_sentence() -> None:
         ("Never push to the main branch.", True, True),
         ("please don't rename that file", True, True),
         ("It should not write to stdout.", True, True),
+        ("Use the queue instead of a second thread.", True, True),
         ("Make sure the tests pass before you commit.", True, False),
         ("Always use tabs in the makefile.", True, False),
         ("The parser reads a file and returns nodes.", False, False),
