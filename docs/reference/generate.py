@@ -6,12 +6,13 @@ A page that differs from what this would write fails tests/unit/test_reference_d
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
 from holdfast import log, settings
-from holdfast.actions import client, install, save
+from holdfast.actions import client, guidance, install
 from holdfast.hosts import claude_code
 from holdfast.surfaces import cli, hook
 
@@ -151,7 +152,7 @@ def _limits() -> list[tuple[str, str]]:
             f"a brief, in characters (UTF-16 units), on {claude_code.TITLE}",
             _shown(claude_code.CHARACTERS),
         ),
-        ("guidance for the summariser, in characters", _shown(save.MOST_UNITS)),
+        ("guidance for the summariser, in characters", _shown(guidance.MOST_UNITS)),
         ("a hook's payload", f"{hook.LARGEST_PAYLOAD >> 20} MB"),
         ("an answer to `claude --version`", f"{client.PATIENCE:g} s"),
     ]
@@ -218,12 +219,14 @@ def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[st
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
-def _shown(value: int | bool) -> str:
+def _shown(value: settings.Value) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(value) or "none"
     return ("on" if value else "off") if isinstance(value, bool) else f"{value:,}"
 
 
-def _json(value: int | bool) -> str:
-    return str(value).lower()
+def _json(value: settings.Value) -> str:
+    return json.dumps(value)
 
 
 def main() -> None:

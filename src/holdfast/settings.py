@@ -16,15 +16,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = int | bool
+Value = int | bool | tuple[str, ...]
 
 DEFAULTS: dict[str, Value] = {
     "brief_tokens": 2000,
     "guidance": True,
+    "command_sources": (),
 }
 EXPLAINED = {
     "brief_tokens": "the most tokens a brief may take (100 to 3000)",
     "guidance": "whether PreCompact tells the host's summariser what to keep verbatim",
+    "command_sources": "folders of the project that hold slash commands, looked into first "
+    "(in the variable with commas between them)",
 }
 LARGEST = 1 << 20
 _LIMITS = {"brief_tokens": (100, 3000)}
@@ -39,13 +42,18 @@ _WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
 class Settings:
     """Settled values; nothing changes them after `load`."""
 
-    __slots__ = ("brief_tokens", "guidance", "home", "problems")
+    __slots__ = (*DEFAULTS, "home", "problems")
+    home: str
+    problems: tuple[str, ...]
+    brief_tokens: int
+    guidance: bool
+    command_sources: tuple[str, ...]
 
     def __init__(self, home: str, values: Mapping[str, Value], problems: tuple[str, ...]) -> None:
         self.home = home
-        self.brief_tokens = int(values["brief_tokens"])
-        self.guidance = bool(values["guidance"])
         self.problems = problems
+        for name, value in values.items():
+            setattr(self, name, value)
 
     @property
     def database(self) -> str:
@@ -121,6 +129,8 @@ def _parse(name: str, raw: object) -> Value:
         if value is None:
             raise BadSetting(f"{name} is on or off, not {raw!r}")
         return value
+    if isinstance(DEFAULTS[name], tuple):
+        return _list(name, raw)
     try:
         number = int(str(raw))
     except ValueError:
@@ -129,3 +139,11 @@ def _parse(name: str, raw: object) -> Value:
     if not low <= number <= high:
         raise BadSetting(f"{name} is between {low} and {high}, not {number}")
     return number
+
+
+def _list(name: str, raw: object) -> tuple[str, ...]:
+    """A list of words, or one text with commas between them."""
+    parts = raw.split(",") if isinstance(raw, str) else raw
+    if not isinstance(parts, list) or not all(isinstance(part, str) for part in parts):
+        raise BadSetting(f"{name} is a list of texts, not {raw!r}")
+    return tuple(part.strip() for part in parts if part.strip())

@@ -33,6 +33,8 @@ DEADLINE = 10.0
 GRACE = 1.15
 # At a session's start there is no transcript yet; here there must be one.
 NEED_TRANSCRIPT = ("Stop", "PreCompact")
+# Where a new conversation begins: commands of an earlier one do not carry over.
+NEW_SESSION = ("startup", "clear")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
 FLUSH_SECONDS = 0.12
 LARGEST_PAYLOAD = 32 << 20
@@ -110,6 +112,14 @@ class Job:
         time.sleep(FLUSH_SECONDS)
         return self.session()
 
+    def active_rules(self, session: Session, room: int) -> list[tuple[str, str, str]]:
+        """What the session's active commands ask to be kept: name, text, file."""
+        from holdfast.actions.active_commands import active_rules
+
+        return active_rules(
+            session.state, self.store, self.settings, self.call.cwd, room, session.id
+        )
+
     def restored(self, session: Session, ordinal: int) -> str:
         from holdfast.actions.restore import recall_command, restore
 
@@ -125,6 +135,10 @@ def _session_start(job: Job) -> str:
     session = job.session()
     if job.call.source != "compact":
         job.store.reopen_session(job.call.session)
+        if job.call.source in NEW_SESSION:
+            from holdfast.actions.active_commands import clear
+
+            clear(job.store, session.id, session.state["lines"])
         return ""
     if job.call.agent:
         return ""
@@ -148,7 +162,8 @@ def _user_prompt(job: Job) -> str:
 
 def _pre_compact(job: Job) -> str:
     """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
-    from holdfast.actions.save import guidance, save
+    from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
+    from holdfast.actions.save import save
 
     session = job.session()
     if job.call.agent:
@@ -161,7 +176,9 @@ def _pre_compact(job: Job) -> str:
         snapshot=snapshot,
         now=job.now,
     )
-    return guidance(session.state) if job.settings.guidance else ""
+    if not job.settings.guidance:
+        return ""
+    return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))
 
 
 def _sub_agent_stop(job: Job) -> str:

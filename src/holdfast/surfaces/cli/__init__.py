@@ -27,6 +27,8 @@ COMMANDS = {
     "recall": ("recall", "look up words, or a line that a brief refers to"),
     "snapshots": ("snapshots", "the saved states of a session"),
     "snapshot": ("snapshot", "show one saved state"),
+    "commands": ("slash_commands", "active slash commands, and what a compaction keeps of each"),
+    "command": ("slash_command", "start or stop a slash command by hand"),
     "demo": ("demo", "see save → compact → restore on an example session"),
     "statusline": ("", "for hosts: one line for the status bar, payload on stdin"),
     "hook": ("", "for hosts: one hook payload on stdin"),
