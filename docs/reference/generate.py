@@ -28,9 +28,12 @@ DONE = {
     ),
     "UserPromptSubmit": (
         "Delivers a brief that the transcript shows did not arrive, once.",
-        "the brief, if it had not arrived",
+        "the brief, if it had not arrived, and a word to the person",
     ),
-    "Stop": ("Reads on in the transcript and saves the state.", "nothing"),
+    "Stop": (
+        "Reads on in the transcript and saves the state; a snapshot when a threshold was passed.",
+        "now and then, for the person only, that it is a good moment to compact",
+    ),
     "SubagentStop": (
         "Reads on; of the fork that compacts, it keeps the summary, so that the brief need not "
         "repeat it.",
@@ -40,6 +43,10 @@ DONE = {
         "Saves a snapshot, reads it back and compares; tells the summariser what to keep word "
         "for word.",
         "guidance as plain text",
+    ),
+    "SubagentStart": (
+        "Tells a sub-agent which of the user's rules bind it too, within 500 tokens.",
+        "the rules, if there are any",
     ),
     "PostCompact": ("Keeps the host's official summary.", "nothing"),
     "SessionEnd": ("Reads the last lines and closes the session.", "nothing"),
@@ -169,6 +176,9 @@ def hooks() -> str:
                 ("event", "client", "what Holdfast does", "prints", "time"),
                 [_event(name, since) for name, since in claude_code.EVENTS],
             ),
+            f"\n`install --guard-edits` adds `{claude_code.EDITS}` after edits "
+            f"(`{claude_code.EDITING_TOOLS}`): it does what `Stop`\ndoes. Inside a sub-agent all "
+            "of them but `SubagentStart` and `SubagentStop` do nothing.\n",
             "\n## Which client gets which\n",
             *_table(("client", "events"), _versions()),
             "\nBefore 2.1.197 one event name that the client does not know silently disables every "
@@ -221,7 +231,7 @@ def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[st
 
 def _shown(value: settings.Value) -> str:
     if isinstance(value, tuple):
-        return ", ".join(value) or "none"
+        return ", ".join(map(str, value)) or "none"
     return ("on" if value else "off") if isinstance(value, bool) else f"{value:,}"
 
 

@@ -1,12 +1,14 @@
 """The real Claude Code with the layers around a compaction: commands, instructions, sub-agents."""
 
+import json
 from pathlib import Path
 
 import pytest
 
 from .conftest import Converse
 from .sandbox import Sandbox
-from .story import ANSWER, PLAN_ITEM, PROHIBITION, PROMPT, run_tests, work
+from .story import ANSWER, PLAN_ITEM, PROHIBITION, PROMPT, call_subagent, run_tests, work
+from .terminal import screen
 
 pytestmark = pytest.mark.client
 
@@ -56,3 +58,52 @@ def test_the_summariser_is_given_the_rules_of_active_commands_verbatim(
     for rule in (ASK, TWICE, PROHIBITION, PLAN_ITEM):
         assert rule in told
     assert EPIC not in told
+
+
+def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: Converse) -> None:
+    sandbox.holdfast("install")
+    conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))
+    conversation.say(PROMPT)
+    conversation.say("Ask somebody else.")
+    (to_subagent,) = conversation.requests("subagent")
+    assert f"- “{PROHIBITION}”" in to_subagent.text
+    assert "They bind you too" not in conversation.requests("main")[-1].text
+
+
+def test_a_suggestion_is_for_the_person_and_never_blocks(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    sandbox.holdfast("install")
+    conversation = converse(
+        *work(sandbox.project), ANSWER, ANSWER, HOLDFAST_SUGGEST_AT_CALLS="3"
+    )  # fmt: skip
+    lines = conversation.say(PROMPT)
+    assert lines[-1]["is_error"] is False
+    conversation.say("Go on.")
+    assert "tool calls since the last compaction" in json.dumps(
+        sandbox.transcript(conversation.session_id)
+    )
+    requests = conversation.requests("main")
+    assert len(requests) == 7, "one for each step of the script"
+    assert [one for one in requests if "A good moment for" in one.text] == []
+
+
+def test_the_gauge_stands_beside_the_status_line_that_was_there(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    theirs = {"statusLine": {"type": "command", "command": "echo my-own-line"}}
+    sandbox.settings.write_text(json.dumps(theirs))
+    sandbox.holdfast("install", "--statusline")
+    *steps, _ = work(sandbox.project)
+    conversation = converse(*steps, run_tests(usage=60_000), {**ANSWER, "usage": 61_000})
+    with screen(conversation, columns=120) as terminal:
+        terminal.wait_for("my-own-line │ ░░░░░░░░░░ –")
+        terminal.type(PROMPT)
+        shown = terminal.wait_for("31 % · 61k")
+    assert "my-own-line │ ███░░░░░░░ 31 % · 61k · saved" in shown
+    (session,) = json.loads(sandbox.holdfast("status", "--json"))["sessions"]
+    saved = json.loads(sandbox.holdfast("snapshots", "--json", "--session", session["id"]))
+    assert [one["reason"] for one in saved] == ["threshold: 60000 tokens"]
+    sandbox.holdfast("uninstall")
+    left = json.loads(sandbox.settings.read_text())  # the client has added an answer of its own
+    assert (left["statusLine"], left.get("hooks")) == (theirs["statusLine"], None)

@@ -82,10 +82,10 @@ def _problems(
     if version is not None and version < FORGIVES_SINCE:
         strange = [event for event in settings["hooks"] if event not in KNOWN_TO_ALL]
         client = f"{claude_code.TITLE} {'.'.join(map(str, version))}"
+        if known := ", ".join(event for event in strange if event in ours):
+            yield "fail", f"{client} runs no hook of this file, because of {known}", AGAIN
         for event in strange:
-            if event in ours:
-                yield "fail", f"{client} runs no hook of this file, because of {event}", AGAIN
-            else:
+            if event not in ours:
                 yield (
                     "warn",
                     f"if {client} does not know {event}, it runs no hook of this file",

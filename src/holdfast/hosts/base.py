@@ -23,5 +23,8 @@ class Host(Protocol):
 
     def call(self, payload: dict[str, Any]) -> HookCall: ...
 
-    def context(self, event: str, text: str) -> str:
-        """What to print so that the model is shown `text` after this event."""
+    def context(self, event: str, text: str, notice: str = "") -> str:
+        """What to print so that the model is shown `text` after this event, the person `notice`."""
+
+    def message(self, text: str) -> str:
+        """What to print so that the person is shown `text`, and the model is not."""

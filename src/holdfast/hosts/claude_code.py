@@ -29,7 +29,11 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("PreCompact", (0,)),
     ("SessionEnd", (0,)),
     ("PostCompact", (2, 1, 197)),
+    ("SubagentStart", (2, 1, 197)),
 )
+# Registered only where somebody asked for it: a process for each edit is not free.
+EDITS = "PostToolUse"
+EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
 
 
 def recognises(payload: dict[str, Any]) -> bool:
@@ -62,9 +66,16 @@ def call(payload: dict[str, Any]) -> HookCall:
     )
 
 
-def context(event: str, text: str) -> str:
+def context(event: str, text: str, notice: str = "") -> str:
     """JSON, because plain text that starts with `{` would be taken for JSON."""
-    return dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+    out: dict[str, Any] = {
+        "hookSpecificOutput": {"hookEventName": event, "additionalContext": text}
+    }
+    return dumps({**out, "systemMessage": notice} if notice else out)
+
+
+def message(text: str) -> str:
+    return dumps({"systemMessage": text})
 
 
 def events_for(version: tuple[int, ...] | None) -> list[str]:

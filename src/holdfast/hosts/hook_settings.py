@@ -36,11 +36,11 @@ def parse(text: str, path: str) -> dict[str, Any]:
     return settings
 
 
-def entry(command: str, timeout: int | None) -> dict[str, Any]:
+def entry(command: str, timeout: int | None, matcher: str = "") -> dict[str, Any]:
     hook: dict[str, Any] = {"type": "command", "command": command}
     if timeout is not None:
         hook["timeout"] = timeout
-    return {"hooks": [hook]}
+    return {"matcher": matcher, "hooks": [hook]} if matcher else {"hooks": [hook]}
 
 
 def registered(settings: dict[str, Any]) -> dict[str, list[str]]:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
 # Seconds after which a hook gives up. SessionEnd hooks are killed by the host after 1.5.
 DEADLINES = {"SessionEnd": 1.2, "Stop": 5.0, "UserPromptSubmit": 5.0, "SubagentStop": 5.0}
+DEADLINES |= {"PostToolUse": 5.0, "SubagentStart": 5.0}
 DEADLINE = 10.0
 # Folding stops at the deadline; what hangs elsewhere is ended a little later.
 GRACE = 1.15
@@ -35,9 +36,12 @@ GRACE = 1.15
 NEED_TRANSCRIPT = ("Stop", "PreCompact")
 # Where a new conversation begins: commands of an earlier one do not carry over.
 NEW_SESSION = ("startup", "clear")
+# Any other hook that fires inside a sub-agent is none of its parent's business.
+OF_AGENTS = ("SubagentStart", "SubagentStop")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
 FLUSH_SECONDS = 0.12
 LARGEST_PAYLOAD = 32 << 20
+LATE = "Holdfast: the brief of the last compaction had not arrived; it goes with this prompt."
 LEFT_OPEN: list[Store] = []
 
 
@@ -66,7 +70,7 @@ def run(raw: bytes, started: float) -> str:
     _watch(allowed * GRACE, call.event)
     deadline = started + allowed
     handle = _HANDLERS.get(call.event)
-    if handle is None:
+    if handle is None or (call.agent and call.event not in OF_AGENTS):
         return ""
     store = SQLiteStore(chosen.database)
     job = Job(store, call, host, chosen, lambda: time.perf_counter() > deadline)
@@ -120,15 +124,17 @@ class Job:
             session.state, self.store, self.settings, self.call.cwd, room, session.id
         )
 
-    def restored(self, session: Session, ordinal: int) -> str:
+    def restored(self, session: Session, ordinal: int, notice: str = "") -> str:
+        from holdfast.actions.guardian import compacted
         from holdfast.actions.restore import recall_command, restore
 
+        compacted(self.store, session.id, ordinal)
         event = self.call.event
         brief = restore(
             self.store, session, ordinal, event=event, host=self.host, settings=self.settings,
             recall=recall_command(), now=self.now,
         )  # fmt: skip
-        return self.host.context(event, brief) if brief else ""
+        return self.host.context(event, brief, notice) if brief else ""
 
 
 def _session_start(job: Job) -> str:
@@ -139,8 +145,6 @@ def _session_start(job: Job) -> str:
             from holdfast.actions.active_commands import clear
 
             clear(job.store, session.id, session.state["lines"])
-        return ""
-    if job.call.agent:
         return ""
     if is_of_sub_agent(job.store, job.call, job.host, session):
         session = job.settled_session()
@@ -157,7 +161,7 @@ def _user_prompt(job: Job) -> str:
     # Sent a moment ago, it may have arrived and not be written down yet.
     session = job.settled_session()
     ordinal = undelivered(job.store, session, job.host)
-    return job.restored(session, ordinal) if ordinal else ""
+    return job.restored(session, ordinal, LATE) if ordinal else ""
 
 
 def _pre_compact(job: Job) -> str:
@@ -166,8 +170,6 @@ def _pre_compact(job: Job) -> str:
     from holdfast.actions.save import save
 
     session = job.session()
-    if job.call.agent:
-        return ""
     snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
     job.store.open_compaction(
         session.id,
@@ -189,9 +191,7 @@ def _sub_agent_stop(job: Job) -> str:
 
 
 def _post_compact(job: Job) -> str:
-    session = job.session()
-    if not job.call.agent:
-        _note_summary(job, session)
+    _note_summary(job, job.session())
     return ""
 
 
@@ -209,8 +209,19 @@ def _note_summary(job: Job, session: Session) -> None:
 
 
 def _stop(job: Job) -> str:
-    job.session()
-    return ""
+    """A turn is over, or with `install --guard-edits` a file was changed."""
+    from holdfast.actions.guardian import watch
+
+    words = watch(job.store, job.session(), job.settings, job.now)
+    return job.host.message(words) if words else ""
+
+
+def _sub_agent_start(job: Job) -> str:
+    """What binds the parent binds whoever works for it."""
+    from holdfast.actions.handoff import binding
+
+    text = binding(job.session().state)
+    return job.host.context(job.call.event, text) if text else ""
 
 
 def _session_end(job: Job) -> str:
@@ -226,6 +237,8 @@ _HANDLERS = {
     "SubagentStop": _sub_agent_stop,
     "PostCompact": _post_compact,
     "Stop": _stop,
+    "PostToolUse": _stop,
+    "SubagentStart": _sub_agent_start,
     "SessionEnd": _session_end,
 }
 
