@@ -22,6 +22,7 @@ DEFAULTS: dict[str, Value] = {
     "brief_tokens": 2000,
     "guidance": True,
     "command_sources": (),
+    "notes": True,
     "zones": (50, 70, 85, 95),
     "save_at_remaining": (30, 15, 5),
     "save_from_tokens": 50_000,
@@ -36,6 +37,7 @@ EXPLAINED = {
     "guidance": "whether PreCompact tells the host's summariser what to keep verbatim",
     "command_sources": "folders of the project that hold slash commands, looked into first "
     "(in the variable with commas between them)",
+    "notes": "whether notes are kept in projects that have a `.holdfast` folder",
     "zones": "the shares of the window, in percent, from which the gauge is yellow, orange, red "
     "and critical",
     "save_at_remaining": "how much of the window is left, in percent, when a snapshot is taken",
@@ -71,6 +73,7 @@ class Settings:
     brief_tokens: int
     guidance: bool
     command_sources: tuple[str, ...]
+    notes: bool
     zones: tuple[int, ...]
     save_at_remaining: tuple[int, ...]
     save_from_tokens: int

@@ -170,6 +170,7 @@ def _pre_compact(job: Job) -> str:
     from holdfast.actions.save import save
 
     session = job.session()
+    _keep_notes(job, session)
     snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
     job.store.open_compaction(
         session.id,
@@ -212,8 +213,27 @@ def _stop(job: Job) -> str:
     """A turn is over, or with `install --guard-edits` a file was changed."""
     from holdfast.actions.guardian import watch
 
-    words = watch(job.store, job.session(), job.settings, job.now)
+    session = job.session()
+    words = watch(job.store, session, job.settings, job.now)
+    _keep_notes(job, session)
     return job.host.message(words) if words else ""
+
+
+def _keep_notes(job: Job, session: Session) -> None:
+    """Only where a project keeps notes; what goes wrong with them costs nothing else."""
+    if not job.settings.notes:
+        return
+    from holdfast.actions.project import project_of
+
+    project = project_of(job.call.cwd)
+    if not os.path.isdir(os.path.join(project, ".holdfast")):
+        return
+    from holdfast.actions.notes import keep
+
+    try:
+        keep(job.store, session.id, session.state, project, job.now)
+    except HoldfastError as problem:
+        log.note(job.settings.log, f"notes: {problem}", os.environ)
 
 
 def _sub_agent_start(job: Job) -> str:

@@ -64,3 +64,11 @@ def test_what_cannot_be_a_command_is_refused(
     assert done.code == 1
     assert error in done.err
     assert project.run("commands", "--json").json == []
+
+
+def test_a_note_is_written_down_in_the_project(seasoned: Terminal) -> None:
+    done = seasoned.run("note", "five attempts", "--decision")
+    assert (done.code, done.out) == (0, "")
+    path = done.err.split("Noted in ")[1].strip().rstrip(".")
+    assert "- **decision:** five attempts" in Path(path).read_text().splitlines()
+    assert seasoned.run("note", " ").code == 1
