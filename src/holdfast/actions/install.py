@@ -73,7 +73,7 @@ def plan_install(path: str, version: str, home: str, asked: Options | None = Non
     settings = hook_settings.parse(before or "", path)
     present = hook_settings.registered(settings)
     options = _kept(asked or Options(), settings, present)
-    wanted = _entries(version, options)
+    wanted = entries(version, options)
     plan = Change(path=path, before=before, after=before, events=tuple(wanted))
     if _is_done(settings, present, wanted, options):
         return plan
@@ -98,9 +98,9 @@ def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]
     )
 
 
-def _entries(version: str, options: Options) -> dict[str, dict[str, Any]]:
+def entries(version: str, options: Options, origin: str = "") -> dict[str, dict[str, Any]]:
     """What is registered for each event."""
-    command = hook_command()
+    command = hook_command("hook", json.dumps(origin)) if origin else hook_command()
     entries = {
         event: hook_settings.entry(command, None if event == "SessionEnd" else TIMEOUT)
         for event in claude_code.events_for(numbers(version))

@@ -31,6 +31,9 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("PostCompact", (2, 1, 197)),
     ("SubagentStart", (2, 1, 197)),
 )
+# What stands in every command of ours.
+OURS = "holdfast.surfaces.hook"
+LARGEST_SETTINGS = 4 << 20
 # Registered only where somebody asked for it: a process for each edit is not free.
 EDITS = "PostToolUse"
 EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
@@ -92,3 +95,20 @@ def settings_path(environ: Mapping[str, str], project: str | None, local: bool =
         environ.get("HOME") or os.path.expanduser("~"), ".claude"
     )
     return os.path.join(folder, "settings.json")
+
+
+def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
+    """Whether the settings of the user or of the project register our hooks."""
+    project = environ.get("CLAUDE_PROJECT_DIR") or cwd
+    paths = [settings_path(environ, None)]
+    if project:
+        paths += [settings_path(environ, project, local) for local in (False, True)]
+    return any(_names_us(path) for path in paths)
+
+
+def _names_us(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return OURS in file.read(LARGEST_SETTINGS)
+    except OSError:
+        return False

@@ -45,12 +45,12 @@ LATE = "Holdfast: the brief of the last compaction had not arrived; it goes with
 LEFT_OPEN: list[Store] = []
 
 
-def main() -> None:
+def main(origin: str = "") -> None:
     """Run one hook and leave at once: nothing is left to tidy up, and exit 2 would block."""
     started = time.perf_counter()
     try:
         _watch(DEADLINE * GRACE, "a payload that never ended")
-        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started)
+        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started, origin)
         if out:
             sys.stdout.buffer.write(out.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
@@ -60,9 +60,12 @@ def main() -> None:
     os._exit(0)
 
 
-def run(raw: bytes, started: float) -> str:
-    """What to print for this payload."""
+def run(raw: bytes, started: float, origin: str = "") -> str:
+    """What to print for this payload. `origin` is "plugin" where a plugin brought the hook."""
     call, host = _understand(raw)
+    if origin == "plugin" and host.is_installed(os.environ, call.cwd):
+        # Installed twice: the hook in the settings does the work, and nothing is said twice.
+        return ""
     chosen = settings.load(os.environ, call.cwd)
     for problem in chosen.problems:
         log.note(chosen.log, f"settings: {problem}", os.environ)

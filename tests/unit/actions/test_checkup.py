@@ -183,6 +183,14 @@ def test_a_vanished_package_is_a_failure(patient: Patient, monkeypatch: pytest.M
     assert finding.detail.endswith(f"holdfast is no longer in {gone}")
 
 
+def test_a_plugin_that_is_enabled_is_an_installation(patient: Patient) -> None:
+    patient.user_file.parent.mkdir(parents=True, exist_ok=True)
+    patient.user_file.write_text('{"enabledPlugins": {"holdfast@holdfast-local": true}}')
+    assert (patient.one("hooks").status, patient.one("hooks").detail) == ("ok", "by the plugin")
+    patient.user_file.write_text('{"enabledPlugins": {"holdfast@holdfast-local": false}}')
+    assert patient.one("hooks").status == "warn"
+
+
 def test_missing_events_are_a_warning(patient: Patient) -> None:
     patient.client("2.1.325")
     patient.install(version="2.1.50")

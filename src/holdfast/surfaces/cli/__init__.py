@@ -33,6 +33,7 @@ COMMANDS = {
     "commands": ("slash_commands", "active slash commands, and what a compaction keeps of each"),
     "command": ("slash_command", "start or stop a slash command by hand"),
     "note": ("note", "write something down in the session's notes"),
+    "plugin": ("plugin", "build a Claude Code plugin: hooks, slash commands, a skill"),
     "instructions": ("instructions", "the section in CLAUDE.md that guides the summariser"),
     "demo": ("demo", "see save → compact → restore on an example session"),
     "statusline": ("", "for hosts: one line for the status bar, payload on stdin"),
