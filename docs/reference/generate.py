@@ -6,12 +6,13 @@ A page that differs from what this would write fails tests/unit/test_reference_d
 from __future__ import annotations
 
 import argparse
+import json
 from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
 from holdfast import log, settings
-from holdfast.actions import client, install, save
+from holdfast.actions import client, guidance, install
 from holdfast.hosts import claude_code
 from holdfast.surfaces import cli, hook
 
@@ -27,9 +28,12 @@ DONE = {
     ),
     "UserPromptSubmit": (
         "Delivers a brief that the transcript shows did not arrive, once.",
-        "the brief, if it had not arrived",
+        "the brief, if it had not arrived, and a word to the person",
     ),
-    "Stop": ("Reads on in the transcript and saves the state.", "nothing"),
+    "Stop": (
+        "Reads on in the transcript and saves the state; a snapshot when a threshold was passed.",
+        "now and then, for the person only, that it is a good moment to compact",
+    ),
     "SubagentStop": (
         "Reads on; of the fork that compacts, it keeps the summary, so that the brief need not "
         "repeat it.",
@@ -39,6 +43,10 @@ DONE = {
         "Saves a snapshot, reads it back and compares; tells the summariser what to keep word "
         "for word.",
         "guidance as plain text",
+    ),
+    "SubagentStart": (
+        "Tells a sub-agent which of the user's rules bind it too, within 500 tokens.",
+        "the rules, if there are any",
     ),
     "PostCompact": ("Keeps the host's official summary.", "nothing"),
     "SessionEnd": ("Reads the last lines and closes the session.", "nothing"),
@@ -151,7 +159,7 @@ def _limits() -> list[tuple[str, str]]:
             f"a brief, in characters (UTF-16 units), on {claude_code.TITLE}",
             _shown(claude_code.CHARACTERS),
         ),
-        ("guidance for the summariser, in characters", _shown(save.MOST_UNITS)),
+        ("guidance for the summariser, in characters", _shown(guidance.MOST_UNITS)),
         ("a hook's payload", f"{hook.LARGEST_PAYLOAD >> 20} MB"),
         ("an answer to `claude --version`", f"{client.PATIENCE:g} s"),
     ]
@@ -168,6 +176,9 @@ def hooks() -> str:
                 ("event", "client", "what Holdfast does", "prints", "time"),
                 [_event(name, since) for name, since in claude_code.EVENTS],
             ),
+            f"\n`install --guard-edits` adds `{claude_code.EDITS}` after edits "
+            f"(`{claude_code.EDITING_TOOLS}`): it does what `Stop`\ndoes. Inside a sub-agent all "
+            "of them but `SubagentStart` and `SubagentStop` do nothing.\n",
             "\n## Which client gets which\n",
             *_table(("client", "events"), _versions()),
             "\nBefore 2.1.197 one event name that the client does not know silently disables every "
@@ -218,12 +229,14 @@ def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[st
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
-def _shown(value: int | bool) -> str:
+def _shown(value: settings.Value) -> str:
+    if isinstance(value, tuple):
+        return ", ".join(map(str, value)) or "none"
     return ("on" if value else "off") if isinstance(value, bool) else f"{value:,}"
 
 
-def _json(value: int | bool) -> str:
-    return str(value).lower()
+def _json(value: settings.Value) -> str:
+    return json.dumps(value)
 
 
 def main() -> None:

@@ -10,10 +10,10 @@ def main() -> None:
         from holdfast.surfaces import hook
 
         hook.main()
-    if sys.argv[1:2] == ["statusline"] and sys.argv[2:] == []:
+    if sys.argv[1:2] == ["statusline"] and not "".join(sys.argv[2:3]).startswith("-"):
         from holdfast.surfaces import statusline
 
-        statusline.main()
+        statusline.main("".join(sys.argv[2:3]))
     from holdfast.surfaces import cli
 
     sys.exit(cli.main(sys.argv[1:]))

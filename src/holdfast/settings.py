@@ -16,18 +16,46 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = int | bool
+Value = int | bool | tuple[str, ...] | tuple[int, ...]
 
 DEFAULTS: dict[str, Value] = {
     "brief_tokens": 2000,
     "guidance": True,
+    "command_sources": (),
+    "notes": True,
+    "zones": (50, 70, 85, 95),
+    "save_at_remaining": (30, 15, 5),
+    "save_from_tokens": 50_000,
+    "save_every_tokens": 10_000,
+    "save_on_growth": 3,
+    "suggest": True,
+    "suggest_at_calls": (50, 100, 150),
+    "suggest_every_calls": 50,
 }
 EXPLAINED = {
     "brief_tokens": "the most tokens a brief may take (100 to 3000)",
     "guidance": "whether PreCompact tells the host's summariser what to keep verbatim",
+    "command_sources": "folders of the project that hold slash commands, looked into first "
+    "(in the variable with commas between them)",
+    "notes": "whether notes are kept in projects that have a `.holdfast` folder",
+    "zones": "the shares of the window, in percent, from which the gauge is yellow, orange, red "
+    "and critical",
+    "save_at_remaining": "how much of the window is left, in percent, when a snapshot is taken",
+    "save_from_tokens": "from how many tokens on snapshots are taken",
+    "save_every_tokens": "and at how many tokens more each time",
+    "save_on_growth": "a turn that adds so many times more than usual is saved too (0: never)",
+    "suggest": "whether a person is told when it is a good moment to compact",
+    "suggest_at_calls": "after how many tool calls since the last compaction",
+    "suggest_every_calls": "and after how many more each time (0: no more)",
 }
 LARGEST = 1 << 20
-_LIMITS = {"brief_tokens": (100, 3000)}
+_LIMITS = {
+    "brief_tokens": (100, 3000),
+    "save_from_tokens": (1000, 10_000_000),
+    "save_every_tokens": (1000, 10_000_000),
+    "save_on_growth": (0, 1000),
+    "suggest_every_calls": (0, 100_000),
+}
 _WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
     "off": False,
     "false": False,
@@ -39,13 +67,27 @@ _WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
 class Settings:
     """Settled values; nothing changes them after `load`."""
 
-    __slots__ = ("brief_tokens", "guidance", "home", "problems")
+    __slots__ = (*DEFAULTS, "home", "problems")
+    home: str
+    problems: tuple[str, ...]
+    brief_tokens: int
+    guidance: bool
+    command_sources: tuple[str, ...]
+    notes: bool
+    zones: tuple[int, ...]
+    save_at_remaining: tuple[int, ...]
+    save_from_tokens: int
+    save_every_tokens: int
+    save_on_growth: int
+    suggest: bool
+    suggest_at_calls: tuple[int, ...]
+    suggest_every_calls: int
 
     def __init__(self, home: str, values: Mapping[str, Value], problems: tuple[str, ...]) -> None:
         self.home = home
-        self.brief_tokens = int(values["brief_tokens"])
-        self.guidance = bool(values["guidance"])
         self.problems = problems
+        for name, value in values.items():
+            setattr(self, name, value)
 
     @property
     def database(self) -> str:
@@ -121,6 +163,8 @@ def _parse(name: str, raw: object) -> Value:
         if value is None:
             raise BadSetting(f"{name} is on or off, not {raw!r}")
         return value
+    if isinstance(DEFAULTS[name], tuple):
+        return _list(name, raw)
     try:
         number = int(str(raw))
     except ValueError:
@@ -129,3 +173,21 @@ def _parse(name: str, raw: object) -> Value:
     if not low <= number <= high:
         raise BadSetting(f"{name} is between {low} and {high}, not {number}")
     return number
+
+
+def _list(name: str, raw: object) -> Value:
+    """A list of texts or of numbers, or one text with commas between them."""
+    parts = raw.split(",") if isinstance(raw, str) else raw
+    kind = "whole numbers" if DEFAULTS[name] else "texts"
+    if not isinstance(parts, list) or not all(_fits(part, kind) for part in parts):
+        raise BadSetting(f"{name} is a list of {kind}, not {raw!r}")
+    if kind == "texts":
+        return tuple(part.strip() for part in parts if part.strip())
+    return tuple(int(part) for part in parts if str(part).strip())
+
+
+def _fits(part: object, kind: str) -> bool:
+    if isinstance(part, str):
+        text = part.strip()
+        return kind == "texts" or not text or (text.isdecimal() and len(text) < 10)
+    return kind != "texts" and isinstance(part, int) and not isinstance(part, bool) and part >= 0

@@ -403,6 +403,22 @@ def test_a_glance_tells_the_last_save_and_the_receipt_of_the_last_brief(store: S
 # Hooks
 
 
+def test_a_mark_is_kept_by_session_and_name(store: Store, other: Store) -> None:
+    save(store)
+    save(store, "s10")
+    assert store.mark("s1", "commands") == {}
+    value = {"babysit": {"active": True, "line": 7, "state": {"phase": LONE}}}
+    store.set_mark("s1", "commands", {"old": 1})
+    store.set_mark("s1", "commands", value)
+    assert other.mark("s1", "commands") == value
+    assert other.mark("s1", "command") == other.mark("s10", "commands") == {}
+
+
+def test_a_mark_of_a_session_that_is_not_there_is_refused(store: Store) -> None:
+    with pytest.raises(HoldfastError):
+        store.set_mark("nobody", "commands", {})
+
+
 def test_every_firing_of_a_hook_is_counted(store: Store, other: Store) -> None:
     store.hook_seen("claude-code", "Stop", "s1", 31.5, 100.0)
     other.hook_seen("claude-code", "Stop", "s2", 12.0, 200.0)
@@ -499,6 +515,7 @@ def test_secrets_never_reach_the_disk(store: Store, database: Database) -> None:
     store.open_compaction("s1", 1, trigger="auto", snapshot=ident, now=1.0)
     store.note_summary("s1", 1, f"The user's token is {TOKEN}.")
     send(store, f"use {TOKEN}")
+    store.set_mark("s1", "commands", {"deploy": {"with": TOKEN}})
     assert b"deploy with [redacted" in database.raw(), "the rest of the words did"
     assert TOKEN.encode() not in database.raw()
     store.close()

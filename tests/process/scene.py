@@ -26,6 +26,12 @@ from holdfast.transcript.reader import whole_file
 
 STARTED = 1_760_000_000.0
 PATIENCE = 30
+QUIET = {
+    "HOLDFAST_SUGGEST": "off",
+    "HOLDFAST_SAVE_AT_REMAINING": "",
+    "HOLDFAST_SAVE_FROM_TOKENS": "10000000",
+    "HOLDFAST_SAVE_ON_GROWTH": "0",
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +60,8 @@ class Scene:
 
     root: Path
     session: str = "s1"
+    guarded: bool = False
+    """Whether the guardian saves at thresholds and speaks up; it has tests of its own."""
     made: Example = field(init=False)
 
     def __post_init__(self) -> None:
@@ -78,7 +86,8 @@ class Scene:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {"HOLDFAST_HOME": str(self.home), "TMPDIR": str(self.temporary), "PATH": ""}
+        home = {"HOLDFAST_HOME": str(self.home), "TMPDIR": str(self.temporary), "PATH": ""}
+        return home if self.guarded else home | QUIET
 
     def write(self, lines: list[Line]) -> None:
         example.write(self.transcript, lines)

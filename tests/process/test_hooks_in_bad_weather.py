@@ -19,6 +19,7 @@ import pytest
 
 import holdfast
 from holdfast.actions.install import hook_command
+from holdfast.store import schema
 from tests.weather import read_only, small_disk
 
 from .scene import Fired, Scene, files
@@ -232,7 +233,7 @@ def test_a_store_of_a_newer_holdfast_is_left_alone(scene: Scene) -> None:
         tomorrow.execute("PRAGMA user_version = 99")
     assert_one_line_was_logged(scene, scene.fire("PreCompact"), "newer Holdfast")
     with closing(sqlite3.connect(scene.database)) as today:
-        today.execute("PRAGMA user_version = 1")
+        today.execute(f"PRAGMA user_version = {schema.VERSION}")
     assert_the_next_run_works(scene)
 
 

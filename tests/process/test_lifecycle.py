@@ -8,15 +8,17 @@ import sqlite3
 import sys
 from contextlib import closing
 from itertools import chain, takewhile
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast import example
+from holdfast.actions.install import hook_command
 from holdfast.example.session import Line
 from holdfast.store import encoding
 
-from .scene import Scene
+from .scene import Fired, Scene
 
 NAMED_SINCE = "2.1.325"
 OLD_CLIENT = "2.1.100"
@@ -460,3 +462,32 @@ def test_every_hook_leaves_a_mark_for_the_doctor(scene: Scene) -> None:
         "UserPromptSubmit": 1,
         "SessionEnd": 1,
     }
+
+
+# As a plugin
+
+
+def plugin_hook(scene: Scene, event: str, **fields: Any) -> Fired:
+    command = hook_command(arguments='"plugin"')
+    raw = json.dumps(scene.payload(event, **fields)).encode()
+    return scene.send(raw, command=command, environ={"HOME": str(scene.root)})
+
+
+def test_a_plugins_hook_does_the_same_work(scene: Scene) -> None:
+    scene.write(scene.made.before)
+    assert plugin_hook(scene, "PreCompact").out
+    assert "Never touch anything" in plugin_hook(scene, "SessionStart", source="compact").brief
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize("whose", ["user", "project"])
+def test_where_the_settings_have_the_hooks_those_of_a_plugin_stay_silent(
+    scene: Scene, whose: str, name: str
+) -> None:
+    folder = scene.root if whose == "user" else Path(scene.made.session.project_dir)
+    (folder / ".claude").mkdir(parents=True, exist_ok=True)
+    (folder / ".claude" / name).write_text(json.dumps({"hooks": {"Stop": hook_command()}}))
+    scene.write(scene.made.before)
+    counts = whose == "user" and name == "settings.local.json"  # no client reads that one
+    assert plugin_hook(scene, "PreCompact").is_silent != counts
+    assert plugin_hook(scene, "SessionStart", source="compact").is_silent != counts

@@ -185,3 +185,19 @@ def test_every_platform_has_its_own_place(
 
 def test_every_setting_is_explained() -> None:
     assert settings.EXPLAINED.keys() == settings.DEFAULTS.keys()
+
+
+def test_a_list_is_given_as_json_or_with_commas(home: Path, project: Path) -> None:
+    write(project / ".holdfast", {"command_sources": ["prompts", " team/prompts "]})
+    assert load(home, project).command_sources == ("prompts", "team/prompts")
+    assert load(home, HOLDFAST_COMMAND_SOURCES="a, b,,").command_sources == ("a", "b")
+    chosen = load(home, project, HOLDFAST_COMMAND_SOURCES="")
+    assert (chosen.command_sources, chosen.problems) == ((), ())
+
+
+@pytest.mark.parametrize("value", [3, ["a", 3], {"a": 1}, None])
+def test_what_is_no_list_of_texts_is_told_and_skipped(home: Path, value: object) -> None:
+    write(home, {"command_sources": value})
+    chosen = load(home)
+    assert chosen.command_sources == ()
+    assert "command_sources is a list of texts" in chosen.problems[0]

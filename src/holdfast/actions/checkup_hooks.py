@@ -13,6 +13,7 @@ from holdfast.actions.client import numbers
 from holdfast.actions.finding import Finding
 from holdfast.errors import HoldfastError
 from holdfast.hosts import claude_code, hook_settings
+from holdfast.hosts.plugin import NAME as PLUGIN
 
 AGAIN = "run `holdfast install` again"
 # Clients before this one drop every hook of a file that names one event they do not know.
@@ -44,7 +45,9 @@ def hooks(environ: Mapping[str, str], folder: str, home: str, version: str) -> I
             commands.update(listed)
         if ours:
             yield from _in_file(path, settings, ours, numbers(version))
-    if not commands:
+    if not commands and any(_has_plugin(one) for one in files.values()):
+        yield Finding(name="hooks", status="ok", detail="by the plugin")
+    elif not commands:
         detail = "not installed for this user or folder"
         yield Finding(name="hooks", status="warn", detail=detail, hint="run `holdfast install`")
     if len(commands) > 1:
@@ -52,6 +55,12 @@ def hooks(environ: Mapping[str, str], folder: str, home: str, version: str) -> I
         yield Finding(name="hooks", status="warn", detail=detail, hint=f"{AGAIN} for each file")
     if commands:
         yield from _switched_off([files[path] for path in (user, *here) if path in files])
+
+
+def _has_plugin(settings: dict[str, Any]) -> bool:
+    enabled = settings.get("enabledPlugins")
+    names = enabled.items() if isinstance(enabled, dict) else ()
+    return any(name.partition("@")[0] == PLUGIN and on is True for name, on in names)
 
 
 def _in_file(
@@ -82,10 +91,10 @@ def _problems(
     if version is not None and version < FORGIVES_SINCE:
         strange = [event for event in settings["hooks"] if event not in KNOWN_TO_ALL]
         client = f"{claude_code.TITLE} {'.'.join(map(str, version))}"
+        if known := ", ".join(event for event in strange if event in ours):
+            yield "fail", f"{client} runs no hook of this file, because of {known}", AGAIN
         for event in strange:
-            if event in ours:
-                yield "fail", f"{client} runs no hook of this file, because of {event}", AGAIN
-            else:
+            if event not in ours:
                 yield (
                     "warn",
                     f"if {client} does not know {event}, it runs no hook of this file",

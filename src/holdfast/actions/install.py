@@ -7,16 +7,25 @@ import os
 import shlex
 import sys
 from dataclasses import dataclass, replace
+from typing import Any
 
 import holdfast
 from holdfast.actions import install_record, settings_file
 from holdfast.actions.client import numbers
 from holdfast.actions.install_record import Record, digest
 from holdfast.errors import SettingsFileUnusable
-from holdfast.hosts import claude_code, hook_settings
+from holdfast.hosts import claude_code, hook_settings, statusline_settings
 from holdfast.hosts.json_text import Splice
 
 TIMEOUT = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What is installed only if asked for; once there, another install keeps it."""
+
+    statusline: bool = False
+    guard_edits: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,7 +48,7 @@ class Change:
         return self.before != self.after
 
 
-def hook_command() -> str:
+def hook_command(surface: str = "hook", arguments: str = "") -> str:
     """The fastest form that is safe: see docs/why/hooks.md.
 
     `-I -S` skips site and every .pth file; `-c` makes a vanished package exit 1, where a missing
@@ -48,32 +57,73 @@ def hook_command() -> str:
     folder = os.path.dirname(os.path.dirname(os.path.abspath(holdfast.__file__)))
     # Double quotes, as JSON has them, need no escaping inside the shell's single ones.
     program = f"import sys; sys.path.append({json.dumps(folder)}); " + (
-        "from holdfast.surfaces.hook import main; main()"
+        f"from holdfast.surfaces.{surface} import main; main({arguments})"
     )
     return f"{shlex.quote(sys.executable)} -I -S -c {shlex.quote(program)}"
 
 
-def plan_install(path: str, version: str, home: str) -> Change:
+def statusline_command() -> str:
+    """The same for the status line; the word after it is the one that it wraps."""
+    return hook_command("statusline", "*sys.argv[1:2]")
+
+
+def plan_install(path: str, version: str, home: str, asked: Options | None = None) -> Change:
     """What installing would do; nothing is written."""
     before = settings_file.read(path)
-    present = hook_settings.registered(hook_settings.parse(before or "", path))
-    command = hook_command()
-    events = claude_code.events_for(numbers(version))
-    plan = Change(path=path, before=before, after=before, events=tuple(events))
-    if present == {event: [command] for event in events}:
+    settings = hook_settings.parse(before or "", path)
+    present = hook_settings.registered(settings)
+    options = _kept(asked or Options(), settings, present)
+    wanted = entries(version, options)
+    plan = Change(path=path, before=before, after=before, events=tuple(wanted))
+    if _is_done(settings, present, wanted, options):
         return plan
     clean, folders = before, tuple(settings_file.missing_folders(path))
-    if present:
+    if present or statusline_settings.is_ours(settings):
         # Entries of an earlier install go first, so that they are never doubled.
         without = plan_uninstall(path, home)
         clean, folders = without.after, without.folders
-    wanted = {
-        event: hook_settings.entry(command, None if event == "SessionEnd" else TIMEOUT)
-        for event in events
-    }
     after, splices = hook_settings.add(clean or "", wanted)
+    if options.statusline:
+        after, more = statusline_settings.add(after, statusline_command())
+        splices += more
     hook_settings.parse(after, path)
     return replace(plan, after=after, clean=clean, splices=tuple(splices), folders=folders)
+
+
+def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]]) -> Options:
+    statusline = asked.statusline or statusline_settings.is_ours(settings)
+    return Options(
+        statusline=statusline and statusline_settings.can_wrap(settings),
+        guard_edits=asked.guard_edits or claude_code.EDITS in present,
+    )
+
+
+def entries(version: str, options: Options, origin: str = "") -> dict[str, dict[str, Any]]:
+    """What is registered for each event."""
+    command = hook_command("hook", json.dumps(origin)) if origin else hook_command()
+    entries = {
+        event: hook_settings.entry(command, None if event == "SessionEnd" else TIMEOUT)
+        for event in claude_code.events_for(numbers(version))
+    }
+    if options.guard_edits:
+        matcher = claude_code.EDITING_TOOLS
+        entries[claude_code.EDITS] = hook_settings.entry(command, TIMEOUT, matcher)
+    return entries
+
+
+def _is_done(
+    settings: dict[str, Any],
+    present: dict[str, list[str]],
+    wanted: dict[str, dict[str, Any]],
+    options: Options,
+) -> bool:
+    if present != {event: [entry["hooks"][0]["command"]] for event, entry in wanted.items()}:
+        return False
+    if not options.statusline:
+        return True
+    command = statusline_settings.command_in(settings)
+    theirs = statusline_settings.wrapped_in(command)
+    return command == statusline_settings.wrapping(statusline_command(), theirs)
 
 
 def install(change: Change, home: str) -> None:
@@ -115,6 +165,7 @@ def plan_uninstall(path: str, home: str) -> Change:
     settings = hook_settings.parse(before, path)
     known = install_record.known(home, path)
     after = hook_settings.take_out(before, known.containers if known else ())
+    after = statusline_settings.take_out(after)
     plan = Change(
         path=path, before=before, after=after, events=tuple(hook_settings.registered(settings)),
         note="only our entries go: it is not as the install left it",

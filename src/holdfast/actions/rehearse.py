@@ -100,6 +100,8 @@ def _fire(run: Rehearsal, event: str, check: Callable[[str], bool], **fields: An
     told = example.payload(event, run.example.session, run.transcript, **fields)
     name = " ".join(filter(None, (event, str(fields.get("source", "")))))
     env = {"PATH": os.environ.get("PATH", ""), "HOLDFAST_HOME": run.home}
+    # The loop itself: one save, and nobody there to be told anything.
+    env |= {"HOLDFAST_SUGGEST": "off", "HOLDFAST_SAVE_FROM_TOKENS": "10000000"}
     started = time.perf_counter()
     try:
         done = subprocess.run(

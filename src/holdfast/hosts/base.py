@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from holdfast.hosts.call import HookCall
@@ -23,5 +24,11 @@ class Host(Protocol):
 
     def call(self, payload: dict[str, Any]) -> HookCall: ...
 
-    def context(self, event: str, text: str) -> str:
-        """What to print so that the model is shown `text` after this event."""
+    def context(self, event: str, text: str, notice: str = "") -> str:
+        """What to print so that the model is shown `text` after this event, the person `notice`."""
+
+    def is_installed(self, environ: Mapping[str, str], cwd: str) -> bool:
+        """Whether the host's own settings register our hooks too."""
+
+    def message(self, text: str) -> str:
+        """What to print so that the person is shown `text`, and the model is not."""

@@ -29,7 +29,14 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("PreCompact", (0,)),
     ("SessionEnd", (0,)),
     ("PostCompact", (2, 1, 197)),
+    ("SubagentStart", (2, 1, 197)),
 )
+# What stands in every command of ours.
+OURS = "holdfast.surfaces.hook"
+LARGEST_SETTINGS = 4 << 20
+# Registered only where somebody asked for it: a process for each edit is not free.
+EDITS = "PostToolUse"
+EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
 
 
 def recognises(payload: dict[str, Any]) -> bool:
@@ -62,9 +69,16 @@ def call(payload: dict[str, Any]) -> HookCall:
     )
 
 
-def context(event: str, text: str) -> str:
+def context(event: str, text: str, notice: str = "") -> str:
     """JSON, because plain text that starts with `{` would be taken for JSON."""
-    return dumps({"hookSpecificOutput": {"hookEventName": event, "additionalContext": text}})
+    out: dict[str, Any] = {
+        "hookSpecificOutput": {"hookEventName": event, "additionalContext": text}
+    }
+    return dumps({**out, "systemMessage": notice} if notice else out)
+
+
+def message(text: str) -> str:
+    return dumps({"systemMessage": text})
 
 
 def events_for(version: tuple[int, ...] | None) -> list[str]:
@@ -81,3 +95,20 @@ def settings_path(environ: Mapping[str, str], project: str | None, local: bool =
         environ.get("HOME") or os.path.expanduser("~"), ".claude"
     )
     return os.path.join(folder, "settings.json")
+
+
+def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
+    """Whether the settings of the user or of the project register our hooks."""
+    project = environ.get("CLAUDE_PROJECT_DIR") or cwd
+    paths = [settings_path(environ, None)]
+    if project:
+        paths += [settings_path(environ, project, local) for local in (False, True)]
+    return any(_names_us(path) for path in paths)
+
+
+def _names_us(path: str) -> bool:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return OURS in file.read(LARGEST_SETTINGS)
+    except OSError:
+        return False

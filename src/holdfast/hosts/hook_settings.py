@@ -11,9 +11,9 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from holdfast.errors import SettingsFileUnusable
+from holdfast.hosts.claude_code import OURS
 from holdfast.hosts.json_text import Layout, Span, Splice, insert, member, remove, spans
 
-OURS = "holdfast.surfaces.hook"
 BLANK = "\ufeff \t\r\n"
 HINT = "mend the file by hand (`python -m json.tool FILE` shows the place), then try again"
 COMMENTS = "JSON has no comments: take them out of the file, then try again"
@@ -36,11 +36,11 @@ def parse(text: str, path: str) -> dict[str, Any]:
     return settings
 
 
-def entry(command: str, timeout: int | None) -> dict[str, Any]:
+def entry(command: str, timeout: int | None, matcher: str = "") -> dict[str, Any]:
     hook: dict[str, Any] = {"type": "command", "command": command}
     if timeout is not None:
         hook["timeout"] = timeout
-    return {"hooks": [hook]}
+    return {"matcher": matcher, "hooks": [hook]} if matcher else {"hooks": [hook]}
 
 
 def registered(settings: dict[str, Any]) -> dict[str, list[str]]:

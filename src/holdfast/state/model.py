@@ -9,7 +9,7 @@ Every item carries the transcript line that it comes from.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class Request(TypedDict):
@@ -66,6 +66,7 @@ class Started(TypedDict):
     name: str
     text: str
     line: int
+    at: NotRequired[str]
 
 
 class FileTrail(TypedDict, total=False):

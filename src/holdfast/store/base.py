@@ -120,6 +120,12 @@ class Store(Protocol):
     def glance(self, session: str) -> tuple[float, str]:
         """When the session was last saved (0 if never), and the receipt of its last brief."""
 
+    def mark(self, session: str, name: str) -> dict[str, Any]:
+        """What is kept of a session under this name beside its transcript; empty if nothing."""
+
+    def set_mark(self, session: str, name: str, value: dict[str, Any]) -> None:
+        """Keep a JSON object, redacted. Read and set it within one transaction."""
+
     def hook_seen(
         self, host: str, event: str, session: str, milliseconds: float, now: float
     ) -> None: ...

@@ -6,7 +6,7 @@ import os
 
 from holdfast import quick_json
 from holdfast.errors import NoSuchRecord, StoreUnavailable
-from holdfast.redact import redact
+from holdfast.redact import redact, redact_value
 from holdfast.state.richness import richness
 from holdfast.store import encoding, schema
 
@@ -195,6 +195,17 @@ class SQLiteStore:
     def glance(self, session: str) -> tuple[float, str]:
         found = self._run(self._queries["glance"], {"session": _storable(session)})[0][0]
         return found["saved_at"] or 0.0, found["receipt"] or ""
+
+    # Marks
+
+    def mark(self, session: str, name: str) -> dict[str, Any]:
+        found = self._one("mark", (session, name))
+        value = quick_json.loads(found["value"]) if found else {}
+        return value if isinstance(value, dict) else {}
+
+    def set_mark(self, session: str, name: str, value: dict[str, Any]) -> None:
+        text = quick_json.dumps(redact_value(value))
+        self._write("set_mark", {"session": session, "name": name, "value": text})
 
     # Hooks
 

@@ -28,23 +28,29 @@ if TYPE_CHECKING:
 
 # Seconds after which a hook gives up. SessionEnd hooks are killed by the host after 1.5.
 DEADLINES = {"SessionEnd": 1.2, "Stop": 5.0, "UserPromptSubmit": 5.0, "SubagentStop": 5.0}
+DEADLINES |= {"PostToolUse": 5.0, "SubagentStart": 5.0}
 DEADLINE = 10.0
 # Folding stops at the deadline; what hangs elsewhere is ended a little later.
 GRACE = 1.15
 # At a session's start there is no transcript yet; here there must be one.
 NEED_TRANSCRIPT = ("Stop", "PreCompact")
+# Where a new conversation begins: commands of an earlier one do not carry over.
+NEW_SESSION = ("startup", "clear")
+# Any other hook that fires inside a sub-agent is none of its parent's business.
+OF_AGENTS = ("SubagentStart", "SubagentStop")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
 FLUSH_SECONDS = 0.12
 LARGEST_PAYLOAD = 32 << 20
+LATE = "Holdfast: the brief of the last compaction had not arrived; it goes with this prompt."
 LEFT_OPEN: list[Store] = []
 
 
-def main() -> None:
+def main(origin: str = "") -> None:
     """Run one hook and leave at once: nothing is left to tidy up, and exit 2 would block."""
     started = time.perf_counter()
     try:
         _watch(DEADLINE * GRACE, "a payload that never ended")
-        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started)
+        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started, origin)
         if out:
             sys.stdout.buffer.write(out.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
@@ -54,9 +60,12 @@ def main() -> None:
     os._exit(0)
 
 
-def run(raw: bytes, started: float) -> str:
-    """What to print for this payload."""
+def run(raw: bytes, started: float, origin: str = "") -> str:
+    """What to print for this payload. `origin` is "plugin" where a plugin brought the hook."""
     call, host = _understand(raw)
+    if origin == "plugin" and host.is_installed(os.environ, call.cwd):
+        # Installed twice: the hook in the settings does the work, and nothing is said twice.
+        return ""
     chosen = settings.load(os.environ, call.cwd)
     for problem in chosen.problems:
         log.note(chosen.log, f"settings: {problem}", os.environ)
@@ -64,7 +73,7 @@ def run(raw: bytes, started: float) -> str:
     _watch(allowed * GRACE, call.event)
     deadline = started + allowed
     handle = _HANDLERS.get(call.event)
-    if handle is None:
+    if handle is None or (call.agent and call.event not in OF_AGENTS):
         return ""
     store = SQLiteStore(chosen.database)
     job = Job(store, call, host, chosen, lambda: time.perf_counter() > deadline)
@@ -110,23 +119,35 @@ class Job:
         time.sleep(FLUSH_SECONDS)
         return self.session()
 
-    def restored(self, session: Session, ordinal: int) -> str:
+    def active_rules(self, session: Session, room: int) -> list[tuple[str, str, str]]:
+        """What the session's active commands ask to be kept: name, text, file."""
+        from holdfast.actions.active_commands import active_rules
+
+        return active_rules(
+            session.state, self.store, self.settings, self.call.cwd, room, session.id
+        )
+
+    def restored(self, session: Session, ordinal: int, notice: str = "") -> str:
+        from holdfast.actions.guardian import compacted
         from holdfast.actions.restore import recall_command, restore
 
+        compacted(self.store, session.id, ordinal)
         event = self.call.event
         brief = restore(
             self.store, session, ordinal, event=event, host=self.host, settings=self.settings,
             recall=recall_command(), now=self.now,
         )  # fmt: skip
-        return self.host.context(event, brief) if brief else ""
+        return self.host.context(event, brief, notice) if brief else ""
 
 
 def _session_start(job: Job) -> str:
     session = job.session()
     if job.call.source != "compact":
         job.store.reopen_session(job.call.session)
-        return ""
-    if job.call.agent:
+        if job.call.source in NEW_SESSION:
+            from holdfast.actions.active_commands import clear
+
+            clear(job.store, session.id, session.state["lines"])
         return ""
     if is_of_sub_agent(job.store, job.call, job.host, session):
         session = job.settled_session()
@@ -143,16 +164,16 @@ def _user_prompt(job: Job) -> str:
     # Sent a moment ago, it may have arrived and not be written down yet.
     session = job.settled_session()
     ordinal = undelivered(job.store, session, job.host)
-    return job.restored(session, ordinal) if ordinal else ""
+    return job.restored(session, ordinal, LATE) if ordinal else ""
 
 
 def _pre_compact(job: Job) -> str:
     """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
-    from holdfast.actions.save import guidance, save
+    from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
+    from holdfast.actions.save import save
 
     session = job.session()
-    if job.call.agent:
-        return ""
+    _keep_notes(job, session)
     snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
     job.store.open_compaction(
         session.id,
@@ -161,7 +182,9 @@ def _pre_compact(job: Job) -> str:
         snapshot=snapshot,
         now=job.now,
     )
-    return guidance(session.state) if job.settings.guidance else ""
+    if not job.settings.guidance:
+        return ""
+    return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))
 
 
 def _sub_agent_stop(job: Job) -> str:
@@ -172,9 +195,7 @@ def _sub_agent_stop(job: Job) -> str:
 
 
 def _post_compact(job: Job) -> str:
-    session = job.session()
-    if not job.call.agent:
-        _note_summary(job, session)
+    _note_summary(job, job.session())
     return ""
 
 
@@ -192,8 +213,38 @@ def _note_summary(job: Job, session: Session) -> None:
 
 
 def _stop(job: Job) -> str:
-    job.session()
-    return ""
+    """A turn is over, or with `install --guard-edits` a file was changed."""
+    from holdfast.actions.guardian import watch
+
+    session = job.session()
+    words = watch(job.store, session, job.settings, job.now)
+    _keep_notes(job, session)
+    return job.host.message(words) if words else ""
+
+
+def _keep_notes(job: Job, session: Session) -> None:
+    """Only where a project keeps notes; what goes wrong with them costs nothing else."""
+    if not job.settings.notes:
+        return
+    from holdfast.actions.project import project_of
+
+    project = project_of(job.call.cwd)
+    if not os.path.isdir(os.path.join(project, ".holdfast")):
+        return
+    from holdfast.actions.notes import keep
+
+    try:
+        keep(job.store, session.id, session.state, project, job.now)
+    except HoldfastError as problem:
+        log.note(job.settings.log, f"notes: {problem}", os.environ)
+
+
+def _sub_agent_start(job: Job) -> str:
+    """What binds the parent binds whoever works for it."""
+    from holdfast.actions.handoff import binding
+
+    text = binding(job.session().state)
+    return job.host.context(job.call.event, text) if text else ""
 
 
 def _session_end(job: Job) -> str:
@@ -209,6 +260,8 @@ _HANDLERS = {
     "SubagentStop": _sub_agent_stop,
     "PostCompact": _post_compact,
     "Stop": _stop,
+    "PostToolUse": _stop,
+    "SubagentStart": _sub_agent_start,
     "SessionEnd": _session_end,
 }
 

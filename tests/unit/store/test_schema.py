@@ -21,7 +21,8 @@ from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteStore
 
 MIGRATIONS = Path(schema.MIGRATIONS)
-SECOND = "0002_second.sql"
+TODAY = schema.VERSION
+NEXT = f"{TODAY + 1:04}_moods.sql"
 MOODS = "-- One more table; and a comment with a semicolon.\nCREATE TABLE moods (mood TEXT);\n"
 
 
@@ -35,9 +36,9 @@ def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Holdfast of tomorrow: the same migrations and one more."""
     folder = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS, folder)
-    (folder / SECOND).write_text(MOODS, encoding="utf-8")
+    (folder / NEXT).write_text(MOODS, encoding="utf-8")
     monkeypatch.setattr(schema, "MIGRATIONS", str(folder))
-    monkeypatch.setattr(schema, "VERSION", 2)
+    monkeypatch.setattr(schema, "VERSION", TODAY + 1)
     return folder
 
 
@@ -133,7 +134,7 @@ def all_at_once(path: str, migrations: str = "") -> list[int | None]:
 
 def race(path: str, session: str, line: Barrier, migrations: str) -> None:
     if migrations:
-        schema.MIGRATIONS, schema.VERSION = migrations, 2
+        schema.MIGRATIONS, schema.VERSION = migrations, TODAY + 1
     line.wait(30)
     with closing(SQLiteStore(path, busy_seconds=10)) as store:
         assert save(store, session)
@@ -176,6 +177,7 @@ def test_a_new_store_holds_what_the_migrations_say_and_nothing_else(path: str) -
         assert [name for name, _ in tables(ours)] == [
             "compactions",
             "hooks_seen",
+            "marks",
             "sessions",
             "sessions_by_project",
             "snapshots",
@@ -191,12 +193,12 @@ def test_a_migration_keeps_the_data_and_takes_a_copy_of_the_old_store_first(
         save(store)
     request.getfixturevalue("next_version")
     assert sessions(path) == ["s1"]
-    assert ask(path, "PRAGMA user_version") == 2
+    assert ask(path, "PRAGMA user_version") == TODAY + 1
     assert ask(path, "SELECT count(*) FROM moods") == 0
-    assert names(path) == ["holdfast.db", "holdfast.db.v1.bak"]
-    copy = f"{path}.v1.bak"
+    assert names(path) == ["holdfast.db", f"holdfast.db.v{TODAY}.bak"]
+    copy = f"{path}.v{TODAY}.bak"
     assert stat.S_IMODE(os.stat(copy).st_mode) == 0o600
-    assert ask(copy, "PRAGMA user_version") == 1
+    assert ask(copy, "PRAGMA user_version") == TODAY
     assert ask(copy, "SELECT id FROM sessions") == "s1"
     assert ask(copy, "SELECT count(*) FROM sqlite_master WHERE name = 'moods'") == 0
 
@@ -208,7 +210,7 @@ def test_the_copy_holds_what_only_the_write_ahead_log_had(
         save(still_open)
         request.getfixturevalue("next_version")
         assert sessions(path) == ["s1"]
-    assert ask(f"{path}.v1.bak", "SELECT id FROM sessions") == "s1"
+    assert ask(f"{path}.v{TODAY}.bak", "SELECT id FROM sessions") == "s1"
 
 
 def test_a_store_migrated_step_by_step_equals_one_made_today(
@@ -236,16 +238,16 @@ def test_an_empty_file_becomes_a_store_like_any_other(path: str) -> None:
 
 def test_a_migration_that_fails_half_way_changes_nothing(path: str, next_version: Path) -> None:
     with pytest.MonkeyPatch.context() as today:
-        today.setattr(schema, "VERSION", 1)
+        today.setattr(schema, "VERSION", TODAY)
         today.setattr(schema, "MIGRATIONS", str(MIGRATIONS))
         with closing(SQLiteStore(path)) as store:
             save(store)
-    (next_version / SECOND).write_text(MOODS + "CREATE TABLE moods (again TEXT);\n")
+    (next_version / NEXT).write_text(MOODS + "CREATE TABLE moods (again TEXT);\n")
     with pytest.raises(StoreUnavailable, match="moods already exists"):
         SQLiteStore(path)
-    assert ask(path, "PRAGMA user_version") == 1
+    assert ask(path, "PRAGMA user_version") == TODAY
     assert ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'moods'") == 0
-    (next_version / SECOND).write_text(MOODS)
+    (next_version / NEXT).write_text(MOODS)
     assert sessions(path) == ["s1"]
 
 
@@ -253,14 +255,14 @@ def test_eight_processes_that_all_want_to_migrate_the_store_do_it_once(
     path: str, next_version: Path
 ) -> None:
     with pytest.MonkeyPatch.context() as today:
-        today.setattr(schema, "VERSION", 1)
+        today.setattr(schema, "VERSION", TODAY)
         today.setattr(schema, "MIGRATIONS", str(MIGRATIONS))
         with closing(SQLiteStore(path)) as store:
             save(store, "before")
     assert all_at_once(path, str(next_version)) == [0] * 8
     assert sessions(path) == ["before", *(f"s{n}" for n in range(8))]
-    assert names(path) == ["holdfast.db", "holdfast.db.v1.bak"]
-    assert ask(f"{path}.v1.bak", "SELECT group_concat(id) FROM sessions") == "before"
+    assert names(path) == ["holdfast.db", f"holdfast.db.v{TODAY}.bak"]
+    assert ask(f"{path}.v{TODAY}.bak", "SELECT group_concat(id) FROM sessions") == "before"
 
 
 def test_a_store_of_a_newer_holdfast_is_refused_and_left_alone(path: str) -> None:

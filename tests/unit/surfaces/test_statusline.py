@@ -3,25 +3,37 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from holdfast.actions.install import statusline_command
+from holdfast.hosts.statusline_settings import wrapping
 from holdfast.state.fold import new_state
+from holdfast.state.guard import MARK
 from holdfast.store.sqlite import SQLiteStore
-from holdfast.surfaces import statusline
+from holdfast.surfaces import gauge, statusline
+from holdfast.surfaces.gauge import Figures, draw
 
 
-def payload(percent: float | None = 42, tokens: int = 84_000) -> dict[str, object]:
+def payload(
+    percent: float | None = 42, tokens: int = 84_000, size: int | None = None
+) -> dict[str, object]:
     window = {"used_percentage": percent, "total_input_tokens": tokens}
+    window |= {"context_window_size": size} if size else {}
     return {"session_id": "s1", "context_window": window}
 
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path))
+    monkeypatch.setenv("COLUMNS", "200")
+    monkeypatch.delenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW", raising=False)
     return tmp_path
 
 
@@ -43,7 +55,7 @@ def test_each_zone_has_its_colour(home: Path, percent: int, code: str) -> None:
 @pytest.mark.parametrize("percent", [-5, 0, 100, 250])
 def test_the_bar_is_never_longer_or_shorter(home: Path, percent: int) -> None:
     told = statusline.line(payload(percent), colour=False)
-    assert len(told.split(" ")[0]) == statusline.WIDTH
+    assert len(told.split(" ")[0]) == gauge.WIDTH
 
 
 def store_with(home: Path, receipt: str) -> None:
@@ -73,6 +85,118 @@ def test_it_says_when_the_session_was_last_saved(home: Path) -> None:
 def test_it_raises_the_alarm_when_a_brief_did_not_arrive(home: Path) -> None:
     store_with(home, "never")
     assert "! the last brief did not arrive" in statusline.line(payload(), colour=False)
+
+
+def guard(home: Path, **values: object) -> None:
+    with closing(SQLiteStore(str(home / "holdfast.db"))) as store:
+        store.set_mark("s1", MARK, {"saved": ["80000 tokens"], **values})
+
+
+def test_it_counts_compactions_and_predicts_the_turns_that_are_left(home: Path) -> None:
+    store_with(home, "whole")
+    guard(home, compactions=2, growth=8000)
+    told = statusline.line(payload(size=200_000), colour=False)
+    assert "84k · ~14 turns left · saved" in told
+    assert told.endswith(" d ago · compacted 2×")
+
+
+def test_a_window_that_the_host_was_told_or_was_seen_to_compact_at_counts(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store_with(home, "whole")
+    guard(home, growth=8000, limit=167_000)
+    assert "~10 turns left" in statusline.line(payload(size=200_000), colour=False)
+    monkeypatch.setenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "92000")
+    assert "~1 turn left" in statusline.line(payload(size=200_000), colour=False)
+
+
+@pytest.mark.parametrize(
+    ("width", "told"),
+    [
+        (80, "████░░░░░░ 42 % · 84k · ~14 turns left · saved 5 min ago · compacted 2×"),
+        (60, "████░░░░░░ 42 % · 84k · ~14 turns left · saved 5 min ago"),
+        (40, "████░░░░░░ 42 % · 84k · ~14 turns left"),
+        (25, "████░░░░░░ 42 % · 84k"),
+        (18, "████░░░░░░ 42 %"),
+        (12, "██░░░ 42 %"),
+        (3, "42 %"),
+    ],
+)
+def test_a_narrow_terminal_gets_what_matters_most(width: int, told: str) -> None:
+    figures = Figures(percent=42, tokens=84_000, turns=14, saved_ago=300.0, compactions=2)
+    assert draw(figures, (50, 70, 85, 95), colour=False, width=width) == told
+    plain = statusline.seen_width(draw(figures, (50,), colour=True, width=width))
+    assert plain == len(told)
+
+
+def test_the_alarm_is_kept_however_narrow_it_gets() -> None:
+    figures = Figures(percent=90, tokens=1, turns=3, receipt="never")
+    told = draw(figures, (50, 70, 85, 95), colour=True, width=20)
+    assert told == "\x1b[31m90 %\x1b[0m · \x1b[31m! the last brief did not arrive\x1b[0m"
+
+
+def test_the_zones_are_a_setting(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_ZONES", "10,20,30,40")
+    assert "\x1b[1;31m" in statusline.line(payload(42), colour=True)
+
+
+def test_the_width_comes_from_the_host_or_the_terminal() -> None:
+    assert statusline.columns({"COLUMNS": "72"}) == 72
+    assert statusline.columns({"COLUMNS": "wide"}) >= 0
+
+
+def test_a_store_that_cannot_be_read_costs_only_what_it_knows(home: Path) -> None:
+    (home / "holdfast.db").mkdir()
+    assert statusline.line(payload(), colour=False) == "████░░░░░░ 42 % · 84k"
+    assert "statusline:" in (home / "holdfast.log").read_text()
+
+
+# Around another one
+
+
+@pytest.mark.parametrize(
+    ("theirs", "width", "out"),
+    [
+        ("opus", 0, "opus │ gauge"),
+        ("opus", 12, "opus │ gauge"),
+        ("opus", 11, "opus\ngauge"),
+        ("one\ntwo\n", 0, "one │ gauge\ntwo"),
+        ("one\ntwo", 5, "one\ntwo\ngauge"),
+        ("\x1b[31mred\x1b[0m", 11, "\x1b[31mred\x1b[0m │ gauge"),
+        ("", 0, "gauge"),
+        (" \n", 5, "gauge"),
+    ],
+)
+def test_the_line_that_was_there_keeps_its_place(theirs: str, width: int, out: str) -> None:
+    assert statusline.joined(theirs, "gauge", width) == out
+
+
+def run_wrapped(command: str, told: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    words = shlex.split(wrapping(statusline_command(), command))
+    env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **variables}
+    return subprocess.run(
+        words, input=told, capture_output=True, text=True, check=False, env=env, timeout=30
+    )
+
+
+def test_the_wrapped_command_is_given_the_payload_and_both_are_shown(home: Path) -> None:
+    done = run_wrapped("cat | cut -c 2-13; echo 'it''s'", json.dumps(payload()))
+    assert done.stdout == '"session_id" │ ████░░░░░░ 42 % · 84k\nits\n'
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("command", ["exit 3", "no-such-program-here 2>/dev/null", "true"])
+def test_a_wrapped_command_that_says_nothing_leaves_the_gauge_alone(
+    home: Path, command: str
+) -> None:
+    assert run_wrapped(command, json.dumps(payload())).stdout == "████░░░░░░ 42 % · 84k\n"
+
+
+def test_a_wrapped_command_that_reads_nothing_of_a_large_payload_is_no_trouble(
+    home: Path,
+) -> None:
+    told = json.dumps({**payload(), "more": "x" * 500_000})
+    assert run_wrapped("echo mine", told).stdout == "mine │ ████░░░░░░ 42 % · 84k\n"
 
 
 def test_looking_makes_no_store(home: Path) -> None:

@@ -35,10 +35,11 @@ def apply(state: State, event: Event) -> None:
         given = plain(event["input"].get("args"))
     else:
         return
-    if not name or name in BUILT_IN:
+    # Our own slash commands look things up and leave no rules behind either.
+    if not name or name in BUILT_IN or name.startswith("holdfast:"):
         return
     name = keep(one_line(name, 100), 100)
     others = [command for command in state["commands"] if command["name"] != name]
     text = keep(one_line(given, 600), 300)
-    others.append({"name": name, "text": text, "line": event["line"]})
+    others.append({"name": name, "text": text, "line": event["line"], "at": event.get("at", "")})
     state["commands"] = others[-MOST:]

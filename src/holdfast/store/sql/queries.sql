@@ -82,3 +82,10 @@ SET times = times + 1, last_at = excluded.last_at,
 
 -- name: hooks_seen
 SELECT * FROM hooks_seen ORDER BY last_at DESC;
+
+-- name: mark
+SELECT value FROM marks WHERE session = ? AND name = ?;
+
+-- name: set_mark
+INSERT INTO marks (session, name, value) VALUES (:session, :name, :value)
+ON CONFLICT (session, name) DO UPDATE SET value = excluded.value;

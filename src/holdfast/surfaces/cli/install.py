@@ -15,12 +15,19 @@ from holdfast import settings
 from holdfast.actions import install as action
 from holdfast.actions.client import client
 from holdfast.hosts import claude_code
+from holdfast.hosts.statusline_settings import OURS
 from holdfast.surfaces.cli.output import say
 from holdfast.surfaces.cli.sessions import here
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_scope(parser)
+    parser.add_argument(
+        "--statusline", action="store_true", help="the gauge too, around a status line you have"
+    )
+    parser.add_argument(
+        "--guard-edits", action="store_true", help="watch the thresholds after each edit as well"
+    )
     parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
 
 
@@ -42,7 +49,10 @@ def path_of(args: argparse.Namespace) -> str:
 def run(args: argparse.Namespace) -> int:
     home = settings.home(os.environ)
     path, version = client(os.environ)
-    change = action.plan_install(path_of(args), version, home)
+    asked = action.Options(statusline=args.statusline, guard_edits=args.guard_edits)
+    change = action.plan_install(path_of(args), version, home, asked)
+    if args.statusline and OURS not in (change.after or ""):
+        say("The status line in that file is not a command, so it was left alone.")
     if args.dry_run:
         show(change)
         return 0
@@ -57,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
         say(f"{looked}; when that has changed, run this again to get every event.")
     if args.project:
         say("It names this machine's Python: where the file is shared, --local is for you alone.")
+    if OURS not in (change.after or ""):
+        say("`holdfast install --statusline` adds the gauge to the status bar.")
     say("It works from the next session on. `holdfast doctor --loop` tries the whole loop now.")
     return 0
 

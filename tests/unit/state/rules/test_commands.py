@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.state.rules.commands import MOST
-from tests.unit.transcript_lines import Line, state_of, used, user
+from tests.unit.transcript_lines import AT, Line, state_of, used, user
 
 
 def typed(name: str, args: str = "") -> Line:
@@ -46,6 +46,15 @@ def test_the_hosts_own_commands_leave_nothing_behind(name: str) -> None:
 
 def test_a_command_started_again_counts_once_and_is_the_latest() -> None:
     assert started(typed("a", "1"), typed("b"), typed("a", "2")) == [("b", "", 2), ("a", "2", 3)]
+
+
+def test_it_is_told_when_a_command_was_started() -> None:
+    (one,) = state_of(typed("review"))["commands"]
+    assert one["at"] == AT
+
+
+def test_a_look_up_of_our_own_is_not_followed() -> None:
+    assert started(typed("holdfast:recall", "the lock")) == []
 
 
 def test_only_the_latest_are_remembered() -> None:

@@ -1,0 +1,137 @@
+"""The compactions of a session, or everything about one of them.
+
+holdfast compactions
+holdfast compactions show 2
+
+The second tells what was known before, the host's summary, the brief, whether it arrived, and the
+loss report: what of the state was in neither. Each loss names its transcript line, which
+`holdfast recall L12` opens.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from holdfast.actions import compaction_log
+from holdfast.actions.compaction_log import Report
+from holdfast.brief.item import Item
+from holdfast.errors import BadUsage
+from holdfast.surfaces.cli.output import (
+    ago,
+    console,
+    count,
+    harmless,
+    print_json,
+    say,
+    stamp,
+    table,
+)
+from holdfast.surfaces.cli.sessions import (
+    add_session_argument,
+    chosen_session,
+    open_store,
+    refresh,
+)
+
+LAST = 20
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("what", nargs="?", choices=("show",), help="all about one of them")
+    parser.add_argument("number", nargs="?", type=int, metavar="N", help="which, counted from 1")
+    parser.add_argument(
+        "--last", type=int, default=LAST, metavar="N", help=f"list so many (default: {LAST})"
+    )
+    add_session_argument(parser)
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> int:
+    if args.what and args.number is None:
+        raise BadUsage("which compaction?", hint="holdfast compactions show 1")
+    if args.last < 1:
+        raise BadUsage("--last is a positive number")
+    with open_store() as (store, _):
+        row = chosen_session(store, args)
+        state = refresh(store, row).state
+        if args.what:
+            return _show(Report(store, row, state, args.number), args.json)
+        found = compaction_log.entries(store, row, state)
+        shown = [compaction_log.with_snapshot(store, entry) for entry in found[-args.last :]]
+    older = compaction_log.summarised(found[: -args.last])
+    if args.json:
+        print_json({"session": row["id"], "older": older, "compactions": [*map(_stamped, shown)]})
+        return 0
+    if not shown:
+        say(f"Session {row['id']} has not been compacted.")
+        return 0
+    if older:
+        told = ", ".join(f"{number} {name}" for name, number in older["triggers"].items())
+        say(f"{older['count']} older ({told}); --last {len(found)} lists them all.", style="dim")
+    columns = ("n", "when", "trigger", "before", "after", "calls", "took", "snapshot", "brief")
+    console().print(table(columns, [_cells(entry) for entry in shown]))
+    return 0
+
+
+def _stamped(entry: dict[str, Any]) -> dict[str, Any]:
+    return {**entry, "at": stamp(entry["at"])}
+
+
+def _cells(entry: dict[str, Any]) -> tuple[str, ...]:
+    def number(name: str) -> str:
+        return count(entry[name]) if entry[name] is not None else "–"
+
+    return (
+        str(entry["ordinal"]),
+        ago(entry["at"]) if entry["at"] else "–",
+        entry["trigger"] or "–",
+        number("tokens_before"),
+        number("tokens_after"),
+        number("tool_calls"),
+        f"{entry['seconds']:g} s" if entry["seconds"] is not None else "–",
+        entry["snapshot"] or "–",
+        entry["receipt"] or "none sent",
+    )
+
+
+def _show(report: Report, as_json: bool) -> int:
+    found = report.losses()
+    if as_json:
+        told = _stamped(report.entry) | {"summary": report.summary, "brief": report.brief}
+        parts = found._asdict().items() if found else ()
+        print_json({**told, "losses": {name: [*map(_described, items)] for name, items in parts}})
+        return 0
+    entry = report.entry
+    receipt = f"it arrived: {entry['receipt']}" if entry["receipt"] else "none was sent"
+    known = _counted([item for part in found for item in part]) if found else "nothing was saved"
+    _section(f"Compaction {entry['ordinal']} ({entry['trigger'] or 'unknown trigger'})", known)
+    _section("The host's summary", report.summary or "not known")
+    _section(f"The brief ({receipt})", report.brief or "–")
+    if found is None:
+        say("Without a snapshot from before nothing can be said about losses.")
+        return 0
+    lost = "\n".join(item.forms[0] for item in found.to_recall)
+    _section("In neither", f"{_counted(found.to_recall)}\n\n{lost}" if lost else "nothing")
+    say(
+        f"The summary kept {len(found.kept)}, the brief put back {len(found.restored)}, "
+        f"{len(found.to_recall)} are one lookup away.",
+        style="dim",
+    )
+    return 0
+
+
+def _section(title: str, text: str) -> None:
+    sys.stdout.write(harmless(f"## {title}\n\n{text.strip()}\n\n"))
+
+
+def _counted(items: Sequence[Item]) -> str:
+    kinds = Counter(item.kind for item in items)
+    return ", ".join(f"{number} {kind}" for kind, number in kinds.most_common()) or "nothing"
+
+
+def _described(item: Item) -> dict[str, Any]:
+    return {"kind": item.kind, "line": item.line, "text": item.quote or item.forms[0]}

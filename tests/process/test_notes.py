@@ -1,0 +1,56 @@
+"""Notes are kept by hooks where a project wants them, and nowhere else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from .scene import Scene
+
+
+@pytest.fixture
+def folder(scene: Scene) -> Path:
+    return Path(scene.made.session.project_dir, ".holdfast")
+
+
+def test_notes_are_kept_after_each_turn_where_the_project_has_the_folder(
+    scene: Scene, folder: Path
+) -> None:
+    scene.write(scene.made.before)
+    scene.fire("Stop")
+    assert not folder.exists()
+    folder.mkdir(parents=True)
+    assert scene.fire("Stop").is_silent
+    notes = folder / "sessions" / "s1" / "notes.md"
+    assert "- **Current item:** " in notes.read_text()
+    notes.write_text(notes.read_text() + "mine\n")
+    scene.fire("PreCompact")
+    assert "mine" in notes.read_text().splitlines()
+    assert scene.log() == []
+
+
+def test_notes_can_be_turned_off(scene: Scene, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text('{"notes": false}')
+    scene.write(scene.made.before)
+    scene.fire("Stop")
+    assert not (folder / "sessions").exists()
+
+
+def test_notes_that_cannot_be_written_cost_only_themselves(scene: Scene, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    (folder / "sessions").write_text("a file")
+    scene.write(scene.made.before)
+    assert scene.fire("Stop").is_silent
+    assert scene.row()["state"] == scene.folded()
+    assert "notes: " in scene.log()[0]
+
+
+def test_the_notes_of_a_sub_agent_are_its_own(scene: Scene, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    scene.write(scene.made.before)
+    told = scene.payload("Stop") | {"agent_id": "a1", "agent_type": "Explore"}
+    scene.send(json.dumps(told).encode())
+    assert list(folder.iterdir()) == []
