@@ -124,7 +124,8 @@ def test_a_hook_that_has_nothing_to_say_does_not_load_the_brief(
     assert "holdfast.brief.render" in loaded["SessionStart compact"]
 
 
-@pytest.mark.parametrize("name", ["UserPromptSubmit", "Stop", "PreCompact", "SessionEnd"])
+# PreCompact looks for names in what tools printed; the host then summarises for half a minute.
+@pytest.mark.parametrize("name", ["UserPromptSubmit", "Stop", "SessionEnd"])
 def test_a_hook_that_finds_nothing_new_does_without_regular_expressions(
     loaded: dict[str, set[str]], name: str
 ) -> None:

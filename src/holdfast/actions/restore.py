@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.actions.name_index import names_before
 from holdfast.brief.render import build
 from holdfast.state.richness import richness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from holdfast.actions.catch_up import Session
     from holdfast.hosts.base import Host
     from holdfast.settings import Settings
@@ -35,6 +38,9 @@ def restore(
     settings: Settings,
     recall: str,
     now: float,
+    transcript: str = "",
+    commands: Sequence[tuple[str, str, str]] = (),
+    notes: Sequence[str] = (),
 ) -> str:
     """The brief for this compaction, recorded before it is sent; empty if nothing is known."""
     state = best_state(store, session)
@@ -45,6 +51,9 @@ def restore(
         store.open_compaction(session.id, ordinal, trigger=None, snapshot=None, now=now)
     brief = build(
         state,
+        index=names_before(store, session.id, transcript, _before(state, ordinal)),
+        commands=commands,
+        notes=notes,
         tokens=settings.brief_tokens,
         characters=host.CHARACTERS,
         summary=row["summary"] if row else None,
@@ -62,6 +71,12 @@ def restore(
             now=now,
         )
     return brief.text
+
+
+def _before(state: State, ordinal: int) -> int:
+    """The line at which this compaction begins, if the log has it already."""
+    known = state["compactions"]
+    return known[ordinal - 1]["line"] if ordinal <= len(known) else state["lines"]
 
 
 def recall_command() -> str:

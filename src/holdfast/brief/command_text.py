@@ -9,7 +9,7 @@ from __future__ import annotations
 from holdfast.brief.front_matter import listed, parse, word
 from holdfast.brief.tokens import units
 from holdfast.state.rules.rules_of_user import PROHIBITIONS, REQUIREMENTS
-from holdfast.state.wording import has_any, one_line, words
+from holdfast.state.wording import Heard, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,9 +88,10 @@ def _rule_like(body: str) -> str:
 
 def _is_rule(text: str) -> bool:
     shouted = text.lstrip("-*+>0123456789. ").strip(STARS)
-    return has_any(words(text), PROHIBITIONS + REQUIREMENTS) or shouted.startswith(
-        ("NEVER", "ALWAYS", "MUST", "DO NOT", "IMPORTANT", "CRITICAL")
-    )
+    heard = Heard(text)
+    if PROHIBITIONS.among(heard) or REQUIREMENTS.among(heard):
+        return True
+    return shouted.startswith(("NEVER", "ALWAYS", "MUST", "DO NOT", "IMPORTANT", "CRITICAL"))
 
 
 def shared(texts: Sequence[CommandText], room: int) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.brief.item import ref
 from holdfast.state.rules.compactions import MARKER
 from holdfast.state.wording import one_line as short
 
@@ -50,10 +51,11 @@ def opening(state: State, quote: int, *, beside_summary: bool) -> str:
         told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
     if running:
-        told.append(f"In progress: {short(running[-1]['text'], 100)} (L{running[-1]['line']}).")
+        item = running[-1]
+        told.append(f"In progress: {short(item['text'], 100)} {ref(item['told'], item['line'])}.")
     failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
     if failing:
-        told.append(f"Failing: `{short(failing[-1]['command'], 60)}` (L{failing[-1]['line']}).")
+        told.append(f"Failing: `{short(failing[-1]['command'], 60)}` {ref(failing[-1]['call'])}.")
     return " ".join(told)
 
 
@@ -64,7 +66,7 @@ def says(opening: str, item: Item, state: State) -> bool:
     if item.kind == "request":
         latest = state["requests"][-1]["line"] if state["requests"] else 0
         return item.line == latest and f"“{short(item.quote, 10_000)}”" in opening
-    return item.kind == "plan" and f"In progress: {item.quote} (L{item.line})." in opening
+    return item.kind == "plan" and f"In progress: {item.quote} (" in opening
 
 
 def closing(recall: str) -> str:

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 # An item's words count as said when one line of the summary holds this share of them.
 ENOUGH = 0.85
 # The user's own words bind as they were said: a paraphrase does not stand for them.
-VERBATIM = frozenset({"request", "prohibition", "requirement", "error"})
+VERBATIM = frozenset({"request", "prohibition", "requirement", "error", "command rules", "note"})
 
 
 _NOT_IN_NAMES = str.maketrans(

@@ -32,8 +32,9 @@ class Item:
         self.floor = floor
 
 
-def ref(line: int) -> str:
-    return f"(L{line})"
+def ref(*lines: int) -> str:
+    """Where something stands; more than one line if what is said of it stands apart."""
+    return f"({' '.join(f'L{line}' for line in dict.fromkeys(lines) if line)})"
 
 
 def quoted(text: str, most: int) -> str:

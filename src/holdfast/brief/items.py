@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 SECTIONS = (
     ("asked", "Asked"),
     ("rules", "Rules of the user"),
+    ("force", "Slash commands in force"),
+    ("notes", "Notes by people; trust them over the summary"),
     ("failing", "Failing now"),
     ("plan", "Plan"),
     ("now", "Being done"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.brief.gap import Summary
-    from holdfast.names.index import Entry, Index
+    from holdfast.names.model import Entry, Index
     from holdfast.state.model import State
 
 # How much more likely a kind of name is needed than an identifier, and how much more so when the

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from holdfast.brief import frame, names, roles
+from holdfast.brief import frame, names, roles, words
 from holdfast.brief.gap import Summary
 from holdfast.brief.items import SECTIONS, items
 from holdfast.brief.layout import Layout
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from holdfast.brief.item import Item
     from holdfast.brief.names import Name
-    from holdfast.names.index import Index
+    from holdfast.names.model import Index
     from holdfast.state.model import State
 
 HEADINGS = {key: f"\n## {title}" for key, title in SECTIONS}
@@ -71,6 +71,8 @@ def build(
     tokens: int,
     characters: int,
     index: Index | None = None,
+    commands: Sequence[tuple[str, str, str]] = (),
+    notes: Sequence[str] = (),
     summary: str | None = None,
     role: str | None = None,
     recall: str = "holdfast recall",
@@ -78,11 +80,12 @@ def build(
 ) -> Brief:
     """The best brief of this state that stays within `tokens` and `characters`.
 
-    Without an index only the names that the state itself knows can be told.
+    Without an index only the names that the state itself knows can be told. `commands` are name,
+    text and file of what active slash commands ask to be kept, `notes` what people noted down.
     """
     estimator = Estimator.for_model(state["usage"]["model"])
     weigh = roles.weights(role)
-    everything = items(state)
+    everything = [*items(state), *words.in_force(state, commands), *words.noted(notes)]
     for item in everything:
         item.value *= weigh.get(item.section, 1.0)
     told = Summary(summary) if summary else None
@@ -119,9 +122,9 @@ def _fill(
 ) -> tuple[list[tuple[Item, str]], Sequence[Name], list[str]]:
     """What is said, then names in the room kept for them; what they leave goes back."""
     kept = room.tokens * (SHARE_BESIDE_SUMMARY if beside_summary else SHARE) if choice else 0.0
-    words = room.part(room.tokens - kept)
-    shown = pack(wanted, words, HEADINGS.__getitem__)
-    left = words.part(words.tokens + kept)
+    for_words = room.part(room.tokens - kept)
+    shown = pack(wanted, for_words, HEADINGS.__getitem__)
+    left = for_words.part(for_words.tokens + kept)
     named, lines = _most_names(state, choice, left)
     if len(named) == len(choice) and len(shown) < len(wanted):
         text = "\n".join(lines)
@@ -133,16 +136,17 @@ def _most_names(state: State, choice: list[Name], room: Room) -> tuple[Sequence[
     """As many names as there is room for, the likeliest first."""
 
     def fits(count: int) -> bool:
-        return room.holds("\n".join(_named_lines(state, choice[:count])))
+        return room.holds("\n".join(named_lines(state, choice[:count])))
 
     least, most = 0, len(choice)
     while least < most:
         middle = (least + most + 1) // 2
         least, most = (middle, most) if fits(middle) else (least, middle - 1)
-    return choice[:least], _named_lines(state, choice[:least])
+    return choice[:least], named_lines(state, choice[:least])
 
 
-def _named_lines(state: State, chosen: Sequence[Name]) -> list[str]:
+def named_lines(state: State, chosen: Sequence[Name]) -> list[str]:
+    """The sections that tell names."""
     if not chosen:
         return []
     layout = Layout(state, chosen)

@@ -7,7 +7,7 @@ from holdfast.state.wording import one_line as short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from holdfast.state.model import Request, State
 
@@ -83,4 +83,35 @@ def decisions(state: State) -> Iterator[Item]:
                 for size in (300, 140)
             ),
             quote=decision["text"],
+        )
+
+
+def in_force(state: State, commands: Sequence[tuple[str, str, str]]) -> Iterator[Item]:
+    """What active slash commands ask to be kept: it binds like a rule of the user's."""
+    lines = {started["name"]: started["line"] for started in state["commands"]}
+    for name, text, source in commands:
+        line = lines.get(name, 0)
+        where = ref(line) if line else f"({source})"
+        told = "\n".join(f"  {part.strip()}" for part in text.splitlines() if part.strip())
+        yield Item(
+            "force",
+            "command rules",
+            92.0,
+            line,
+            (f"- /{name} {where}\n{told}",),
+            quote=text,
+            floor=True,
+        )
+
+
+def noted(notes: Sequence[str]) -> Iterator[Item]:
+    """People's own notes are trusted where a summary says otherwise."""
+    for number, note in enumerate(notes):
+        yield Item(
+            "notes",
+            "note",
+            85.0 + 4 * number / len(notes),
+            0,
+            tuple(f"- “{short(note, size)}” (notes.md)" for size in (300, 120)),
+            quote=note,
         )

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from holdfast.state.model import PlanItem, State
 
 OPEN = ("in_progress", "pending")
+# So many of the items that come next are told whatever else must go.
+FLOORS = 3
 
 
 def failing(state: State) -> Iterator[Item]:
@@ -22,8 +24,8 @@ def failing(state: State) -> Iterator[Item]:
         command = f"`{short(check['command'], 300)}`"
         where = f" at {check['where']}" if check["where"] else ""
         lines = [f"  `{line}`" for line in check["error"]]
-        full = "\n".join([f"- {command} fails{where} {ref(check['line'])}", *lines])
-        brief = "\n".join([f"- {command} fails{where} {ref(check['line'])}", *lines[:2]])
+        head = f"- {command} fails{where} {ref(check['call'], check['line'])}"
+        full, brief = "\n".join([head, *lines]), "\n".join([head, *lines[:2]])
         value = {"test": 88.0, "build": 80.0, "lint": 74.0}.get(check["kind"], 50.0)
         yield Item(
             "failing",
@@ -43,27 +45,37 @@ def _what_is_wrong(error: list[str]) -> str:
 
 
 def plan(state: State) -> Iterator[Item]:
+    waiting = 0
     for item in state["plan"]:
         if item["status"] not in OPEN:
             continue
         running = item["status"] == "in_progress"
+        waiting += not running
         status = "in progress" if running else "pending"
         yield Item(
             "plan",
             "plan",
             86.0 if running else 66.0,
             item["line"],
-            (f"- {status}: {short(item['text'], 240)}{_waits(state, item)} {ref(item['line'])}",),
+            tuple(
+                f"- {status}: {short(item['text'], size)}{_waits(state, item)} "
+                f"{ref(item['told'], item['line'])}"
+                for size in (240, 100)
+            ),
             quote=item["text"],
-            floor=running,
+            floor=running or waiting <= FLOORS,
         )
     done = [item for item in state["plan"] if item["status"] == "completed"]
     if done:
         names = "; ".join(short(item["text"], 90) for item in done[-8:])
         count = f"- done ({len(done)})"
-        last = ref(done[-1]["line"])
+        last = ref(*(line for item in done[-8:] for line in (item["told"], item["line"])))
         yield Item(
-            "plan", "done", 48.0, done[-1]["line"], (f"{count}: {names} {last}", f"{count} {last}")
+            "plan",
+            "done",
+            48.0,
+            done[-1]["line"],
+            (f"{count}: {names} {last}", f"{count} {ref(done[-1]['line'])}"),
         )
 
 

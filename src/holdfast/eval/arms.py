@@ -12,7 +12,8 @@ from holdfast.eval.baselines.material import Material
 from holdfast.eval.baselines.names import lacking
 from holdfast.eval.budget import Budget
 from holdfast.eval.plan import Plan
-from holdfast.names.index import Index, new_index, observe
+from holdfast.names.index import new_index, observe
+from holdfast.names.model import Index
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
 from holdfast.transcript.events import Decoder

@@ -62,7 +62,7 @@ PLANTED = (
     Fact("commit", "git", "3f2c1ab", "kept"),
     Fact("new module", "file", "backoff.py", "kept"),
     Fact("worker", "file", "src/courier/worker.py", "kept"),
-    Fact("replay script", "file", "scripts/replay.py", "lost"),
+    Fact("replay script", "file", "replay.py", "lost"),
     Fact("requeue count", "question", "again at attempt 0", "reworded"),
 )
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypedDict
-
 from holdfast.names.commands import commands
 from holdfast.names.words import COMMAND, FILE, IDENT, Name, names
 from holdfast.redact import redact
 from holdfast.state.paths import whole
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from typing import Any
 
+    from holdfast.names.model import Entry, Index
     from holdfast.transcript.model import Event
 
 VERSION = 1
@@ -20,32 +21,8 @@ PATHS = ("file_path", "notebook_path", "path")
 TARGETS = (*PATHS, "pattern", "glob", "command", "url")
 # Of a longer text the head and the tail are looked at: memory and time stay bounded.
 LONGEST = 40_000
-MOST, ROOM, MOST_TOOLS = 2500, 3500, 100
+MOST, ROOM, MOST_TOOLS = 1500, 2200, 100
 LINES = 3
-
-
-class Entry(TypedDict):
-    """One name. The three moments are counted in pieces of the conversation; 0 is never."""
-
-    kind: str
-    times: int
-    used: int
-    said: int
-    shown: int
-    lines: list[int]
-    """Where it stands, the newest last."""
-    home: str
-    """The line in which a file's text had it last, and that file."""
-
-
-class Index(TypedDict):
-    version: int
-    moment: int
-    root: str
-    cwd: str
-    names: dict[str, Entry]
-    tools: dict[str, str]
-    """Calls whose result has not been seen, and the file that each is about."""
 
 
 def new_index() -> Index:
@@ -57,23 +34,28 @@ def new_index() -> Index:
 def observe(index: Index, events: Iterable[Event]) -> None:
     """Move the index on. It does not matter where a log is split."""
     for event in events:
-        if "agent" in event:
-            continue
-        kind = event["kind"]
-        if kind == "place":
-            index["cwd"] = event["place"].get("cwd", index["cwd"])
-            index["root"] = index["root"] or index["cwd"]
-        elif kind in ("prompt", "reply"):
-            _note(index, event["text"], "said", event["line"])
-        elif kind == "command":
-            _note(index, f"{event['name']} {event['text']}", "said", event["line"])
-        elif kind == "tool_call":
-            _called(index, event)
-        elif kind == "tool_result":
-            about = index["tools"].pop(event["id"], "")
-            _note(index, event["text"], "shown", event["line"], about=about)
-        if len(index["names"]) > ROOM:
-            _forget(index)
+        see(index, event)
+
+
+def see(index: Index, event: Event) -> None:
+    """Note the names of one event; a sub-agent's are its own."""
+    kind = event["kind"]
+    if "agent" in event:
+        return
+    if kind == "place":
+        index["cwd"] = event["place"].get("cwd", index["cwd"])
+        index["root"] = index["root"] or index["cwd"]
+    elif kind in ("prompt", "reply"):
+        _note(index, event["text"], "said", event["line"])
+    elif kind == "command":
+        _note(index, f"{event['name']} {event['text']}", "said", event["line"])
+    elif kind == "tool_call":
+        _called(index, event)
+    elif kind == "tool_result":
+        about = index["tools"].pop(event["id"], "")
+        _note(index, event["text"], "shown", event["line"], about=about)
+    if len(index["names"]) > ROOM:
+        _forget(index)
 
 
 def _called(index: Index, event: Event) -> None:

@@ -47,6 +47,9 @@ class PlanItem(TypedDict):
     text: str
     status: str
     line: int
+    """Where its status was last set."""
+    told: int
+    """Where its text stands."""
     blocked_by: list[str]
     wave: int
     """The wave it belongs to, or 0."""
@@ -93,6 +96,9 @@ class Check(TypedDict):
     kind: str
     ok: bool
     line: int
+    """Where its outcome stands."""
+    call: int
+    """Where the command itself stands."""
     runs: int
     error: list[str]
     where: str

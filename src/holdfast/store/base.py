@@ -123,8 +123,13 @@ class Store(Protocol):
     def mark(self, session: str, name: str) -> dict[str, Any]:
         """What is kept of a session under this name beside its transcript; empty if nothing."""
 
-    def set_mark(self, session: str, name: str, value: dict[str, Any]) -> None:
-        """Keep a JSON object, redacted. Read and set it within one transaction."""
+    def set_mark(
+        self, session: str, name: str, value: dict[str, Any], *, clean: bool = False
+    ) -> None:
+        """Keep a JSON object, redacted unless it was looked over for secrets before (`clean`).
+
+        Read and set it within one transaction.
+        """
 
     def hook_seen(
         self, host: str, event: str, session: str, milliseconds: float, now: float

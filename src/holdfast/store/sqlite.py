@@ -203,8 +203,10 @@ class SQLiteStore:
         value = quick_json.loads(found["value"]) if found else {}
         return value if isinstance(value, dict) else {}
 
-    def set_mark(self, session: str, name: str, value: dict[str, Any]) -> None:
-        text = quick_json.dumps(redact_value(value))
+    def set_mark(
+        self, session: str, name: str, value: dict[str, Any], *, clean: bool = False
+    ) -> None:
+        text = quick_json.dumps(value if clean else redact_value(value))
         self._write("set_mark", {"session": session, "name": name, "value": text})
 
     # Hooks

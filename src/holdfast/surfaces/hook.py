@@ -41,6 +41,8 @@ OF_AGENTS = ("SubagentStart", "SubagentStop")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
 FLUSH_SECONDS = 0.12
 LARGEST_PAYLOAD = 32 << 20
+# Characters that the rules of active commands may take of a brief.
+ROOM_IN_BRIEF = 1600
 LATE = "Holdfast: the brief of the last compaction had not arrived; it goes with this prompt."
 LEFT_OPEN: list[Store] = []
 
@@ -127,6 +129,15 @@ class Job:
             session.state, self.store, self.settings, self.call.cwd, room, session.id
         )
 
+    def notes(self, session: Session) -> list[str]:
+        """What people wrote into the notes of this session, where a project keeps any."""
+        project = _notes_kept_in(self)
+        if not project:
+            return []
+        from holdfast.actions.notes import said_by_people
+
+        return said_by_people(self.store, session.id, project)
+
     def restored(self, session: Session, ordinal: int, notice: str = "") -> str:
         from holdfast.actions.guardian import compacted
         from holdfast.actions.restore import recall_command, restore
@@ -135,7 +146,8 @@ class Job:
         event = self.call.event
         brief = restore(
             self.store, session, ordinal, event=event, host=self.host, settings=self.settings,
-            recall=recall_command(), now=self.now,
+            recall=recall_command(), now=self.now, transcript=self.call.transcript,
+            commands=self.active_rules(session, ROOM_IN_BRIEF), notes=self.notes(session),
         )  # fmt: skip
         return self.host.context(event, brief, notice) if brief else ""
 
@@ -170,6 +182,7 @@ def _user_prompt(job: Job) -> str:
 def _pre_compact(job: Job) -> str:
     """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
     from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
+    from holdfast.actions.name_index import update_names
     from holdfast.actions.save import save
 
     session = job.session()
@@ -182,6 +195,7 @@ def _pre_compact(job: Job) -> str:
         snapshot=snapshot,
         now=job.now,
     )
+    update_names(job.store, session.id, job.call.transcript, job.stop)
     if not job.settings.guidance:
         return ""
     return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))
@@ -224,12 +238,8 @@ def _stop(job: Job) -> str:
 
 def _keep_notes(job: Job, session: Session) -> None:
     """Only where a project keeps notes; what goes wrong with them costs nothing else."""
-    if not job.settings.notes:
-        return
-    from holdfast.actions.project import project_of
-
-    project = project_of(job.call.cwd)
-    if not os.path.isdir(os.path.join(project, ".holdfast")):
+    project = _notes_kept_in(job)
+    if not project:
         return
     from holdfast.actions.notes import keep
 
@@ -237,6 +247,16 @@ def _keep_notes(job: Job, session: Session) -> None:
         keep(job.store, session.id, session.state, project, job.now)
     except HoldfastError as problem:
         log.note(job.settings.log, f"notes: {problem}", os.environ)
+
+
+def _notes_kept_in(job: Job) -> str:
+    """The project whose folder for notes is there, or nothing."""
+    if not job.settings.notes:
+        return ""
+    from holdfast.actions.project import project_of
+
+    project = project_of(job.call.cwd)
+    return project if os.path.isdir(os.path.join(project, ".holdfast")) else ""
 
 
 def _sub_agent_start(job: Job) -> str:

@@ -45,7 +45,9 @@ def _item(item: Any) -> str:
 
 
 def _blocker(state: State) -> str:
-    if question := state["question"]:
+    if state["blockers"]:
+        return _item(state["blockers"][-1])
+    for question in state["questions"]:
         return f"an answer to “{one_line(redact(question['text']), 200)}” (L{question['line']})"
     failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
     return (

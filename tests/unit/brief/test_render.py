@@ -137,7 +137,7 @@ def test_a_summary_that_names_the_test_has_not_said_why_it_fails() -> None:
     state = new_state()
     state["checks"] = [
         {
-            "command": "make test", "kind": "test", "ok": False, "line": 9, "runs": 1,
+            "command": "make test", "kind": "test", "ok": False, "line": 9, "call": 8, "runs": 1,
             "error": ["test_retry", "E   assert 1 == 2"], "where": "tests/test_retry.py:4",
         }
     ]  # fmt: skip

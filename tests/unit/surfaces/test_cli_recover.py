@@ -73,7 +73,7 @@ def test_where_there_is_no_transcript_it_says_so(terminal: Terminal, name: str) 
 def test_state_shows_every_part_with_its_lines(seasoned: Terminal) -> None:
     ran = seasoned.run("state")
     assert ran.code == 0
-    for words in ("## Rules the user set", "## Files", "Never touch anything", "(L"):
+    for words in ("## Rules of the user", "## Files", "Never touch anything", "(L"):
         assert words in ran.out
     assert "tool calls" in ran.err
 

@@ -74,6 +74,7 @@ def apply(state: State, event: Event) -> None:
     text = event.get("text", "")
     ok = event["ok"] and not (kind == "test" and _tells_failure(text))
     check["ok"], check["line"], check["runs"] = ok, event["line"], check["runs"] + 1
+    check["call"] = event.get("call_line", 0)
     check["error"], check["where"] = ([], "") if ok else _error(text)
     # The order is that of the last run.
     checks.append(check)
@@ -114,6 +115,7 @@ def _new(command: str, kind: str) -> Check:
         "kind": kind,
         "ok": True,
         "line": 0,
+        "call": 0,
         "runs": 0,
         "error": [],
         "where": "",

@@ -123,6 +123,7 @@ def _replace(state: State, todos: Any, line: int) -> None:
                 "text": text,
                 "status": status,
                 "line": line if moved or old is None else old["line"],
+                "told": line if moved or old is None else old["told"],
                 "blocked_by": [],
                 "wave": _wave(text),
             }
@@ -140,7 +141,8 @@ def _set(state: State, number: str, text: str, status: str, line: int) -> None:
         return
     for item in state["plan"]:
         if item["id"] == number:
-            item["text"] = keep(text, LONGEST) if text else item["text"]
+            if text:
+                item["text"], item["told"] = keep(text, LONGEST), line
             item["status"] = status or item["status"]
             item["line"] = line
             break
@@ -152,6 +154,7 @@ def _set(state: State, number: str, text: str, status: str, line: int) -> None:
                     "text": keep(text, LONGEST),
                     "status": status or "pending",
                     "line": line,
+                    "told": line,
                     "blocked_by": [],
                     "wave": _wave(text),
                 }

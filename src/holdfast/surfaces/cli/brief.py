@@ -8,12 +8,14 @@ import sys
 from typing import Any
 
 from holdfast import settings
+from holdfast.actions.name_index import update_names
 from holdfast.actions.restore import best_state, recall_command
-from holdfast.actions.transcript_file import state_of_file
+from holdfast.actions.transcript_file import state_and_names_of_file
 from holdfast.brief.render import Brief, build
 from holdfast.brief.roles import WEIGHTS
 from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code
+from holdfast.names.model import Index
 from holdfast.state.model import State
 from holdfast.surfaces.cli.output import print_json, say
 from holdfast.surfaces.cli.sessions import (
@@ -39,9 +41,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     _check(args)
     budget = args.max_tokens or settings.load(os.environ, here()).brief_tokens
-    session, state = _source(args)
+    session, state, index = _source(args)
     brief = build(
         state,
+        index=index,
         tokens=budget,
         characters=claude_code.CHARACTERS,
         summary=_summary(args.summary),
@@ -74,13 +77,17 @@ def _check(args: argparse.Namespace) -> None:
             raise BadUsage(f"--{name.replace('_', '-')} is a positive number")
 
 
-def _source(args: argparse.Namespace) -> tuple[str, State]:
-    """The session's id, if the store knows it, and its state."""
+def _source(args: argparse.Namespace) -> tuple[str, State, Index | None]:
+    """The session's id, if the store knows it, its state and its names."""
     if args.transcript is not None:
-        return "", state_of_file(args.transcript, args.until_line)
+        return "", *state_and_names_of_file(args.transcript, args.until_line)
     with open_store() as (store, _):
         row = chosen_session(store, args)
-        return row["id"], best_state(store, refresh(store, row))
+        state = best_state(store, refresh(store, row))
+        store.begin()
+        index = update_names(store, row["id"], row["transcript"])
+        store.commit()
+        return row["id"], state, index
 
 
 def described(brief: Brief, budget: int) -> dict[str, Any]:
@@ -91,6 +98,7 @@ def described(brief: Brief, budget: int) -> dict[str, Any]:
         "budget": budget,
         "characters": brief.units,
         "character_cap": claude_code.CHARACTERS,
+        "names": [name.text for name in brief.named],
         "shown": [{"kind": item.kind, "line": item.line} for item in brief.shown],
         "left_out": [{"kind": item.kind, "line": item.line} for item in brief.left_out],
         "in_summary": [{"kind": item.kind, "line": item.line} for item in brief.said],

@@ -7,6 +7,8 @@ import sys
 
 from holdfast.actions.transcript_file import state_of_file
 from holdfast.brief.items import SECTIONS, items
+from holdfast.brief.names import of_state, ranked
+from holdfast.brief.render import named_lines
 from holdfast.surfaces.cli.output import harmless, print_json, say
 from holdfast.surfaces.cli.sessions import (
     add_session_argument,
@@ -35,6 +37,8 @@ def run(args: argparse.Namespace) -> int:
         lines = [item.forms[0] for item in found if item.section == section]
         if lines:
             sys.stdout.write(harmless(f"## {title}\n" + "\n".join(lines) + "\n\n"))
+    everything = named_lines(state, ranked(state, of_state(state)))
+    sys.stdout.write(harmless("\n".join(everything).lstrip() + "\n\n" if everything else ""))
     usage = state["usage"]
     say(
         f"{state['lines']} lines, {usage['tool_calls']} tool calls, "

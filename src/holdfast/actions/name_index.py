@@ -1,0 +1,63 @@
+"""Keep the index of a session's names: brought up to date before a compaction, used after it."""
+
+from __future__ import annotations
+
+from holdfast.errors import NotATranscript
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from holdfast.names.model import Index
+    from holdfast.store.base import Store
+
+MARK = "names"
+VERSION = 1
+# What a host writes between the hook before a compaction and the one after it: a boundary, the
+# summary, the hooks themselves. An index that is older than that is brought up to date first.
+NEAR = 60
+
+
+def update_names(
+    store: Store, session: str, transcript: str, stop: Callable[[], bool] | None = None
+) -> Index | None:
+    """Read on from where the index ends; None if there is nothing to read it from."""
+    from holdfast.transcript.events import Decoder
+    from holdfast.transcript.reader import Reader
+
+    saved = _saved(store, session)
+    try:
+        reader = Reader(transcript, saved.get("cursor"))
+    except NotATranscript:
+        return saved.get("index")
+    if reader.restarted:
+        saved = {}
+    if not reader.has_more:
+        return saved.get("index")
+    from holdfast.names.index import new_index, observe
+
+    index: Index = saved.get("index") or new_index()
+    decoder = Decoder(saved.get("cursor"), reader.earlier())
+    observe(index, decoder.events(reader.lines(stop=stop)))
+    cursor = {**reader.cursor(), **decoder.memory()}
+    # Everything in it was looked over for secrets before it was taken apart.
+    store.set_mark(
+        session, MARK, {"version": VERSION, "cursor": cursor, "index": index}, clean=True
+    )
+    return index
+
+
+def names_before(
+    store: Store, session: str, transcript: str, line: int, stop: Callable[[], bool] | None = None
+) -> Index | None:
+    """The index up to about this line, without reading anything if it is there already."""
+    saved = _saved(store, session)
+    if saved and saved["cursor"].get("line", 0) >= line - NEAR:
+        return saved["index"]  # type: ignore[no-any-return]
+    return update_names(store, session, transcript, stop)
+
+
+def _saved(store: Store, session: str) -> dict[str, Any]:
+    saved = store.mark(session, MARK)
+    return saved if saved.get("version") == VERSION else {}
