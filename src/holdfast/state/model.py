@@ -9,13 +9,15 @@ Every item carries the transcript line that it comes from.
 
 from __future__ import annotations
 
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, NotRequired, TypedDict
 
 
 class Request(TypedDict):
     text: str
     line: int
     at: str
+    waited: NotRequired[bool]
+    """Told by the queue alone so far: the message itself may still be written down."""
 
 
 class Rule(TypedDict):

@@ -156,7 +156,8 @@ def _attachment(line: dict[str, Any]) -> list[Event]:
             found.append(event("injected", hook=hook, text=_text([part])))
     elif kind == "queued_command" and attached.get("commandMode", "prompt") == "prompt":
         # Typed while the agent was at work.
-        _add(found, said(_text(attached.get("prompt")), bool(line.get("isMeta"))))
+        words = _text(attached.get("prompt"))
+        _add(found, said(words, is_meta=True) if line.get("isMeta") else typed(words))
         for one in found:
             one["queued"] = True
     elif kind in ("task_reminder", "todo_reminder", "todo"):
