@@ -20,6 +20,7 @@ PROGRESS = b'"type":"progress","data":{"type":"'
 HEAD = 1200
 MOST_AT_ONCE = 50
 MESSAGES = ("user", "assistant")
+BESIDES = ("system", "attachment")
 
 
 class Decoder:
@@ -57,9 +58,10 @@ class Decoder:
                 yield {"kind": "bad_line", "line": number}
                 continue
             kind = line.get("type")
-            if kind in MESSAGES:
+            if kind in MESSAGES or (kind in BESIDES and _counts(line)):
                 if self._repeats(line.get("uuid"), line.get("timestamp")):
                     continue
+            if kind in MESSAGES:
                 stands = (
                     line.get("cwd"), line.get("gitBranch"), line.get("version"),
                     line.get("sessionId"), line.get("isSidechain"),
@@ -83,6 +85,8 @@ class Decoder:
                 return True
             if len(self._same_time) < MOST_AT_ONCE:
                 self._same_time.append(ident)
+            elif ident in self._before():
+                return True
         elif ident in self._seen or ident in self._before():
             return True
         self._seen.add(ident)
@@ -98,6 +102,16 @@ class Decoder:
 def decode(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
     """The events of a log that is read from its beginning."""
     return Decoder().events(numbered)
+
+
+def _counts(line: dict[str, Any]) -> bool:
+    """Whether it matters how often a line that is no message was written down.
+
+    Most of them do not, and are written late: to look each of those up would cost too much.
+    """
+    attached = line.get("attachment")
+    typed = isinstance(attached, dict) and attached.get("type") == "queued_command"
+    return typed or line.get("subtype") == "compact_boundary"
 
 
 def _is_progress(raw: bytes) -> bool:
