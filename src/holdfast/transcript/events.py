@@ -58,9 +58,9 @@ class Decoder:
                 yield {"kind": "bad_line", "line": number}
                 continue
             kind = line.get("type")
-            if kind in MESSAGES or (kind in BESIDES and _counts(line)):
-                if self._repeats(line.get("uuid"), line.get("timestamp")):
-                    continue
+            once = kind in MESSAGES or (kind in BESIDES and _counts(line))
+            if once and self._repeats(line.get("uuid"), line.get("timestamp")):
+                continue
             if kind in MESSAGES:
                 stands = (
                     line.get("cwd"), line.get("gitBranch"), line.get("version"),
