@@ -32,8 +32,10 @@ CHOSEN_BY_AGENT = Cues(
 )  # fmt: skip
 OVER = (" rather than ", " instead of ", ", not ")
 # One thing is also chosen `over` another, but tests are gone over.
-WEIGHED = Cues("use", "using", "prefer", "chose", "chosen", "choose", "picked", "pick", "settled on",
-               "opted for", "go with", "going with")  # fmt: skip
+WEIGHED = Cues(
+    "use", "using", "prefer", "chose", "chosen", "choose", "picked", "pick", "settled on",
+    "opted for", "go with", "going with",
+)  # fmt: skip
 WHY = (" because ", " since ", " so that ", " due to ", " as it ", " — ")
 REFUSED = "The user doesn't want to proceed with this tool use"
 PLANS = ("ExitPlanMode", "exit_plan_mode")
