@@ -14,10 +14,10 @@ from holdfast.errors import NotATranscript
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from gzip import GzipFile
-    from typing import IO, Any
+    from typing import IO
 
     from holdfast.transcript.model import Cursor
+    from holdfast.transcript.packed import Readable
 
 CHUNK = 1 << 20
 HEAD = 4096
@@ -25,6 +25,7 @@ HEAD = 4096
 LONGEST_LINE = 64 << 20
 # What stands before the identity of a message.
 IDENTITY = b'"uuid":"'
+LONGEST_IDENTITY = 100
 
 
 class Reader:
@@ -93,7 +94,7 @@ class Reader:
             yield from self.split(file, stop, finished)
 
     def split(
-        self, file: IO[bytes] | GzipFile, stop: Callable[[], bool] | None, finished: bool
+        self, file: Readable, stop: Callable[[], bool] | None, finished: bool
     ) -> Iterator[tuple[int, bytes]]:
         """The lines of an open file that stands at the cursor."""
         parts: list[bytes] = []
@@ -147,10 +148,14 @@ class Reader:
                 left, tail = end, b""
                 while left > 0 and (chunk := file.read(min(CHUNK, left))):
                     left -= len(chunk)
-                    pieces = (tail + chunk).split(IDENTITY)
-                    # The last one may go on in the next chunk.
-                    found.update(_until_quote(piece) for piece in pieces[1:-1])
-                    tail = IDENTITY + pieces[-1] if len(pieces) > 1 else pieces[-1][-HEAD:]
+                    first, *pieces = (tail + chunk).split(IDENTITY)
+                    last = pieces[-1] if pieces else first
+                    if pieces and len(last) < LONGEST_IDENTITY:
+                        # It may go on in the next chunk.
+                        tail = IDENTITY + pieces.pop()
+                    else:
+                        tail = last[1 - len(IDENTITY) :]
+                    found.update(_until_quote(piece) for piece in pieces)
                 found.update(_until_quote(piece) for piece in tail.split(IDENTITY)[1:])
             return found
 
@@ -158,7 +163,7 @@ class Reader:
 
 
 def _until_quote(text: bytes) -> str:
-    return text[:100].partition(b'"')[0].decode("utf-8", "replace")
+    return text[:LONGEST_IDENTITY].partition(b'"')[0].decode("utf-8", "replace")
 
 
 def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, bytes]]:
@@ -180,33 +185,11 @@ def _open(path: str) -> IO[bytes]:
 
 
 def _unpacked(reader: Reader) -> Iterator[tuple[int, bytes]]:
-    if reader.path.endswith(".gz"):
-        import gzip
+    from holdfast.transcript import packed
 
-        opened: Any = gzip.open
-        problems: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error)
-    else:
-        opened, problems = _zstandard()
+    opened, problems = packed.opener(reader.path)
     try:
         with opened(reader.path, "rb") as file:
             yield from reader.split(file, None, finished=True)
     except problems as problem:
         raise NotATranscript(f"{reader.path} ({problem})") from None
-
-
-def _zstandard() -> tuple[Any, tuple[type[Exception], ...]]:
-    """What Python 3.14 brings along, or the package of that name."""
-    try:
-        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        pass
-    else:
-        return zstd.open, (OSError, EOFError, zstd.ZstdError)
-    try:
-        import zstandard
-    except ImportError:
-        raise NotATranscript(
-            "this Python cannot unpack .zst",
-            hint="unpack it with `zstd -d`, or: pip install zstandard",
-        ) from None
-    return zstandard.open, (OSError, EOFError, zstandard.ZstdError)

@@ -53,8 +53,9 @@ def _said(state: State, event: Event) -> None:
 
 
 def _held_up(state: State, by: str, line: int) -> None:
-    others = [known for known in state["blockers"] if known["text"] != by]
-    state["blockers"] = [*others, {"text": by, "line": line}][-MOST_BLOCKERS:]
+    state["blockers"] = [known for known in state["blockers"] if known["text"] != by]
+    state["blockers"].append({"text": by, "line": line})
+    del state["blockers"][:-MOST_BLOCKERS]
 
 
 def _asks(state: State, event: Event) -> None:

@@ -76,7 +76,7 @@ def _texts(event: Event) -> list[str]:
 def _beginning(text: str) -> str:
     """Whole lines, or whole sentences if there is but one line."""
     cut = text.rfind("\n", 0, HEAD)
-    return text[:cut] if cut > 0 else text[:HEAD].rpartition(". ")[0]
+    return text[:cut] if cut > 0 else text[:HEAD].rpartition(". ")[0] + "."
 
 
 def _end(text: str) -> str:
