@@ -53,7 +53,11 @@ class Decoder:
         for number, raw in numbered:
             if raw.startswith(NOISE) or _is_progress(raw) or not raw.strip():
                 continue
-            line = _parsed(raw)
+            text = raw.decode("utf-8", "replace").lstrip("\ufeff")
+            # A line can be long: nothing of it is held twice.
+            del raw
+            line = _parsed(text)
+            del text
             if not isinstance(line, dict):
                 yield {"kind": "bad_line", "line": number}
                 continue
@@ -119,9 +123,8 @@ def _is_progress(raw: bytes) -> bool:
     return at >= 0 and not raw.startswith(b"agent_", at + len(PROGRESS))
 
 
-def _parsed(raw: bytes) -> Any:
+def _parsed(text: str) -> Any:
     """The value of a line, or None."""
-    text = raw.decode("utf-8", "replace").lstrip("\ufeff")
     try:
         return quick_json.loads(text)
     except RecursionError:

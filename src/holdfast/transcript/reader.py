@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import stat
 import zlib
+from itertools import takewhile
 
 from holdfast.errors import NotATranscript
 
@@ -97,7 +98,7 @@ class Reader:
         self, file: Readable, stop: Callable[[], bool] | None, finished: bool
     ) -> Iterator[tuple[int, bytes]]:
         """The lines of an open file that stands at the cursor."""
-        parts: list[bytes] = []
+        held = bytearray()
         length = 0
         while chunk := file.read(CHUNK):
             if self._open_line:
@@ -109,7 +110,10 @@ class Reader:
             if b"\n" not in chunk:
                 length += len(chunk)
                 # Past the limit only the length is kept: memory stays bounded.
-                parts = [*parts, chunk] if length <= LONGEST_LINE else []
+                if length <= LONGEST_LINE:
+                    held += chunk
+                else:
+                    held.clear()
                 # A line that can be used is read to its end, or it would never be.
                 if length > LONGEST_LINE and stop is not None and stop():
                     return
@@ -117,17 +121,18 @@ class Reader:
             first, *others = chunk.split(b"\n")
             rest = others.pop()
             if self._takes(length + len(first)):
-                yield self.line, b"".join([*parts, first])
+                held += first
+                yield self.line, _given(held)
             for line in others:
                 if self._takes(len(line)):
                     yield self.line, line
-            parts, length = [rest], len(rest)
+            held, length = bytearray(rest), len(rest)
             if stop is not None and stop():
                 return
         if finished and length:
             self._open_line = True
             if self._takes(length, newline=0):
-                yield self.line, b"".join(parts)
+                yield self.line, _given(held)
 
     def _takes(self, length: int, newline: int = 1) -> bool:
         """Step over a line; whether it is short enough to be looked at."""
@@ -162,6 +167,13 @@ class Reader:
         return identities
 
 
+def _given(held: bytearray) -> bytes:
+    """A line that is given away, and not held here too: it can be long."""
+    line = bytes(held)
+    held.clear()
+    return line
+
+
 def _until_quote(text: bytes) -> str:
     return text[:LONGEST_IDENTITY].partition(b'"')[0].decode("utf-8", "replace")
 
@@ -171,10 +183,9 @@ def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, 
     reader = Reader(path)
     packed = path.endswith((".gz", ".zst"))
     lines = _unpacked(reader) if packed else reader.lines(finished=True)
-    for number, line in lines:
-        if until_line is not None and number > until_line:
-            return
-        yield number, line
+    if until_line is None:
+        return lines
+    return takewhile(lambda numbered: numbered[0] <= until_line, lines)
 
 
 def _open(path: str) -> IO[bytes]:
