@@ -61,8 +61,8 @@ def test_two_hundred_megabytes_are_folded_in_little_memory(tmp_path: Path, at_re
 
 
 def told(kind: str, content: Any) -> bytes:
-    line = {"type": kind, "uuid": "long", "timestamp": "2026-12-01T00:00:00.000Z"}
-    return json.dumps({**line, "message": {"role": kind, "content": content}}).encode() + b"\n"
+    line = {"type": kind, "message": {"role": kind, "content": content}}
+    return json.dumps(line).encode() + b"\n"
 
 
 def prompt(words: str, **fields: Any) -> bytes:
@@ -120,6 +120,8 @@ CYCLE = (
     + b"\n"
     + prompt("two", uuid="b", parentUuid="a", timestamp="2026-01-05T10:00:01Z")
 )
+ODD = {"type": "tool_use", "id": "t0", "name": "Bash", "input": {"command": "rm \0a.py"}}
+DONE = {"type": "tool_result", "tool_use_id": "t0", "content": "\0"}
 SHAPES: dict[str, bytes] = {
     "ten thousand brackets": b"[" * 10_000 + b"]" * 10_000,
     "ten thousand objects": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
@@ -129,6 +131,7 @@ SHAPES: dict[str, bytes] = {
     "a byte order mark": b"\xef\xbb\xbf" + prompt("marked"),
     "carriage returns": prompt("one") + b"\r\n" + prompt("two") + b"\r",
     "NUL bytes": b"\0" * 5000 + b"\n" + prompt("with \0 inside"),
+    "a NUL in a command": told("assistant", [ODD]) + told("user", [DONE]).strip(),
     "no UTF-8": b'{"type":"user","message":{"content":"\xff\xfe\xc3("}}\n\xff\xfe\xfd',
     "no object": b'[]\n"text"\n7\nnull\ntrue\nNaN',
     "parents in a circle": CYCLE,
