@@ -31,7 +31,7 @@ class Decoder:
     than the newest one can be such a copy, so only then it is looked up.
     """
 
-    __slots__ = ("_at", "_earlier", "_place", "_same_time", "_seen")
+    __slots__ = ("_at", "_beside", "_earlier", "_place", "_same_time", "_seen")
 
     def __init__(
         self, cursor: Cursor | None = None, earlier: Callable[[], set[str]] | None = None
@@ -39,13 +39,18 @@ class Decoder:
         """`earlier` gives the identities of all messages before the cursor, if it is asked."""
         self._at = cursor.get("newest_at", "") if cursor else ""
         self._same_time = list(cursor.get("newest_ids", ())) if cursor else []
+        self._beside = list(cursor.get("beside_ids", ())) if cursor else []
         self._seen: set[str] = set()
         self._earlier = earlier
         self._place: dict[str, str] = {}
 
     def memory(self) -> Cursor:
         """What the next decoder must know to go on as if it were this one."""
-        return {"newest_at": self._at, "newest_ids": self._same_time}
+        return {
+            "newest_at": self._at,
+            "newest_ids": self._same_time,
+            "beside_ids": self._beside,
+        }
 
     def events(self, numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
         """Events of transcript lines. A line that is not JSON is told as a `bad_line`."""
@@ -62,10 +67,11 @@ class Decoder:
                 yield {"kind": "bad_line", "line": number}
                 continue
             kind = line.get("type")
-            once = kind in MESSAGES or (kind in BESIDES and _counts(line))
-            if once and self._repeats(line.get("uuid"), line.get("timestamp")):
+            if kind in BESIDES and _counts(line) and self._stood_before(line):
                 continue
             if kind in MESSAGES:
+                if self._repeats(line.get("uuid"), line.get("timestamp")):
+                    continue
                 stands = (
                     line.get("cwd"), line.get("gitBranch"), line.get("version"),
                     line.get("sessionId"), line.get("isSidechain"),
@@ -93,6 +99,20 @@ class Decoder:
                 return True
         elif ident in self._seen or ident in self._before():
             return True
+        self._seen.add(ident)
+        return False
+
+    def _stood_before(self, line: dict[str, Any]) -> bool:
+        """The same of a line beside the messages: its time says little about theirs.
+
+        A boundary bears the time when its compaction was over, later than what follows it.
+        """
+        ident, at = line.get("uuid"), line.get("timestamp")
+        if not isinstance(ident, str) or not isinstance(at, str):
+            return False
+        if ident in self._beside or (at <= self._at and ident in self._before()):
+            return True
+        self._beside = [*self._beside, ident][-MOST_AT_ONCE:]
         self._seen.add(ident)
         return False
 

@@ -304,6 +304,19 @@ def test_many_messages_of_one_moment_are_told_once_across_a_split(tmp_path: Path
     assert len(heard_in_pieces(tmp_path / "s.jsonl", [many, many])) == len(many)
 
 
+def test_what_follows_a_boundary_is_older_and_yet_not_looked_up() -> None:
+    """The client stamps a boundary last, and a look at all of a long log would take time."""
+    later = boundary(trigger="auto")
+    later |= {"uuid": "b", "timestamp": "2026-01-05T10:00:30.000Z"}
+
+    def never() -> set[str]:
+        raise AssertionError("the whole log was read")
+
+    decoder = Decoder({"newest_at": "2026-01-05T10:00:01.000Z", "newest_ids": ["a"]}, never)
+    told = list(decoder.events(numbered([later, at(2, "c"), at(3, "d"), later])))
+    assert [event["kind"] for event in told] == ["compaction", "place", "prompt", "prompt"]
+
+
 steps: st.SearchStrategy[list[Line]] = st.one_of(
     st.sampled_from(["Never push.", "go on", "Use SQLite, not files."]).map(lambda it: [user(it)]),
     st.sampled_from(["Shall I?", "I'm blocked by a key.", "Done."]).map(lambda it: [reply(it)]),
