@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
-import statistics
 import tempfile
 import time
 import tracemalloc
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from bench import transcripts
 from holdfast.state.fold import advance, new_state
-from holdfast.transcript.events import decode
-from holdfast.transcript.reader import whole_file
+from holdfast.transcript.events import Decoder, decode
+from holdfast.transcript.model import Cursor
+from holdfast.transcript.reader import Reader, whole_file
 
 SIZE = 20_000_000
 TARGET = 0.5
+TAIL = 50_000
+BEFORE_TAIL = (2_000_000, 20_000_000, 200_000_000)
+# As far as a noisy machine can tell two equal times apart.
+STEADY = 1.5
 
 
 def count_newlines(path: Path) -> None:
@@ -29,21 +35,89 @@ def count_newlines(path: Path) -> None:
 def decode_with_json(path: Path) -> None:
     with path.open("rb") as file:
         for line in file:
-            json.loads(line)
+            try:
+                json.loads(line)
+            except ValueError:
+                continue
 
 
 def fold_it(path: Path) -> None:
     advance(new_state(), decode(whole_file(str(path))))
 
 
-def speed(job: Callable[[Path], None], path: Path, runs: int) -> float:
-    """Megabytes per second of processor time."""
+def quickest(job: Callable[[], None], runs: int) -> float:
+    """Seconds of processor time, of the run that was disturbed least."""
     times = []
     for _ in range(runs):
         started = time.process_time()
-        job(path)
+        job()
         times.append(time.process_time() - started)
-    return path.stat().st_size / 1e6 / statistics.median(times)
+    return min(times)
+
+
+def speed(job: Callable[[Path], None], paths: list[Path], runs: int) -> float:
+    """Megabytes per second of processor time."""
+    spent = sum(quickest(partial(job, path), runs) for path in paths)
+    return sum(path.stat().st_size for path in paths) / 1e6 / spent
+
+
+def compare(title: str, paths: list[Path], runs: int) -> None:
+    print(f"{title:<24}{'MB/s':>8}{'× json':>8}{'target':>8}")
+    base = speed(decode_with_json, paths, runs)
+    for name, job, target in (
+        ("counting newlines", count_newlines, None),
+        ("decoding with json", decode_with_json, None),
+        ("folding", fold_it, TARGET),
+    ):
+        rate = base if job is decode_with_json else speed(job, paths, runs)
+        wanted = f"≥ {target:g}" if target else "–"
+        mark = "  under" if target and rate / base < target else ""
+        print(f"{name:<24}{rate:>8.0f}{rate / base:>8.2f}{wanted:>8}{mark}")
+
+
+def unpacked(sessions: Path, folder: Path) -> list[Path]:
+    """The Claude Code sessions in a folder, as files of one line each message."""
+    found = sorted(path for path in sessions.rglob("*.jsonl*") if "codex" not in path.name)
+    paths = []
+    for number, path in enumerate(path for path in found if path.suffix in (".gz", ".jsonl")):
+        content = path.read_bytes()
+        paths.append(folder / f"{number}.jsonl")
+        paths[-1].write_bytes(gzip.decompress(content) if path.suffix == ".gz" else content)
+    return paths
+
+
+def with_tail(path: Path, size: int) -> Cursor:
+    """A log of that size, and where its reader stood before the last 50 KB were written."""
+    transcripts.repeat(path, size)
+    reader = Reader(str(path))
+    for _ in reader.lines():
+        pass
+    few = path.with_name("tail.jsonl")
+    transcripts.write(few, TAIL)
+    tail = few.read_bytes().replace(b'"uuid":"u', b'"uuid":"new').replace(b'"2026-', b'"2027-')
+    with path.open("ab") as file:
+        file.write(tail)
+    return {**reader.cursor(), "newest_at": "2026-12", "newest_ids": []}
+
+
+def fold_tail(path: Path, cursor: Cursor) -> None:
+    reader = Reader(str(path), cursor)
+    advance(new_state(), Decoder(cursor, reader.earlier()).events(reader.lines()))
+    assert not reader.restarted
+
+
+def compare_tails(folder: Path, runs: int) -> None:
+    print(f"\n{'the last 50 KB':<24}{'ms':>8}{'× 2 MB':>8}{'target':>8}")
+    base = 0.0
+    for size in BEFORE_TAIL:
+        path = folder / "grown.jsonl"
+        cursor = with_tail(path, size)
+        spent = quickest(partial(fold_tail, path, cursor), 5 * runs)
+        path.unlink()
+        base = base or spent
+        mark = "  over" if spent / base > STEADY else ""
+        name = f"of {size // 1_000_000} MB"
+        print(f"{name:<24}{1000 * spent:>8.2f}{spent / base:>8.2f}{f'≤ {STEADY:g}':>8}{mark}")
 
 
 def peak(path: Path) -> float:
@@ -57,22 +131,18 @@ def peak(path: Path) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--sessions", type=Path, help="a folder of real sessions to fold as well")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        path = Path(name) / "session.jsonl"
+        folder = Path(name)
+        path = folder / "session.jsonl"
         transcripts.write(path, SIZE)
-        base = speed(decode_with_json, path, args.runs)
-        print(f"{'on 20 MB':<24}{'MB/s':>8}{'× json':>8}{'target':>8}")
-        for title, job, target in (
-            ("counting newlines", count_newlines, None),
-            ("decoding with json", decode_with_json, None),
-            ("folding", fold_it, TARGET),
-        ):
-            rate = base if job is decode_with_json else speed(job, path, args.runs)
-            wanted = f"≥ {target:g}" if target else "–"
-            mark = "  under" if target and rate / base < target else ""
-            print(f"{title:<24}{rate:>8.0f}{rate / base:>8.2f}{wanted:>8}{mark}")
+        compare("on 20 MB", [path], args.runs)
         print(f"most memory while folding: {peak(path):.1f} MB")
+        compare_tails(folder, args.runs)
+        if args.sessions and (real := unpacked(args.sessions, folder)):
+            print()
+            compare(f"on {len(real)} real sessions", real, args.runs)
 
 
 if __name__ == "__main__":

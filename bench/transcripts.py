@@ -83,3 +83,18 @@ def write(path: Path, size: int) -> None:
             written += len(text)
             if written >= size:
                 return
+
+
+def repeat(path: Path, size: int, block: int = 10_000_000) -> int:
+    """As `write`, in a fraction of the time: one stretch again and again. How many lines it has."""
+    write(path, min(size, block))
+    stretch = path.read_bytes()
+    written, count, turn = len(stretch), stretch.count(b"\n"), 0
+    with path.open("ab") as file:
+        while written < size:
+            turn += 1
+            # Other messages and other calls each time, or they would count as told already.
+            other = stretch.replace(b'"uuid":"u', b'"uuid":"%du' % turn)
+            written += file.write(other.replace(b"toolu_", b"toolu_%d_" % turn))
+            count += stretch.count(b"\n")
+    return count

@@ -16,6 +16,8 @@ class Request(TypedDict):
     text: str
     line: int
     at: str
+    waited: NotRequired[bool]
+    """Told by the queue alone so far: the message itself may still be written down."""
 
 
 class Rule(TypedDict):

@@ -50,10 +50,19 @@ MOST_NAMED = 2000
 
 
 def _relative(root: str, path: str) -> str:
-    root, path = _settled(root.rstrip("/\\")), _settled(_from_home(root, path))
+    if root[1:2] == ":":
+        path = _on_windows(root, path)
+    root, path = _settled(root.rstrip("/\\") + "/")[:-1], _settled(_from_home(root, path))
     same = path[: len(root)] == root or _same_on_windows(path[: len(root)], root)
     inside = bool(root) and same and path[len(root) : len(root) + 1] in ("/", "\\")
     return keep(path[len(root) + 1 :] if inside else path, LONGEST)
+
+
+def _on_windows(root: str, path: str) -> str:
+    """With the slashes that the project's own path has: tools and shells write either."""
+    if path[:1] == "/" and path[1:2].isalpha() and path[2:3] in ("", "/"):
+        path = f"{path[1].upper()}:{path[2:]}"
+    return path.replace("/", "\\") if "\\" in root else path.replace("\\", "/")
 
 
 def _settled(path: str) -> str:

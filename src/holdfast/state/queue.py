@@ -6,6 +6,7 @@ two steps, so the queue is the only place where those words stand.
 
 from __future__ import annotations
 
+from holdfast.state.rules.commands import typed
 from holdfast.state.wording import keep, plain
 
 TYPE_CHECKING = False
@@ -57,11 +58,16 @@ def was_heard(state: State, event: Event) -> bool:
     """Whether these words were told already: hosts may log the queue and the message.
 
     What comes out of the queue bears the line where it went in, so its twin stands behind that;
-    a message that was in the queue has its twin a little before.
+    a message that was in the queue has its twin a little before, and each twin is met once.
     """
-    text, line = keep(event.get("text", ""), LONGEST), event["line"]
-    since = line if "waited" in event else line - NEAR_LINES
-    return any(
-        known["text"] == text and known["line"] >= since
-        for known in state["requests"][-NEAR_REQUESTS:]
-    )
+    said = typed(event) if event["kind"] == "command" else event.get("text", "")
+    text, line = keep(said, LONGEST), event["line"]
+    waited = "waited" in event
+    for known in state["requests"][-NEAR_REQUESTS:]:
+        if known["text"] != text:
+            continue
+        if waited and known["line"] >= line and "waited" not in known:
+            return True
+        if not waited and known["line"] >= line - NEAR_LINES and known.pop("waited", False):
+            return True
+    return False

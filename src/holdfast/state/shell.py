@@ -73,7 +73,8 @@ MOST_READ = 100
 
 class _Parser:
     def __init__(self, script: str) -> None:
-        self.text = script.replace("\\\r\n", "").replace("\\\n", "")
+        # No command can hold a NUL, so it is free to mark places with.
+        self.text = script.replace(MARK, "").replace("\\\r\n", "").replace("\\\n", "")
         # The same text with one sign for all that are special: their places are found by C code.
         self.marked = self.text.translate(MARK_SPECIAL)
         self.marked_quoted = self.text.translate(MARK_SPECIAL_QUOTED)

@@ -32,6 +32,8 @@ else:
 
 # Words before the command that do not change what it does to files.
 PREFIXES = frozenset(("sudo", "command", "env", "nohup", "exec", "builtin", "doas"))
+# One side of a conflict: new to the file, and nothing is undone.
+SIDES = frozenset(("--theirs", "--ours"))
 NOT_FILES = ("/dev/", "/proc/", "/sys/")
 # Cheap test on the whole text before it is parsed.
 HINTS = (">", "rm", "mv", "cp ", "sed ", "perl ", "tee", "touch", "mkdir", "git ", "ln ", "patch")
@@ -118,6 +120,9 @@ def _of_git(words: list[str], heredoc: str) -> Iterator[Effect]:
         yield from _move(rest)
     elif verb == "apply":
         yield from _of_patch(heredoc)
+    elif verb in ("checkout", "restore") and not SIDES.isdisjoint(rest):
+        for path in _plain(rest):
+            yield Effect("edit", path, "")
     elif verb == "checkout" and "--" in rest:
         for path in rest[rest.index("--") + 1 :]:
             yield Effect("restore", path, "")

@@ -5,7 +5,7 @@ Unknown types and keys are passed over; nothing here may raise.
 
 from __future__ import annotations
 
-from holdfast.transcript.speech import event, refusal, said, typed
+from holdfast.transcript.speech import LONGEST, event, refusal, said, typed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,8 +94,8 @@ def _assistant(line: dict[str, Any]) -> list[Event]:
             continue
         kind = block.get("type")
         if kind == "text":
-            if _word(block.get("text")):
-                found.append(event("reply", text=block["text"]))
+            if words := _word(block.get("text")):
+                found.append(event("reply", text=words[:LONGEST]))
         elif kind == "tool_use":
             given = block.get("input")
             found.append(
@@ -156,7 +156,8 @@ def _attachment(line: dict[str, Any]) -> list[Event]:
             found.append(event("injected", hook=hook, text=_text([part])))
     elif kind == "queued_command" and attached.get("commandMode", "prompt") == "prompt":
         # Typed while the agent was at work.
-        _add(found, said(_text(attached.get("prompt")), bool(line.get("isMeta"))))
+        words = _text(attached.get("prompt"))
+        _add(found, said(words, is_meta=True) if line.get("isMeta") else typed(words))
         for one in found:
             one["queued"] = True
     elif kind in ("task_reminder", "todo_reminder", "todo"):

@@ -20,6 +20,7 @@ PROGRESS = b'"type":"progress","data":{"type":"'
 HEAD = 1200
 MOST_AT_ONCE = 50
 MESSAGES = ("user", "assistant")
+BESIDES = ("system", "attachment")
 
 
 class Decoder:
@@ -30,7 +31,7 @@ class Decoder:
     than the newest one can be such a copy, so only then it is looked up.
     """
 
-    __slots__ = ("_at", "_earlier", "_place", "_same_time", "_seen")
+    __slots__ = ("_at", "_beside", "_earlier", "_place", "_same_time", "_seen")
 
     def __init__(
         self, cursor: Cursor | None = None, earlier: Callable[[], set[str]] | None = None
@@ -38,13 +39,18 @@ class Decoder:
         """`earlier` gives the identities of all messages before the cursor, if it is asked."""
         self._at = cursor.get("newest_at", "") if cursor else ""
         self._same_time = list(cursor.get("newest_ids", ())) if cursor else []
+        self._beside = list(cursor.get("beside_ids", ())) if cursor else []
         self._seen: set[str] = set()
         self._earlier = earlier
         self._place: dict[str, str] = {}
 
     def memory(self) -> Cursor:
         """What the next decoder must know to go on as if it were this one."""
-        return {"newest_at": self._at, "newest_ids": self._same_time}
+        return {
+            "newest_at": self._at,
+            "newest_ids": self._same_time,
+            "beside_ids": self._beside,
+        }
 
     def events(self, numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
         """Events of transcript lines. A line that is not JSON is told as a `bad_line`."""
@@ -52,11 +58,17 @@ class Decoder:
         for number, raw in numbered:
             if raw.startswith(NOISE) or _is_progress(raw) or not raw.strip():
                 continue
-            line = _parsed(raw)
+            text = raw.decode("utf-8", "replace").lstrip("\ufeff")
+            # A line can be long: nothing of it is held twice.
+            del raw
+            line = _parsed(text)
+            del text
             if not isinstance(line, dict):
                 yield {"kind": "bad_line", "line": number}
                 continue
             kind = line.get("type")
+            if kind in BESIDES and _counts(line) and self._stood_before(line):
+                continue
             if kind in MESSAGES:
                 if self._repeats(line.get("uuid"), line.get("timestamp")):
                     continue
@@ -83,8 +95,24 @@ class Decoder:
                 return True
             if len(self._same_time) < MOST_AT_ONCE:
                 self._same_time.append(ident)
+            elif ident in self._before():
+                return True
         elif ident in self._seen or ident in self._before():
             return True
+        self._seen.add(ident)
+        return False
+
+    def _stood_before(self, line: dict[str, Any]) -> bool:
+        """The same of a line beside the messages: its time says little about theirs.
+
+        A boundary bears the time when its compaction was over, later than what follows it.
+        """
+        ident, at = line.get("uuid"), line.get("timestamp")
+        if not isinstance(ident, str) or not isinstance(at, str):
+            return False
+        if ident in self._beside or (at <= self._at and ident in self._before()):
+            return True
+        self._beside = [*self._beside, ident][-MOST_AT_ONCE:]
         self._seen.add(ident)
         return False
 
@@ -100,14 +128,23 @@ def decode(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
     return Decoder().events(numbered)
 
 
+def _counts(line: dict[str, Any]) -> bool:
+    """Whether it matters how often a line that is no message was written down.
+
+    Most of them do not, and are written late: to look each of those up would cost too much.
+    """
+    attached = line.get("attachment")
+    typed = isinstance(attached, dict) and attached.get("type") == "queued_command"
+    return typed or line.get("subtype") == "compact_boundary"
+
+
 def _is_progress(raw: bytes) -> bool:
     at = raw.find(PROGRESS, 0, HEAD)
     return at >= 0 and not raw.startswith(b"agent_", at + len(PROGRESS))
 
 
-def _parsed(raw: bytes) -> Any:
+def _parsed(text: str) -> Any:
     """The value of a line, or None."""
-    text = raw.decode("utf-8", "replace").lstrip("\ufeff")
     try:
         return quick_json.loads(text)
     except RecursionError:

@@ -75,3 +75,5 @@ class Cursor(TypedDict, total=False):
     newest_at: str
     """The time of the newest message, and the identities of those that have it."""
     newest_ids: list[str]
+    beside_ids: list[str]
+    """The identities of the last compactions and queued messages."""

@@ -8,16 +8,17 @@ from __future__ import annotations
 import os
 import stat
 import zlib
+from itertools import takewhile
 
 from holdfast.errors import NotATranscript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from gzip import GzipFile
-    from typing import IO, Any
+    from typing import IO
 
     from holdfast.transcript.model import Cursor
+    from holdfast.transcript.packed import Readable
 
 CHUNK = 1 << 20
 HEAD = 4096
@@ -25,6 +26,7 @@ HEAD = 4096
 LONGEST_LINE = 64 << 20
 # What stands before the identity of a message.
 IDENTITY = b'"uuid":"'
+LONGEST_IDENTITY = 100
 
 
 class Reader:
@@ -93,10 +95,10 @@ class Reader:
             yield from self.split(file, stop, finished)
 
     def split(
-        self, file: IO[bytes] | GzipFile, stop: Callable[[], bool] | None, finished: bool
+        self, file: Readable, stop: Callable[[], bool] | None, finished: bool
     ) -> Iterator[tuple[int, bytes]]:
         """The lines of an open file that stands at the cursor."""
-        parts: list[bytes] = []
+        held = bytearray()
         length = 0
         while chunk := file.read(CHUNK):
             if self._open_line:
@@ -108,7 +110,10 @@ class Reader:
             if b"\n" not in chunk:
                 length += len(chunk)
                 # Past the limit only the length is kept: memory stays bounded.
-                parts = [*parts, chunk] if length <= LONGEST_LINE else []
+                if length <= LONGEST_LINE:
+                    held += chunk
+                else:
+                    held.clear()
                 # A line that can be used is read to its end, or it would never be.
                 if length > LONGEST_LINE and stop is not None and stop():
                     return
@@ -116,17 +121,18 @@ class Reader:
             first, *others = chunk.split(b"\n")
             rest = others.pop()
             if self._takes(length + len(first)):
-                yield self.line, b"".join([*parts, first])
+                held += first
+                yield self.line, _given(held)
             for line in others:
                 if self._takes(len(line)):
                     yield self.line, line
-            parts, length = [rest], len(rest)
+            held, length = bytearray(rest), len(rest)
             if stop is not None and stop():
                 return
         if finished and length:
             self._open_line = True
             if self._takes(length, newline=0):
-                yield self.line, b"".join(parts)
+                yield self.line, _given(held)
 
     def _takes(self, length: int, newline: int = 1) -> bool:
         """Step over a line; whether it is short enough to be looked at."""
@@ -147,18 +153,29 @@ class Reader:
                 left, tail = end, b""
                 while left > 0 and (chunk := file.read(min(CHUNK, left))):
                     left -= len(chunk)
-                    pieces = (tail + chunk).split(IDENTITY)
-                    # The last one may go on in the next chunk.
-                    found.update(_until_quote(piece) for piece in pieces[1:-1])
-                    tail = IDENTITY + pieces[-1] if len(pieces) > 1 else pieces[-1][-HEAD:]
+                    first, *pieces = (tail + chunk).split(IDENTITY)
+                    last = pieces[-1] if pieces else first
+                    if pieces and len(last) < LONGEST_IDENTITY:
+                        # It may go on in the next chunk.
+                        tail = IDENTITY + pieces.pop()
+                    else:
+                        tail = last[1 - len(IDENTITY) :]
+                    found.update(_until_quote(piece) for piece in pieces)
                 found.update(_until_quote(piece) for piece in tail.split(IDENTITY)[1:])
             return found
 
         return identities
 
 
+def _given(held: bytearray) -> bytes:
+    """A line that is given away, and not held here too: it can be long."""
+    line = bytes(held)
+    held.clear()
+    return line
+
+
 def _until_quote(text: bytes) -> str:
-    return text[:100].partition(b'"')[0].decode("utf-8", "replace")
+    return text[:LONGEST_IDENTITY].partition(b'"')[0].decode("utf-8", "replace")
 
 
 def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, bytes]]:
@@ -166,10 +183,9 @@ def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, 
     reader = Reader(path)
     packed = path.endswith((".gz", ".zst"))
     lines = _unpacked(reader) if packed else reader.lines(finished=True)
-    for number, line in lines:
-        if until_line is not None and number > until_line:
-            return
-        yield number, line
+    if until_line is None:
+        return lines
+    return takewhile(lambda numbered: numbered[0] <= until_line, lines)
 
 
 def _open(path: str) -> IO[bytes]:
@@ -180,33 +196,11 @@ def _open(path: str) -> IO[bytes]:
 
 
 def _unpacked(reader: Reader) -> Iterator[tuple[int, bytes]]:
-    if reader.path.endswith(".gz"):
-        import gzip
+    from holdfast.transcript import packed
 
-        opened: Any = gzip.open
-        problems: tuple[type[Exception], ...] = (OSError, EOFError, zlib.error)
-    else:
-        opened, problems = _zstandard()
+    opened, problems = packed.opener(reader.path)
     try:
         with opened(reader.path, "rb") as file:
             yield from reader.split(file, None, finished=True)
     except problems as problem:
         raise NotATranscript(f"{reader.path} ({problem})") from None
-
-
-def _zstandard() -> tuple[Any, tuple[type[Exception], ...]]:
-    """What Python 3.14 brings along, or the package of that name."""
-    try:
-        from compression import zstd  # type: ignore[import-not-found,unused-ignore]
-    except ImportError:
-        pass
-    else:
-        return zstd.open, (OSError, EOFError, zstd.ZstdError)
-    try:
-        import zstandard
-    except ImportError:
-        raise NotATranscript(
-            "this Python cannot unpack .zst",
-            hint="unpack it with `zstd -d`, or: pip install zstandard",
-        ) from None
-    return zstandard.open, (OSError, EOFError, zstandard.ZstdError)

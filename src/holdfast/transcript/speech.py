@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 
     from holdfast.transcript.model import Event
 
+# Nobody says more at once; what is longer would only cost memory.
+LONGEST = 1 << 20
 CONTINUED = "This session is being continued from a previous conversation"
 # Texts that the client writes in the user's name.
 NOT_A_PERSON = (
@@ -51,7 +53,7 @@ CLARIFYING = "The user wants to clarify these questions."
 
 def said(text: str, is_meta: bool = False) -> Event | None:
     """What a text in the user's name is, or None if it is nothing that happened."""
-    text = text.strip()
+    text = text[:LONGEST].strip()
     if text.startswith(CONTINUED):
         return event("summary", text=text)
     if text.startswith(INJECTED):

@@ -105,13 +105,20 @@ def test_joints_and_subshells_are_told() -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "script", ["rm\0 a.py", "\0rm a.py", "rm a.py\0", 'rm "a\0.py"', "r\0m a.py"]
+)
+def test_a_nul_is_no_part_of_a_command(script: str) -> None:
+    assert words(script) == [["rm", "a.py"]]
+
+
 @given(st.text(max_size=200))
 def test_no_text_breaks_it(script: str) -> None:
     for command in commands(script):
         assert command.words or command.redirections
 
 
-@given(st.text(alphabet="$(){}'\"`\\<>|&; \nab=#", max_size=80))
+@given(st.text(alphabet="$(){}'\"`\\<>|&; \nab=#\0", max_size=80))
 def test_no_heap_of_signs_breaks_it(script: str) -> None:
     assert isinstance(commands(script), list)
 

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.transcript.events import decode
+from holdfast.actions.catch_up import catch_up
+from holdfast.hosts.call import HookCall
+from holdfast.state.model import State
+from holdfast.store.sqlite import SQLiteStore
+from holdfast.transcript.events import MOST_AT_ONCE, Decoder, decode
+from holdfast.transcript.reader import Reader
 from tests.unit.transcript_lines import (
     Line,
     attachment,
+    bash,
+    boundary,
     call,
     events_of,
     numbered,
     raw,
     reply,
+    state_of,
+    summary,
     user,
 )
 
@@ -197,3 +210,168 @@ def test_any_bytes_can_be_decoded(lines: list[bytes]) -> None:
     numbers = [event["line"] for event in decode(enumerate(lines, 1))]
     assert numbers == sorted(numbers)
     assert set(numbers) <= set(range(1, len(lines) + 1))
+
+
+# Messages that are written down again
+
+
+def at(second: int, ident: str, words: str = "") -> Line:
+    return user(words or ident, uuid=ident, timestamp=f"2026-01-05T10:00:{second:02}.000Z")
+
+
+def texts(*lines: Line | bytes) -> list[str]:
+    return [event["text"] for event in events_of(*lines) if event["kind"] == "prompt"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "heard"),
+    [
+        ([at(1, "a"), at(2, "b"), at(1, "a")], ["a", "b"]),
+        ([at(1, "a"), at(1, "a")], ["a"]),
+        ([at(1, "a"), at(1, "b"), at(1, "a"), at(1, "b")], ["a", "b"]),
+        ([at(1, "a"), at(2, "b"), at(1, "a"), at(2, "b"), at(3, "c")], ["a", "b", "c"]),
+        # Flushed late: older, and never seen before.
+        ([at(5, "a"), at(1, "late"), at(6, "b")], ["a", "late", "b"]),
+        ([at(5, "a"), at(1, "late"), at(1, "late")], ["a", "late"]),
+        # A clock that ran ahead once hides nothing that comes after.
+        ([at(59, "ahead"), at(1, "a"), at(2, "b"), at(1, "a")], ["ahead", "a", "b"]),
+        # Without an identity or a time nothing can be told again.
+        ([user("a"), user("a")], ["a", "a"]),
+        ([user("a", uuid="a", timestamp=None), user("a", uuid="a", timestamp=7)], ["a", "a"]),
+        ([user("a", uuid=["a"]), user("a", uuid=["a"])], ["a", "a"]),
+    ],
+)
+def test_a_message_that_is_written_down_again_is_told_once(
+    lines: list[Line], heard: list[str]
+) -> None:
+    assert texts(*lines) == heard
+
+
+def test_many_messages_of_one_moment_are_each_told_once() -> None:
+    many = [at(1, f"m{number}") for number in range(MOST_AT_ONCE + 10)]
+    assert len(texts(*many, *many)) == len(many)
+
+
+def test_a_message_of_the_year_3000_is_a_message_and_so_is_the_next() -> None:
+    ahead = user("ahead", uuid="x", timestamp="3000-01-01T00:00:00.000Z")
+    assert texts(ahead, at(1, "a"), ahead) == ["ahead", "a"]
+
+
+def test_several_sessions_in_one_file_are_one_log_that_stands_where_the_last_does() -> None:
+    old = {"sessionId": "01d", "gitBranch": "old"}
+    lines = [user("a", **old), reply("b", **old), user("c"), reply("d")]
+    assert texts(*lines) == ["a", "c"]
+    assert [place["session"] for _, place in places(*lines)] == ["01d", "5e55"]
+    assert state_of(*lines)["place"]["session"] == "5e55"
+
+
+def write(file: Path, lines: list[Any]) -> None:
+    with file.open("ab") as stream:
+        stream.writelines(raw(line) + b"\n" for line in lines)
+
+
+def heard_in_pieces(file: Path, pieces: list[list[Line]]) -> list[str]:
+    """Each piece is read by a process of its own, which has only the last one's cursor."""
+    cursor: Any = None
+    heard: list[str] = []
+    for piece in pieces:
+        write(file, piece)
+        reader = Reader(str(file), cursor)
+        decoder = Decoder(cursor, reader.earlier())
+        told = list(decoder.events(reader.lines()))
+        heard += [event["text"] for event in told if event["kind"] == "prompt"]
+        cursor = json.loads(json.dumps({**reader.cursor(), **decoder.memory()}))
+    return heard
+
+
+REPEATED = [at(1, "a"), at(2, "b"), at(2, "c"), at(1, "a"), at(2, "c"), at(3, "d"), at(2, "b")]
+REPEATED += [at(1, "late"), at(3, "d"), at(1, "late"), at(4, "e")]
+
+
+@pytest.mark.parametrize("cut", range(len(REPEATED) + 1))
+def test_a_message_is_told_once_wherever_the_reading_is_split(tmp_path: Path, cut: int) -> None:
+    pieces = [REPEATED[:cut], REPEATED[cut:]]
+    assert heard_in_pieces(tmp_path / "s.jsonl", pieces) == ["a", "b", "c", "d", "late", "e"]
+
+
+def test_a_message_is_told_once_if_every_line_is_read_alone(tmp_path: Path) -> None:
+    pieces = [[line] for line in REPEATED]
+    assert heard_in_pieces(tmp_path / "s.jsonl", pieces) == ["a", "b", "c", "d", "late", "e"]
+
+
+def test_many_messages_of_one_moment_are_told_once_across_a_split(tmp_path: Path) -> None:
+    many = [at(1, f"m{number}") for number in range(MOST_AT_ONCE + 10)]
+    assert len(heard_in_pieces(tmp_path / "s.jsonl", [many, many])) == len(many)
+
+
+def test_what_follows_a_boundary_is_older_and_yet_not_looked_up() -> None:
+    """The client stamps a boundary last, and a look at all of a long log would take time."""
+    later = boundary(trigger="auto")
+    later |= {"uuid": "b", "timestamp": "2026-01-05T10:00:30.000Z"}
+
+    def never() -> set[str]:
+        raise AssertionError("the whole log was read")
+
+    decoder = Decoder({"newest_at": "2026-01-05T10:00:01.000Z", "newest_ids": ["a"]}, never)
+    told = list(decoder.events(numbered([later, at(2, "c"), at(3, "d"), later])))
+    assert [event["kind"] for event in told] == ["compaction", "place", "prompt", "prompt"]
+
+
+steps: st.SearchStrategy[list[Line]] = st.one_of(
+    st.sampled_from(["Never push.", "go on", "Use SQLite, not files."]).map(lambda it: [user(it)]),
+    st.sampled_from(["Shall I?", "I'm blocked by a key.", "Done."]).map(lambda it: [reply(it)]),
+    st.sampled_from(["touch a.py", "pytest", "git status"]).map(lambda it: bash(it, "M  a.py")),
+    st.just([boundary(trigger="auto"), summary()]),
+    st.just([attachment("queued_command", prompt="and the docs")]),
+)
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> list[Line]:
+    """A log in which the host writes some of its old messages down again."""
+    log: list[Line] = []
+    for number, step in enumerate(draw(st.lists(steps, min_size=1, max_size=12))):
+        moment = draw(st.integers(max(0, number - 1), number))
+        for line in step:
+            stamp = f"2026-01-05T10:00:{moment:02}.000Z"
+            log.append({**line, "uuid": f"u{len(log)}", "timestamp": stamp})
+        if draw(st.booleans()):
+            start = draw(st.integers(0, len(log) - 1))
+            log += log[start : start + draw(st.integers(1, 4))]
+    return log
+
+
+def caught_up(folder: Path, pieces: list[list[Line]]) -> State:
+    file = folder / "s.jsonl"
+    call = HookCall(host="claude-code", event="Stop", session="s", transcript=str(file), cwd="/srv")
+    store = SQLiteStore(str(folder / "holdfast.db"))
+    for piece in pieces:
+        write(file, piece)
+        state = catch_up(store, call, 0.0).state
+        store.commit()
+    store.close()
+    return state
+
+
+@settings(deadline=None, max_examples=25)
+@given(log=logs(), cuts=st.lists(st.integers(0, 40), max_size=3))
+def test_old_messages_written_again_change_nothing_wherever_hooks_read(
+    log: list[Line], cuts: list[int]
+) -> None:
+    edges = sorted({0, len(log), *(min(cut, len(log)) for cut in cuts)})
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
+        at_once = caught_up(Path(one), [log])
+        split = caught_up(Path(other), [log[start:end] for start, end in pairwise(edges)])
+    assert json.dumps(split) == json.dumps(at_once)
+
+
+@settings(deadline=None)
+@given(logs())
+def test_a_log_with_repeated_messages_tells_what_it_tells_without_them(log: list[Line]) -> None:
+    known: set[str] = set()
+    once: list[Line | bytes] = []
+    for line in log:
+        once.append(b"" if line["uuid"] in known else line)
+        known.add(line["uuid"])
+    last = user("the end", timestamp="2026-01-05T11:00:00Z")
+    assert json.dumps(state_of(*log, last)) == json.dumps(state_of(*once, last))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 import tempfile
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from random import Random
 from unittest.mock import patch
 
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -500,3 +502,120 @@ def test_a_file_read_in_pieces_gives_the_lines_of_the_whole(
         assert last.offset == len(content)
     assert got == [(number, line) for number, line in expected if len(line) <= longest]
     assert too_long == [number for number, line in expected if len(line) > longest]
+
+
+# Packed with zstd
+
+
+def zst(tmp_path: Path, content: bytes) -> Path:
+    path = tmp_path / "session.jsonl.zst"
+    path.write_bytes(content)
+    return path
+
+
+def test_a_file_packed_with_zstd_gives_all_its_lines(tmp_path: Path) -> None:
+    content = b"".join(b"%d %s\n" % (n, b"x" * (n % 90)) for n in range(5000)) + b"no newline"
+    path = zst(tmp_path, zstandard.compress(content))
+    assert list(whole_file(str(path))) == list(enumerate(content.split(b"\n"), 1))
+    assert list(whole_file(str(path), until_line=2)) == [(1, b"0 "), (2, b"1 x")]
+
+
+def test_several_frames_are_one_file(tmp_path: Path) -> None:
+    path = zst(tmp_path, zstandard.compress(b"a\n") + zstandard.compress(b"b\n"))
+    assert list(whole_file(str(path))) == [(1, b"a"), (2, b"b")]
+
+
+def damaged(packed: bytes) -> Iterator[tuple[str, bytes]]:
+    yield "cut in the data", packed[: len(packed) // 2]
+    yield "cut in the header", packed[:5]
+    yield "damaged", packed[:6] + b"\xff" * 8 + packed[14:]
+    yield "not packed at all", b'{"type":"user"}\n' * 10
+
+
+NOISE = Random(2).randbytes(4000)
+DAMAGED = [pytest.param(it, id=how) for how, it in damaged(zstandard.compress(NOISE))]
+
+
+@pytest.mark.parametrize("content", DAMAGED)
+def test_a_damaged_zstd_file_is_told_and_not_taken_for_whole(
+    tmp_path: Path, content: bytes
+) -> None:
+    with pytest.raises(NotATranscript, match=r"session\.jsonl\.zst"):
+        list(whole_file(str(zst(tmp_path, content))))
+
+
+def test_a_python_that_cannot_unpack_zstd_says_what_helps(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = zst(tmp_path, zstandard.compress(b"a\n"))
+    for name in ("compression", "compression.zstd", "zstandard"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(NotATranscript, match=r"cannot unpack \.zst") as told:
+        list(whole_file(str(path)))
+    assert "pip install zstandard" in told.value.hint
+
+
+# What stands before the cursor
+
+
+def identities(file: Path) -> set[str]:
+    it = Reader(str(file))
+    list(it.lines())
+    return it.earlier()()
+
+
+def message(ident: str, filler: int = 0) -> bytes:
+    return b'{"x":"%s","uuid":"%s","y":1}\n' % (b"-" * filler, ident.encode())
+
+
+@settings(deadline=None)
+@given(chunk=st.integers(1, 60), fillers=st.lists(st.integers(0, 70), max_size=12))
+def test_identities_are_found_wherever_a_chunk_ends(chunk: int, fillers: list[int]) -> None:
+    lines = [message(f"id-{number}", filler) for number, filler in enumerate(fillers)]
+    with tempfile.TemporaryDirectory() as folder, patch.object(reader, "CHUNK", chunk):
+        file = Path(folder) / "session.jsonl"
+        file.write_bytes(b"".join(lines))
+        assert identities(file) == {f"id-{number}" for number in range(len(fillers))}
+
+
+def test_only_what_stands_before_the_cursor_is_earlier(file: Path) -> None:
+    file.write_bytes(message("a") + message("b"))
+    first = Reader(str(file))
+    list(first.lines())
+    append(file, message("c"))
+    it = Reader(str(file), first.cursor())
+    asked = it.earlier()
+    assert [number for number, _ in it.lines()] == [3]
+    assert asked() == {"a", "b"}
+
+
+def test_looking_for_identities_holds_no_long_line_in_memory(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=1 << 14)
+    file.write_bytes(message("a", 8 << 20) + message("b"))
+    it = Reader(str(file))
+    it.offset = file.stat().st_size
+    tracemalloc.start()
+    try:
+        assert it.earlier()() == {"a", "b"}
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20
+
+
+def test_a_long_tail_after_an_identity_is_not_kept_either(
+    file: Path, limits: Callable[..., None]
+) -> None:
+    limits(CHUNK=1 << 14)
+    file.write_bytes(b'{"uuid":"a","x":"' + b"-" * (8 << 20) + b'"}\n')
+    it = Reader(str(file))
+    it.offset = file.stat().st_size
+    tracemalloc.start()
+    try:
+        assert it.earlier()() == {"a"}
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 1 << 20

@@ -23,7 +23,9 @@ def answers(event: Event) -> list[tuple[str, str, list[str]]]:
         # Several answers to one question may come as a list.
         taken = [plain(one) for one in (answer if isinstance(answer, list) else [answer])]
         said = one_line(", ".join(taken), LONGEST_ANSWER)
-        others = [label for label in choices.get(question, ()) if label not in said]
+        offered = choices.get(question, [])
+        chosen = _chosen(said, offered)[0]
+        others = [label for label in offered if label not in chosen]
         found.append((one_line(question, LONGEST_QUESTION), said, others))
     return found
 
@@ -31,17 +33,22 @@ def answers(event: Event) -> list[tuple[str, str, list[str]]]:
 def own_words(event: Event) -> list[str]:
     """Answers that were none of the choices: a person typed them."""
     detail = event.get("detail")
-    offered = {label for labels in _choices(detail).values() for label in labels}
+    offered = [label for labels in _choices(detail).values() for label in labels]
     if event["name"] != "AskUserQuestion" or not event["ok"] or not offered:
         return []
-    return [said for _, said, _ in answers(event) if said and not _is_choice(said, offered)]
+    return [said for _, said, _ in answers(event) if _chosen(said, offered)[1]]
 
 
-def _is_choice(said: str, offered: set[str]) -> bool:
-    """One label, or several with commas between them."""
+def _chosen(said: str, offered: list[str]) -> tuple[set[str], str]:
+    """The labels in an answer, which has commas between them, and what else it says."""
+    chosen = set()
+    # A label can be part of a longer one.
     for label in sorted(offered, key=len, reverse=True):
-        said = said.replace(one_line(label, LONGEST_ANSWER), "")
-    return not said.strip(", ")
+        words = one_line(label, LONGEST_ANSWER)
+        if words and words in said:
+            chosen.add(label)
+            said = said.replace(words, "")
+    return chosen, said.strip(", ")
 
 
 def _choices(detail: Any) -> dict[str, list[str]]:

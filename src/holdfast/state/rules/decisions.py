@@ -30,7 +30,12 @@ CHOSEN_BY_AGENT = Cues(
     "opted for", "i chose", "i've chosen", "root cause is", "root cause was", "rather than",
     "the fix is to", "agreed",
 )  # fmt: skip
-OVER = (" rather than ", " instead of ", ", not ", " over ")
+OVER = (" rather than ", " instead of ", ", not ")
+# One thing is also chosen `over` another, but tests are gone over.
+WEIGHED = Cues(
+    "use", "using", "prefer", "chose", "chosen", "choose", "picked", "pick", "settled on",
+    "opted for", "go with", "going with",
+)  # fmt: skip
 WHY = (" because ", " since ", " so that ", " due to ", " as it ", " — ")
 REFUSED = "The user doesn't want to proceed with this tool use"
 PLANS = ("ExitPlanMode", "exit_plan_mode")
@@ -115,7 +120,7 @@ def _add(
             "kind": kind,
             "by": by,
             "line": line,
-            "over": keep(over or _after(text, OVER), LONGEST_REASON),
+            "over": keep(over or _after(text, _over(text)), LONGEST_REASON),
             "why": keep(why or _after(text, WHY), LONGEST_REASON),
         }
     )
@@ -123,6 +128,11 @@ def _add(
         # The user's own decisions outlive the agent's remarks.
         agents = [i for i, decision in enumerate(decisions) if decision["by"] == "agent"]
         del decisions[agents[0] if agents else 0]
+
+
+def _over(text: str) -> tuple[str, ...]:
+    weighed = " over " in text and WEIGHED.among(Heard(text))
+    return (*OVER, " over ") if weighed else OVER
 
 
 def _after(text: str, cues: tuple[str, ...]) -> str:

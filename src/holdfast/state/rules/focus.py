@@ -49,8 +49,13 @@ def _said(state: State, event: Event) -> None:
     if BLOCKED.among(heard(event["text"])):
         for one in sentences(text):
             if BLOCKED.among(Heard(one)):
-                state["blockers"].append({"text": keep(one, LONGEST_QUESTION), "line": line})
-        del state["blockers"][:-MOST_BLOCKERS]
+                _held_up(state, keep(one, LONGEST_QUESTION), line)
+
+
+def _held_up(state: State, by: str, line: int) -> None:
+    state["blockers"] = [known for known in state["blockers"] if known["text"] != by]
+    state["blockers"].append({"text": by, "line": line})
+    del state["blockers"][:-MOST_BLOCKERS]
 
 
 def _asks(state: State, event: Event) -> None:

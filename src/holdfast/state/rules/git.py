@@ -16,6 +16,7 @@ HEX = frozenset("0123456789abcdef")
 # The two columns of `git status --short`.
 COLUMNS = frozenset(" MADRCUT?!")
 CLEAN = ("nothing to commit, working tree clean", "nothing to commit, working directory clean")
+NOTHING = ("", "(Bash completed with no output)")
 CHANGES = ("modified:", "new file:", "deleted:", "renamed:", "copied:", "typechange:")
 SWITCHED = ("Switched to a new branch '", "Switched to branch '", "Switched to and reset branch '")
 
@@ -39,6 +40,15 @@ def _git(state: State, event: Event) -> None:
         _committed(state, lines, event["line"])
     if "status" in command and event["ok"]:
         _not_committed(state, lines, event["line"])
+        if _is_bare_status(command) and "".join(lines).strip() in NOTHING:
+            state["dirty"] = {"files": [], "line": event["line"]}
+
+
+def _is_bare_status(command: str) -> bool:
+    """`git status --short` alone, of which no output says that nothing is left to commit."""
+    words = command.split()
+    alone = words[:2] == ["git", "status"] and not set("|&;<>").intersection(command)
+    return alone and any(word.startswith(("-s", "--short", "--porcelain")) for word in words[2:])
 
 
 def _linked(state: State, address: str, line: int) -> None:
@@ -75,6 +85,11 @@ def _not_committed(state: State, lines: list[str], number: int) -> None:
     for line in lines:
         if line.startswith("On branch "):
             state["branch"], told = keep(line[10:].strip(), 200), True
+        elif line.startswith("## "):
+            # `## main...origin/main [ahead 1]`, `## HEAD (no branch)`
+            rest, told = line[3:].removeprefix("No commits yet on "), True
+            name = rest.partition("...")[0].split(" ")[0]
+            state["branch"] = keep(name, 200) if name != "HEAD" else state["branch"]
         told = told or line.startswith(CLEAN)
         untracked = line.startswith("Untracked files") or (untracked and line[:1] in "\t ")
         if name := _changed(line, untracked):

@@ -72,14 +72,18 @@ def _create(state: State, event: Event, made: Any) -> None:
     _set(state, number, text, "pending", event["line"])
     given = event["input"].get("metadata")
     wave = plain(given.get("wave") or given.get("wave_number")) if isinstance(given, dict) else ""
-    if wave.isdigit() and state["plan"] and state["plan"][-1]["id"] == number:
-        state["plan"][-1]["wave"] = int(wave)
+    if _number(wave) and state["plan"] and state["plan"][-1]["id"] == number:
+        state["plan"][-1]["wave"] = _number(wave)
 
 
 def _wave(text: str) -> int:
     """`Wave 2: …` says so itself."""
-    after = text.lower().partition("wave ")[2].split(":")[0].split()
-    return int(after[0]) if after and after[0].isdigit() and len(after[0]) < 5 else 0
+    after = f" {text.lower()}".partition(" wave ")[2].split(":")[0].split()
+    return _number(after[0]) if after else 0
+
+
+def _number(word: str) -> int:
+    return int(word) if word.isascii() and word.isdigit() and len(word) < 5 else 0
 
 
 def _told(state: State, listed: Any, line: int) -> None:
@@ -112,14 +116,16 @@ def _replace(state: State, todos: Any, line: int) -> None:
     listed = [todo for todo in todos if isinstance(todo, dict) and plain(todo.get("content"))]
     known = {item["text"]: item for item in state["plan"]}
     fresh = []
+    times: dict[str, int] = {}
     for todo in listed:
         text = keep(plain(todo["content"]), LONGEST)
         status = plain(todo.get("status")) or "pending"
         old = known.pop(text, None)
         moved = old is None or old["status"] != status
+        times[text] = times.get(text, 0) + 1
         fresh.append(
             {
-                "id": f"todo-{zlib.crc32(text.encode('utf-8', 'replace')):08x}",
+                "id": _ident(text, times[text]),
                 "text": text,
                 "status": status,
                 "line": line if moved or old is None else old["line"],
@@ -134,6 +140,12 @@ def _replace(state: State, todos: Any, line: int) -> None:
         item for item in state["plan"] if item["text"] in known and item["status"] == "completed"
     ]
     state["plan"] = [*done, *fresh]  # type: ignore[list-item]
+
+
+def _ident(text: str, times: int) -> str:
+    """Todos have no id of their own, so their words are one; lists may name a thing twice."""
+    ident = f"todo-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
+    return ident if times == 1 else f"{ident}-{times}"
 
 
 def _set(state: State, number: str, text: str, status: str, line: int) -> None:

@@ -36,6 +36,8 @@ def _add(state: State, said: str, event: Event) -> None:
     if at and any(known["at"] == at and known["text"] == text for known in requests):
         return
     requests.append({"text": text, "line": event["line"], "at": at})
+    if "waited" in event:
+        requests[-1]["waited"] = True
     if len(requests) > MOST:
         # The first says what all of this is for; the middle can be looked up.
         del requests[1]

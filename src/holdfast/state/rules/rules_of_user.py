@@ -69,8 +69,23 @@ def _texts(event: Event) -> list[str]:
         text = event["text"]
         if text.startswith(CARRY_OUT):
             return []
-        return [text] if len(text) <= LONG else [text[:HEAD], text[-TAIL:]]
+        return [text] if len(text) <= LONG else [_beginning(text), _end(text)]
     return own_words(event) if event["name"] == "AskUserQuestion" else []
+
+
+def _beginning(text: str) -> str:
+    """Whole lines, or whole sentences if there is but one line."""
+    cut = text.rfind("\n", 0, HEAD)
+    return text[:cut] if cut > 0 else text[:HEAD].rpartition(". ")[0] + "."
+
+
+def _end(text: str) -> str:
+    cut = text.find("\n", len(text) - TAIL)
+    if cut < 0:
+        return text[-TAIL:].partition(". ")[2]
+    fences = sum(line.lstrip().startswith("```") for line in text[:cut].splitlines())
+    # What is pasted between fences may begin before the cut.
+    return "```" + text[cut:] if fences % 2 else text[cut:]
 
 
 def _consider(state: State, sentence: str, line: int) -> None:

@@ -19,7 +19,7 @@ from holdfast.surfaces.cli.sessions import (
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    add_session_argument(parser, or_transcript="fold this file (also .gz), no store")
+    add_session_argument(parser, or_transcript="fold this file (also .gz and .zst), no store")
     parser.add_argument("--json", action="store_true", help="the whole state")
 
 

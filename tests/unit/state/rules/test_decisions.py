@@ -153,3 +153,107 @@ def test_of_the_users_decisions_the_newest_are_kept() -> None:
     told = decisions(*(user(f"Let's use port {n} for it.") for n in range(MOST + 5)))
     assert len(told) == MOST
     assert told[0]["text"] == "Let's use port 5 for it."
+
+
+@pytest.mark.parametrize(
+    ("words", "over", "why"),
+    [
+        ("I decided to use SQLite rather than files.", "files", ""),
+        ("I decided to use SQLite instead of files, for now.", "files", ""),
+        ("I decided to use SQLite over files because it locks.", "files", "it locks"),
+        ("I decided to use SQLite because it locks.", "", "it locks"),
+        ("I decided to use SQLite since files tear; it is small.", "", "files tear"),
+        ("I decided to use SQLite because it locks rather than files.", "files", "it locks"),
+        ("I decided to use SQLite.", "", ""),
+        ("I decided to go over the tests.", "", ""),
+    ],
+)
+def test_a_decision_says_over_what_and_why(words: str, over: str, why: str) -> None:
+    (told,) = decisions(reply(words))
+    assert (told["over"], told["why"]) == (over, why)
+
+
+def choice(question: str, *labels: str) -> Line:
+    options = [{"label": label, "description": "…"} for label in labels]
+    return {"question": question, "options": options}
+
+
+def answered(*questions: Line, **answers: object) -> list[Line]:
+    detail = {"questions": list(questions), "answers": answers.pop("of", answers)}
+    return used("AskUserQuestion", {"questions": list(questions)}, "answered", detail=detail)
+
+
+@pytest.mark.parametrize(
+    ("answer", "over"),
+    [
+        ("SQLite", "files, Redis"),
+        ("SQLite, files", "Redis"),
+        (["SQLite", "files"], "Redis"),
+        ("none of these: keep it in memory", "SQLite, files, Redis"),
+    ],
+)
+def test_the_choices_not_taken_are_what_was_chosen_over(answer: object, over: str) -> None:
+    lines = answered(
+        choice("Which store?", "SQLite", "files", "Redis"), of={"Which store?": answer}
+    )
+    (told,) = decisions(*lines)
+    assert told["over"] == over
+
+
+def test_a_choice_that_is_part_of_another_was_not_taken() -> None:
+    lines = answered(choice("Which?", "Redis", "Redis Cluster"), of={"Which?": "Redis Cluster"})
+    assert decisions(*lines)[0]["over"] == "Redis"
+
+
+REFUSAL = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was "
+    "a file edit, the new_string was NOT written to the file)."
+)
+SAID = " To tell you how to proceed, the user said:\n"
+
+
+@pytest.mark.parametrize(
+    ("tool", "given", "output", "text", "why"),
+    [
+        ("Bash", {"command": "git push"}, REFUSAL, "the user refused Bash: git push", ""),
+        (
+            "Bash",
+            {"command": "git push"},
+            f"{REFUSAL}{SAID}I open the pull request",
+            "the user refused Bash: git push",
+            "I open the pull request",
+        ),
+        (
+            "Edit",
+            {"file_path": "/srv/app/a.py"},
+            f"{REFUSAL}{SAID}not there\n\nNote: The user's next message may follow.",
+            "the user refused Edit: /srv/app/a.py",
+            "not there",
+        ),
+        ("ExitPlanMode", {"plan": "# Retry"}, REFUSAL, "the user refused plan: # Retry", ""),
+        ("exit_plan_mode", {"plan": "# Retry"}, REFUSAL, "the user refused plan: # Retry", ""),
+        ("mcp__x__y", {}, REFUSAL, "the user refused mcp__x__y", ""),
+    ],
+)
+def test_a_call_that_the_user_refused_was_ruled_out_by_them(
+    tool: str, given: Line, output: str, text: str, why: str
+) -> None:
+    told = [
+        one for one in decisions(*used(tool, given, output, ok=False)) if one["kind"] == "rejected"
+    ]
+    assert [(one["text"], one["by"], one["why"], one["line"]) for one in told] == [
+        (text, "user", why, 2)
+    ]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        used("Bash", {"command": "ls"}, "Exit code 1", ok=False),
+        used("Bash", {"command": "cat x"}, REFUSAL),
+        used("AskUserQuestion", {"questions": []}, REFUSAL, ok=False),
+        [result(REFUSAL, ok=False)],
+    ],
+)
+def test_what_only_failed_was_not_refused(lines: list[Line]) -> None:
+    assert decisions(*lines) == []

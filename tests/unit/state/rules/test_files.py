@@ -185,7 +185,7 @@ def test_a_moved_file_takes_its_trail_along(
         ("", "/srv/app/a.py", "/srv/app/a.py"),
         ("/", "/etc/hosts", "/etc/hosts"),
         ("C:\\dev\\app", "C:\\dev\\app\\src\\a.py", "src\\a.py"),
-        ("C:\\dev\\app", "C:/dev/app/src/a.py", "src/a.py"),
+        ("C:\\dev\\app", "C:/dev/app/src/a.py", "src\\a.py"),
     ],
 )
 def test_a_file_is_named_as_the_project_names_it(root: str, path: str, name: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.state.rules.focus import LONGEST
+from holdfast.state.rules.focus import LONGEST, MOST_BLOCKERS
 from tests.unit.transcript_lines import (
     Line,
     bash,
@@ -85,3 +85,70 @@ def test_a_long_reply_is_cut() -> None:
 )
 def test_the_last_speaker_is_whose_message_came_last(lines: list[Line], speaker: str) -> None:
     assert state_of(*lines)["last_speaker"] == speaker
+
+
+ASKED = {"questions": [{"question": "Which store?"}, {"question": "Which port?"}, {"x": 1}, 7]}
+WAITING = [{"text": "Which store?", "line": 1}, {"text": "Which port?", "line": 1}]
+
+
+@pytest.mark.parametrize(
+    ("then", "waits"),
+    [
+        ([], True),
+        ([call("Bash", {}, "t2"), result("x", ident="t2")], True),
+        ([result("answered", detail={"answers": {}})], False),
+        ([result("refused", ok=False)], False),
+        ([user("SQLite, 80")], False),
+        ([reply("Then I choose.")], False),
+        ([reply("So far.", isSidechain=True)], True),
+    ],
+)
+def test_all_questions_with_choices_wait_until_they_are_answered(
+    then: list[Line], waits: bool
+) -> None:
+    told = state_of(call("AskUserQuestion", ASKED), *then)["questions"]
+    assert told == (WAITING if waits else [])
+
+
+@pytest.mark.parametrize("given", [{}, {"questions": 7}, {"questions": {}}, {"questions": [[]]}])
+def test_questions_of_another_shape_are_none(given: Line) -> None:
+    assert state_of(call("AskUserQuestion", given))["questions"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "blockers"),
+    [
+        ("I looked. I'm blocked by a missing key. More later.", ["I'm blocked by a missing key."]),
+        ("I cannot proceed without the token.", ["I cannot proceed without the token."]),
+        ("- Waiting for your review of the plan", ["Waiting for your review of the plan"]),
+        ("You'll need to restart the server.", ["You'll need to restart the server."]),
+        ("The deploy is blocked on CI.", ["The deploy is blocked on CI."]),
+        ("Done, nothing left.", []),
+        ("```\n# blocked by design\n```", []),
+        ("I unblocked the queue.", []),
+    ],
+)
+def test_what_holds_the_work_up_is_kept(words: str, blockers: list[str]) -> None:
+    told = state_of(user("go"), reply(words))["blockers"]
+    assert told == [{"text": text, "line": 2} for text in blockers]
+
+
+@pytest.mark.parametrize(
+    ("then", "held"),
+    [
+        (user("here is the key"), False),
+        (user("<command-name>/review</command-name>"), False),
+        (reply("Meanwhile I test."), True),
+        (user("a key", isSidechain=True), True),
+        (summary(), True),
+    ],
+)
+def test_the_work_is_held_up_until_the_user_speaks(then: Line, held: bool) -> None:
+    assert bool(state_of(reply("I'm blocked by a key."), then)["blockers"]) == held
+
+
+def test_blockers_are_bounded_and_the_same_one_is_told_once() -> None:
+    many = [reply(f"I'm blocked by key {number}.") for number in range(MOST_BLOCKERS + 3)]
+    assert len(state_of(*many)["blockers"]) == MOST_BLOCKERS
+    again = [reply("I'm blocked by a key."), reply("I'm blocked by a key.")]
+    assert [one["line"] for one in state_of(*again)["blockers"]] == [2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.state.rules.git import MOST
+from holdfast.state.rules.git import MOST, MOST_DIRTY
 from tests.unit.transcript_lines import Line, bash, reply, state_of, user
 
 COMMIT = 'git commit -m "Back off"'
@@ -106,3 +106,105 @@ def test_a_secret_in_a_subject_is_not_kept() -> None:
     token = "ghp_" + "a1B2" * 9
     (commit,) = state_of(*bash(COMMIT, f"[main 3f2c1ab] Use {token}"))["commits"]
     assert commit["subject"].startswith("Use [redacted:")
+
+
+SHORT = " M src/a.py\nA  src/b.py\n?? notes.md\nR  old.py -> new.py\nMM c.py\n D gone.py\n"
+LONG = """On branch fix
+Your branch is up to date with 'origin/fix'.
+
+Changes to be committed:
+  (use "git restore --staged <file>..." to unstage)
+\tnew file:   src/b.py
+\trenamed:    old.py -> new.py
+
+Changes not staged for commit:
+  (use "git add <file>..." to update what will be committed)
+\tmodified:   src/a.py
+\tdeleted:    gone.py
+
+Untracked files:
+  (use "git add <file>..." to include in what will be committed)
+\tnotes.md
+
+no changes added to commit
+"""
+CLEAN = "On branch main\nnothing to commit, working tree clean\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "files"),
+    [
+        (
+            "git status --short",
+            SHORT,
+            ["src/a.py", "src/b.py", "notes.md", "new.py", "c.py", "gone.py"],
+        ),
+        ("git status", LONG, ["src/b.py", "new.py", "src/a.py", "gone.py", "notes.md"]),
+        ("git status", CLEAN, []),
+        ("git status -sb", "## main...origin/main\n M a.py\n", ["a.py"]),
+        ("git status -sb", "## main...origin/main\n", []),
+        ("git status -s", ' M "with space.py"\n', ["with space.py"]),
+        ("git add -A && git status -s", "M  a.py", ["a.py"]),
+        ("git status --porcelain", "", []),
+    ],
+)
+def test_what_is_not_committed_is_what_git_last_said(
+    command: str, output: str, files: list[str]
+) -> None:
+    assert state_of(*bash(command, output))["dirty"] == {"files": files, "line": 2}
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        bash("git status", "fatal: not a git repository", ok=False),
+        bash("cat status.txt", SHORT),
+        bash("git log", SHORT),
+        [{**line, "isSidechain": True} for line in bash("git status -s", SHORT)],
+        [reply(SHORT)],
+    ],
+)
+def test_what_does_not_come_from_git_status_says_nothing(lines: list[Line]) -> None:
+    assert state_of(*lines)["dirty"] is None
+
+
+def test_a_later_status_replaces_an_earlier_one() -> None:
+    lines = [*bash("git status -s", SHORT), *bash("git status", CLEAN)]
+    assert state_of(*lines)["dirty"] == {"files": [], "line": 4}
+
+
+def test_a_commit_forgets_what_was_not_committed_and_a_failed_one_does_not() -> None:
+    asked = bash("git status -s", " M a.py")
+    assert state_of(*asked, *bash(COMMIT, OUTPUT))["dirty"] is None
+    assert state_of(*asked, *bash(COMMIT, "hook failed", ok=False))["dirty"] is not None
+    both = bash("git commit -qam x && git commit -m y && git status", f"{OUTPUT}\n{CLEAN}")
+    assert state_of(*asked, *both)["dirty"] == {"files": [], "line": 4}
+
+
+def test_uncommitted_files_are_bounded() -> None:
+    output = "".join(f" M {number}.py\n" for number in range(MOST_DIRTY + 5))
+    dirty = state_of(*bash("git status -s", output))["dirty"]
+    assert dirty is not None
+    assert len(dirty["files"]) == MOST_DIRTY
+
+
+@pytest.mark.parametrize(
+    ("command", "output", "branch"),
+    [
+        ("git switch -c fix", "Switched to a new branch 'fix'", "fix"),
+        ("git checkout fix", "Switched to branch 'fix'\nYour branch is behind.", "fix"),
+        ("git checkout -B fix", "Switched to and reset branch 'fix'", "fix"),
+        ("git checkout main", "Already on 'main'", "main"),
+        ("git checkout a.py", "Updated 1 path from the index", "main"),
+        ("git switch fix", "fatal: invalid reference: fix", "main"),
+        ("git status", "On branch fix\nnothing to commit, working tree clean", "fix"),
+        ("git status -sb", "## fix...origin/fix [ahead 1]\n M a.py", "fix"),
+        ("git status -sb", "## No commits yet on fix\n?? a.py", "fix"),
+        ("git status -sb", "## HEAD (no branch)\n M a.py", "main"),
+        ("echo switch", "Switched to branch 'fix'", "main"),
+    ],
+)
+def test_a_branch_that_git_switches_to_is_where_the_work_stands(
+    command: str, output: str, branch: str
+) -> None:
+    assert state_of(user("go"), *bash(command, output))["branch"] == branch

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from holdfast.state.rules.requests import LONGEST, MOST
@@ -14,6 +16,7 @@ from tests.unit.transcript_lines import (
     result,
     state_of,
     summary,
+    used,
     user,
 )
 
@@ -79,3 +82,84 @@ def test_a_request_that_the_client_writes_down_again_is_still_the_one_it_was() -
     first = user("Fix it", timestamp="2026-01-05T10:00:00Z")
     second = user("Now the docs", timestamp="2026-01-05T10:09:00Z")
     assert texts(first, second, summary(), first) == ["Fix it", "Now the docs"]
+
+
+def typed(name: str, args: str = "") -> Line:
+    return user(f"<command-name>/{name}</command-name><command-args>{args}</command-args>")
+
+
+@pytest.mark.parametrize(
+    ("line", "request_"),
+    [
+        (typed("review", "src/worker.py, please"), ["/review src/worker.py, please"]),
+        (typed("plan-phase"), ["/plan-phase"]),
+        (typed("gsd:plan", "12"), ["/gsd:plan 12"]),
+        (typed("compact", "keep the plan"), []),
+        (typed("model", "opus"), []),
+        (typed("clear"), []),
+        (typed(""), []),
+    ],
+)
+def test_a_command_is_a_request_unless_it_is_the_hosts_own(line: Line, request_: list[str]) -> None:
+    assert texts(line) == request_
+
+
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. "
+    "To tell you how to proceed, the user said:\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("output", "ok", "said"),
+    [
+        (f"{REFUSED}use the queue", False, ["use the queue"]),
+        (f"{REFUSED}use\n\nthe queue\n\nNote: The user's next message may…", False,
+         ["use\n\nthe queue"]),
+        (f"{REFUSED}", False, []),
+        (f"{REFUSED}use the queue", True, []),
+        ("The user doesn't want to proceed with this tool use.", False, []),
+        (f"{REFUSED}The user wants to clarify these questions.\n…", False, []),
+        (f"{REFUSED}[Request interrupted by user]", False, []),
+        ("Exit code 1\nTraceback", False, []),
+    ],
+)  # fmt: skip
+def test_what_is_said_instead_of_allowing_a_call_is_a_request(
+    output: str, ok: bool, said: list[str]
+) -> None:
+    assert texts(*used("Bash", {"command": "rm a"}, output, ok=ok)) == said
+
+
+def answered(answers: Any, *labels: str, ok: bool = True) -> list[Line]:
+    question = {"question": "How?", "options": [{"label": label} for label in labels]}
+    detail = {"questions": [question], "answers": answers}
+    return used("AskUserQuestion", {"questions": [question]}, "answered", ok=ok, detail=detail)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        (answered({"How?": "with its own queue"}, "Lock", "Queue"), ["with its own queue"]),
+        (answered({"How?": "Queue, but bounded"}, "Lock", "Queue"), ["Queue, but bounded"]),
+        (answered({"How?": "Queue"}, "Lock", "Queue"), []),
+        (answered({"How?": "Lock, Queue"}, "Lock", "Queue"), []),
+        (answered({"How?": ["Lock", "Queue"]}, "Lock", "Queue"), []),
+        (answered({"How?": ""}, "Lock", "Queue"), []),
+        (answered({"How?": "Queue"}), []),
+        (answered({"How?": "own words"}, "Lock", ok=False), []),
+        (answered(["own words"], "Lock"), []),
+        (answered({"How?": "Redis Cluster"}, "Redis", "Redis Cluster"), []),
+    ],
+)  # fmt: skip
+def test_an_answer_in_own_words_is_a_request_and_a_choice_is_none(
+    lines: list[Line], said: list[str]
+) -> None:
+    assert texts(*lines) == said
+
+
+def test_a_long_text_sent_again_at_once_is_one_request_and_a_short_one_two() -> None:
+    long = "Please look at the worker. " * 20
+    one, two = {"timestamp": "2026-01-05T10:00:00Z"}, {"timestamp": "2026-01-05T10:01:00Z"}
+    assert len(texts(user(long, **one), user(long, **two))) == 1
+    assert len(texts(user("go on", **one), user("go on", **two))) == 2
+    assert len(texts(user(long, **one), user("no", **two), user(long, **two))) == 3

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from holdfast.state.model import Rule
 from holdfast.state.rules.rules_of_user import LONGEST, MOST
-from tests.unit.transcript_lines import reply, result, state_of, user
+from tests.unit.transcript_lines import Line, reply, result, state_of, used, user
 
 
 def rules(*prompts: str) -> list[Rule]:
@@ -136,3 +138,120 @@ def test_a_secret_in_a_rule_is_not_kept() -> None:
     (rule,) = rules(f"Always push with {token} only.")
     assert token not in rule["text"]
     assert rule["text"].startswith("Always push with [redacted:")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "scope"),
+    [
+        ("Never touch anything under migrations/.", "under migrations/"),
+        ("Don't add tests in `legacy`, it is going away.", "in `legacy`"),
+        ("Only change files in src/app.py for now.", "for now"),
+        ("Don't push until I say so.", "until I say so"),
+        ("Don't push until I say so, but commit.", "until I say so"),
+        ("Keep the old API in this release.", "in this release"),
+        ("Always ask unless the tests pass; then go on.", "unless the tests pass"),
+        ("Never push.", ""),
+        ("Never write in French.", ""),
+        ("For now never push.", ""),
+    ],
+)
+def test_a_rule_says_how_far_it_goes_if_the_user_does(sentence: str, scope: str) -> None:
+    (rule,) = rules(sentence)
+    assert rule["scope"] == scope
+
+
+@pytest.mark.parametrize(
+    ("sentence", "weak"),
+    [
+        ("Don't push.", False),
+        ("Please don't push.", False),
+        ("I don't want a new class.", False),
+        ("We never push on Fridays.", False),
+        ("We don't have a staging server.", True),
+        ("I don't know why it fails.", True),
+        ("They do not answer any more.", True),
+        ("We don't have one, so don't deploy.", False),
+        ("Always test it.", False),
+    ],
+)
+def test_a_sentence_that_may_only_tell_something_is_a_weak_rule(sentence: str, weak: bool) -> None:
+    (rule,) = rules(sentence)
+    assert rule["weak"] is weak
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "12:00:01 WARN [pool-1] must=0 0x7f3a only 12/99",
+        "-rw-r--r-- 1 4096 must 2026-01-05 10:00",
+    ],
+)
+def test_pasted_output_sets_no_rules(pasted: str) -> None:
+    assert rules(f"It says:\n{pasted}\nWhy?") == []
+
+
+def test_a_plan_to_be_carried_out_sets_no_rules() -> None:
+    assert rules("Implement the following plan:\n\n# Retry\n\n- Never wait.\n- Always log.") == []
+    assert rules("Never wait. Implement the following plan: retry.") != []
+
+
+def test_in_a_long_pasted_text_only_its_beginning_and_end_are_the_users() -> None:
+    filler = "This line tells a story about queues.\n" * 200
+    told = rules(f"Never push.\n{filler}Never believe this.\n{filler}Always test it.")
+    assert [rule["text"] for rule in told] == ["Never push.", "Always test it."]
+
+
+def test_where_a_long_text_is_cut_no_half_sentence_is_a_rule() -> None:
+    words = "so you must keep every one of these words together as they are " * 3
+    for shift in range(40):
+        told = rules("x" * shift + ("\n" + words.strip() + ".") * 60)
+        assert {rule["text"] for rule in told} <= {words.strip() + "."}
+
+
+def test_words_after_a_long_pasted_block_are_heard_and_the_block_is_not() -> None:
+    block = "```\n" + "you must never do this\n" * 300 + "```"
+    assert [rule["text"] for rule in rules(f"Look:\n{block}\nNever push.")] == ["Never push."]
+
+
+def test_one_very_long_line_is_cut_between_sentences() -> None:
+    told = rules("Never push. " + "You must keep all of these words. " * 200 + "Always test it.")
+    assert [rule["text"] for rule in told] == [
+        "Never push.",
+        "You must keep all of these words.",
+        "Always test it.",
+    ]
+
+
+def answered(answer: Any, *labels: str) -> list[Line]:
+    question = {"question": "How?", "options": [{"label": label} for label in labels]}
+    detail = {"questions": [question], "answers": {"How?": answer}}
+    return used("AskUserQuestion", {"questions": [question]}, "answered", detail=detail)
+
+
+@pytest.mark.parametrize(
+    ("lines", "texts"),
+    [
+        (answered("Never push, I do it", "Push", "Wait"), ["Never push, I do it"]),
+        (answered("Never push", "Never push", "Wait"), []),
+        (answered("Always wait, Never push", "Never push", "Always wait"), []),
+        (answered(["Never push"], "Never push", "Wait"), []),
+        ([user("<command-name>/fix</command-name><command-args>never push it</command-args>")],
+         ["never push it"]),
+    ],
+)  # fmt: skip
+def test_words_said_with_a_command_or_instead_of_a_choice_bind_too(
+    lines: list[Line], texts: list[str]
+) -> None:
+    assert [rule["text"] for rule in state_of(*lines)["rules"]] == texts
+
+
+REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected. "
+    "To tell you how to proceed, the user said:\n"
+)
+
+
+def test_what_is_said_with_a_refusal_binds_and_the_clients_words_do_not() -> None:
+    after = "\n\nNote: The user's next message may contain a correction. You must not skip it."
+    lines = used("Bash", {"command": "git push"}, f"{REFUSED}Never push.{after}", ok=False)
+    assert [rule["text"] for rule in state_of(*lines)["rules"]] == ["Never push."]

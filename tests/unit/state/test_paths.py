@@ -1,0 +1,134 @@
+"""One file has one name, whichever way a tool or a command wrote it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.state import paths
+from holdfast.state.fold import new_state
+from holdfast.state.paths import LONGEST, MOST_NAMED, relative
+from tests.unit.transcript_lines import bash, state_of, used, user
+
+
+def name(root: str, path: str) -> str:
+    state: Any = new_state()
+    state["place"] = {"root": root, "cwd": root}
+    return relative(state, path)
+
+
+@pytest.mark.parametrize(
+    ("root", "path", "named"),
+    [
+        ("/srv/app", "/srv/app/src/a.py", "src/a.py"),
+        ("/srv/app/", "/srv/app/src/a.py", "src/a.py"),
+        ("/srv/app", "src/a.py", "src/a.py"),
+        ("/srv/app", "/srv/apple/a.py", "/srv/apple/a.py"),
+        ("/srv/app", "/srv/a.py", "/srv/a.py"),
+        ("/srv/app", "/srv/app", "/srv/app"),
+        ("/srv/app", "/srv/app-old/a.py", "/srv/app-old/a.py"),
+        ("", "/srv/app/a.py", "/srv/app/a.py"),
+        ("", "a.py", "a.py"),
+        # A session that was started at the very top.
+        ("/", "/srv/a.py", "/srv/a.py"),
+        # A home.
+        ("/home/ann/app", "~/app/a.py", "a.py"),
+        ("/home/ann/app", "~/notes.md", "/home/ann/notes.md"),
+        ("/Users/ann/app", "~/app/src/a.py", "src/a.py"),
+        ("/Users/ann", "~/a.py", "a.py"),
+        ("/root/app", "~/app/a.py", "a.py"),
+        ("/root", "~/a.py", "a.py"),
+        ("/srv/app", "~/a.py", "~/a.py"),
+        ("/rooted/app", "~/a.py", "~/a.py"),
+        ("/home/ann/app", "~bob/a.py", "~bob/a.py"),
+        # Folders that macOS has under two names.
+        ("/private/tmp/app", "/tmp/app/a.py", "a.py"),
+        ("/tmp/app", "/private/tmp/app/a.py", "a.py"),
+        ("/private/var/f/app", "/var/f/app/a.py", "a.py"),
+        ("/srv/app", "/private/tmp/a.py", "/tmp/a.py"),
+        ("/srv/app", "/private/keys/a.py", "/private/keys/a.py"),
+        ("/private/tmp", "/tmp/a.py", "a.py"),
+        # Windows.
+        ("C:\\work\\app", "C:\\work\\app\\src\\a.py", "src\\a.py"),
+        ("C:\\work\\app", "c:\\Work\\App\\src\\a.py", "src\\a.py"),
+        ("C:\\work\\app", "C:/work/app/src/a.py", "src\\a.py"),
+        ("C:\\work\\app", "/c/work/app/src/a.py", "src\\a.py"),
+        ("C:\\work\\app", "src/a.py", "src\\a.py"),
+        ("C:\\work\\app", "/cc/a.py", "\\cc\\a.py"),
+        ("c:/work/app", "C:\\work\\app\\src\\a.py", "src/a.py"),
+        ("C:\\work\\app", "D:\\work\\app\\a.py", "D:\\work\\app\\a.py"),
+        ("C:\\", "C:\\a.py", "a.py"),
+        ("/srv/App", "/srv/app/a.py", "/srv/app/a.py"),
+    ],
+)
+def test_a_file_is_named_as_the_project_has_it(root: str, path: str, named: str) -> None:
+    assert name(root, path) == named
+
+
+def test_the_same_path_is_another_file_in_another_project() -> None:
+    assert name("/srv/app", "/srv/app/a.py") == "a.py"
+    assert name("/srv", "/srv/app/a.py") == "app/a.py"
+    assert name("/srv/app", "/srv/app/a.py") == "a.py"
+
+
+def test_remembered_names_are_bounded() -> None:
+    for number in range(MOST_NAMED + 10):
+        name("/srv/app", f"/srv/app/{number}.py")
+    assert len(paths._named) <= MOST_NAMED + 1
+
+
+def test_a_long_path_is_cut_and_a_secret_in_one_is_not_kept() -> None:
+    assert len(name("/srv/app", "/srv/app/" + "x" * 2 * LONGEST)) == LONGEST
+    assert name("/srv/app", "/srv/app/ghp_" + "a1B2" * 9) == "[redacted:github-token]"
+
+
+WORKTREE = "/srv/app/.worktrees/fix"
+
+
+def test_a_session_that_starts_in_a_worktree_names_files_relative_to_it() -> None:
+    lines = [
+        user("go", cwd=WORKTREE),
+        *used("Edit", {"file_path": f"{WORKTREE}/src/a.py"}, detail={"filePath": "x"}),
+        *used("Edit", {"file_path": "/srv/app/src/a.py"}, detail={"filePath": "x"}),
+    ]
+    lines = [{**line, "cwd": WORKTREE} for line in lines]
+    assert list(state_of(*lines)["files"]) == ["src/a.py", "/srv/app/src/a.py"]
+
+
+def test_a_session_that_enters_a_worktree_tells_its_files_from_the_projects() -> None:
+    lines = [
+        user("go"),
+        *used("Edit", {"file_path": "/srv/app/src/a.py"}, detail={"filePath": "x"}),
+        *({**line, "cwd": WORKTREE} for line in bash("rm src/a.py && touch b.py")),
+    ]
+    files = state_of(*lines)["files"]
+    assert list(files) == ["src/a.py", ".worktrees/fix/src/a.py", ".worktrees/fix/b.py"]
+    assert "deleted" not in files["src/a.py"]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["~/app/a.py", "/home/ann/app/a.py", "a.py", "./a.py", "src/../a.py"],
+)
+def test_a_command_and_a_tool_mean_the_same_file(written: str) -> None:
+    root = "/home/ann/app"
+    lines = [
+        user("go"),
+        *used("Edit", {"file_path": f"{root}/a.py"}, detail={"filePath": f"{root}/a.py"}),
+        *bash(f"rm {written}"),
+    ]
+    files = state_of(*({**line, "cwd": root} for line in lines))["files"]
+    assert list(files) == ["a.py"]
+    assert files["a.py"]["deleted"]
+
+
+@pytest.mark.parametrize(
+    "written", ["src/a.py", "/c/work/app/src/a.py", "'C:\\work\\app\\src\\a.py'"]
+)
+def test_a_command_and_a_tool_mean_the_same_file_on_windows(written: str) -> None:
+    edit = used("Edit", {"file_path": "C:\\work\\app\\src\\a.py"}, detail={"filePath": "x"})
+    lines = [user("go"), *edit, *bash(f"rm {written}")]
+    files = state_of(*({**line, "cwd": "C:\\work\\app"} for line in lines))["files"]
+    assert list(files) == ["src\\a.py"]
+    assert files["src\\a.py"]["deleted"]
