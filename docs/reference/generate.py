@@ -135,6 +135,7 @@ def _files() -> list[tuple[str, str]]:
     chosen = settings.Settings("", settings.DEFAULTS, ())
     return [
         (f"`{chosen.database}`", "the store; a damaged one is set aside beside it"),
+        (f"`{chosen.index}`", "the index that `recall` searches; it can be deleted at any time"),
         (
             f"`{chosen.log}`",
             f"what went wrong in silence; at {log.LARGEST >> 20} MB it becomes `{chosen.log}.1`",
