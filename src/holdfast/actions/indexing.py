@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NotATranscript
 from holdfast.index import fill
 from holdfast.index.database import IN_MEMORY, Index, Row
 from holdfast.index.fill import Source
-from holdfast.store.base import TranscriptRow
+
+if TYPE_CHECKING:
+    from holdfast.store.base import TranscriptRow
 
 # How long a lookup may spend on reading on before it answers.
 PATIENCE = 2.0

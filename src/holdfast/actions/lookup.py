@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions import indexing, refs
 from holdfast.actions.recall import Answer, at_ref, by_words
@@ -12,7 +12,9 @@ from holdfast.actions.refs import Ref
 from holdfast.errors import NoSuchRecord
 from holdfast.index.database import Index
 from holdfast.index.search import ANYTHING, Filter
-from holdfast.store.base import Store, TranscriptRow
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Store, TranscriptRow
 
 MOST_NOTES = 3
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NoSuchRecord, NotATranscript
 from holdfast.index import ids
 from holdfast.index.database import Index, unpack
 from holdfast.index.texts import KINDS
-from holdfast.store.base import TranscriptRow
 from holdfast.transcript.reader import whole_file
+
+if TYPE_CHECKING:
+    from holdfast.store.base import TranscriptRow
 
 # As it stands in a brief, with or without its parentheses.
 _REF = re.compile(

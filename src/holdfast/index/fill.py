@@ -133,6 +133,7 @@ def _new_row(index: Index, source: Source) -> Row:
         "changed": 0,
         "calls": "{}",
         "compaction": 0,
+        "pieces": 0,
         "indexed": 0,
     }
 
@@ -167,4 +168,5 @@ def _add(index: Index, row: Row, lines: Iterator[tuple[int, bytes]]) -> None:
         found.append((ident, *indexed(text, file)))
     index.many("add_piece", rows)
     index.many("add_words", found)
+    row["pieces"] += len(rows)
     row["calls"], row["compaction"] = json.dumps(calls), compacted

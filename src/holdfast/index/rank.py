@@ -5,14 +5,6 @@ from __future__ import annotations
 from math import log
 from typing import NamedTuple
 
-# Words that say little, wherever they stand.
-_FILLER = frozenset(
-    {
-        "a", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "for", "from", "has",
-        "have", "how", "i", "in", "is", "it", "its", "not", "of", "on", "or", "that", "the", "this",
-        "to", "was", "we", "what", "when", "where", "which", "why", "will", "with", "you",
-    }
-)  # fmt: skip
 # What the user and the agent said weighs more than a file that was printed; a summary only repeats
 # what stands elsewhere, and an earlier lookup repeats itself.
 _KINDS = {
@@ -55,10 +47,9 @@ class Question(NamedTuple):
     weights: list[float]
 
 
-def weight_of(word: str, places: int) -> float:
+def weight_of(places: int) -> float:
     """What a word counts: a rare one much, one that stands everywhere little."""
-    weight = log(1.0 + (COMMON + 1) / (places + 0.5))
-    return weight * 0.1 if word in _FILLER else weight
+    return log(1.0 + (COMMON + 1) / (places + 0.5))
 
 
 def best_first(found: list[Found], question: Question, own: str) -> list[Found]:
@@ -101,9 +92,7 @@ def _near(low: str, question: Question) -> bool:
     """Whether the words that count stand together in one place."""
     at = _densest(low, question)
     around = low[max(0, at - NEARBY) : at + NEARBY]
-    weighed = zip(question.words, question.weights, strict=True)
-    counting = [word for word, weight in weighed if word not in _FILLER and weight > 0]
-    return bool(counting) and all(word in around for word in counting)
+    return all(word in around for word in question.words)
 
 
 def place_in(text: str, question: Question) -> int:

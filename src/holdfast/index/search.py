@@ -26,8 +26,13 @@ from holdfast.index.words import (
 
 # How many places of one word are looked at; a word with more of them is common.
 MOST_PLACES = 400
+# In how many pieces, the latest ones, words are looked for together. Further back a common word is
+# found only where a rarer one of the question stands too.
+RECENT = 50_000
+# How many words, the rarest ones, are looked for together.
+MOST_TOGETHER = 8
 # How many candidates are worth reading.
-MOST_READ = 60
+MOST_READ = 80
 # How many texts are looked through for signs that are no words.
 MOST_SCANNED = 2000
 
@@ -60,9 +65,12 @@ def search(
     lookup = _Lookup(index, scope, only)
     wanted, places = _places(lookup, terms(query))
     words = [term.text for term in wanted]
-    weights = [weight_of(word, len(places[word])) for word in words]
-    exact = lookup.places(phrase(query)) if len(wanted) > 1 else []
-    likely = _likely(places, weights, exact, _together(lookup, wanted, places))
+    weights = [weight_of(len(places[word])) for word in words]
+    since = _recent(index, scope) if len(wanted) > 1 else 0
+    together = _together(lookup, wanted, places, since)
+    # Fewer than that are all read, and then it shows which of them have the very phrase.
+    exact = lookup.places(phrase(query), since) if len(together) > MOST_READ else []
+    likely = _likely(places, weights, exact, together)
     likely = likely or lookup.holding(query.strip()[:LONGEST_QUERY].lower())
     question = Question(query.strip(), words, weights)
     ranked = best_first(_read(index, likely[:MOST_READ]), question, own)[:most]
@@ -74,6 +82,7 @@ class _Lookup:
 
     def __init__(self, index: Index, scope: ids.Range, only: Filter) -> None:
         self._index = index
+        self._low = scope[0]
         self._values = {
             "low": scope[0],
             "high": scope[1],
@@ -86,12 +95,14 @@ class _Lookup:
         self._file = only.file and match(storable(only.file))
         self._nowhere = bool(only.file) and not self._file
 
-    def places(self, asked: str) -> list[int]:
+    def places(self, asked: str, since: int = 0) -> list[int]:
+        """Ids from `since` on; without it, all that the scope holds."""
         if not asked or self._nowhere:
             return []
         if self._file:
             asked = f"({asked}) AND {self._file}"
-        values = {**self._values, "match": asked, "most": MOST_PLACES}
+        low = max(since, self._low)
+        values = {**self._values, "low": low, "match": asked, "most": MOST_PLACES}
         return [row["rowid"] for row in self._index.all(self._name, values)]
 
     def holding(self, text: str) -> list[int]:
@@ -100,6 +111,17 @@ class _Lookup:
             return []
         rows = self._index.all("latest_pieces", {**self._values, "most": MOST_SCANNED})
         return [row["id"] for row in rows if text and text in unpack(row["text"]).lower()]
+
+
+def _recent(index: Index, scope: ids.Range) -> int:
+    """The first id of the latest sessions, so many of them that they hold `RECENT` pieces."""
+    count = 0
+    numbers = (scope[0] // ids.PER_SESSION, scope[1] // ids.PER_SESSION)
+    for row in index.all("latest_transcripts", numbers):
+        count += row["pieces"]
+        if count >= RECENT:
+            return ids.of_transcript(row["number"])[0]
+    return scope[0]
 
 
 def _places(lookup: _Lookup, wanted: list[Term]) -> tuple[list[Term], Places]:
@@ -119,18 +141,18 @@ def _places(lookup: _Lookup, wanted: list[Term]) -> tuple[list[Term], Places]:
     return [*used.values()], places
 
 
-def _together(lookup: _Lookup, wanted: list[Term], places: Places) -> list[int]:
+def _together(lookup: _Lookup, wanted: list[Term], places: Places, since: int) -> list[int]:
     """Where as many of the words as possible stand together: the rarest are kept longest."""
-    there = [term for term in wanted if places[term.text]]
-    there.sort(key=lambda term: len(places[term.text]))
-    for count in range(len(there), 1, -1):
-        some = there[:count]
+    some = [term for term in wanted if places[term.text]]
+    some = sorted(some, key=lambda term: len(places[term.text]))[:MOST_TOGETHER]
+    while len(some) > 1:
         if all(len(places[term.text]) < MOST_PLACES for term in some):
             found = reduce(set.__and__, (set(places[term.text]) for term in some))
         else:
-            found = set(lookup.places(" AND ".join(f"({term.match})" for term in some)))
+            found = set(lookup.places(" AND ".join(f"({term.match})" for term in some), since))
         if found:
             return sorted(found, reverse=True)
+        some = some[: len(some) * 2 // 3]
     return []
 
 

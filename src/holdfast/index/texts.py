@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.redact import redact, redact_value
 from holdfast.transcript.events import decode
-from holdfast.transcript.model import Event
+
+if TYPE_CHECKING:
+    from holdfast.transcript.model import Event
 
 # An event's text beyond this is left out in the middle: 1 of 2,500 texts in real sessions.
 LONGEST = 64_000

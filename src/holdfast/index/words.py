@@ -11,17 +11,25 @@ import re
 from typing import NamedTuple
 
 # Scripts that are written without spaces, and Hangul, whose particles stick to the word.
-_SPACELESS = re.compile(
+_SPACELESS = (
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]+"
 )
 # Arrows, marks and emoji; tables are drawn with what is left out between them.
-_SIGNS = re.compile("[\u2190-\u24ff\u2580-\u2bff\U0001f000-\U0001faff]")
-_PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+")
-_WORD = re.compile(r"[^\W_]")
+_SIGNS = "[\u2190-\u24ff\u2580-\u2bff\U0001f000-\U0001faff]"
+_PARTS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+"
+_WORD = r"[^\W_]"
 _EDGES = "\"'`“”‘’«».,;:!?()[]{}<>*…"
 _ASCII_WORDS = bytes(sign if chr(sign).isalnum() and sign < 128 else 32 for sign in range(256))
-MOST_TERMS = 24
+MOST_TERMS = 16
+# Words that say little, wherever they stand.
+FILLER = frozenset(
+    {
+        "a", "an", "and", "are", "as", "at", "be", "by", "did", "do", "does", "for", "from", "has",
+        "have", "how", "i", "in", "is", "it", "its", "not", "of", "on", "or", "that", "the", "this",
+        "to", "was", "we", "what", "when", "where", "which", "why", "will", "with", "you",
+    }
+)  # fmt: skip
 LONGEST_QUERY = 4000
 LONGEST_TERM = 200
 
@@ -38,16 +46,16 @@ def indexed(text: str, also: str = "") -> tuple[str, str]:
     more = [also] if also else []
     more += [" ".join(parts_of(word)) for word in _joined_words(text)]
     if not text.isascii():
-        more += [_pairs(run) for run in dict.fromkeys(_SPACELESS.findall(text))]
-        more += [_sign(found) for found in dict.fromkeys(_SIGNS.findall(text))]
+        more += [_pairs(run) for run in dict.fromkeys(re.findall(_SPACELESS, text))]
+        more += [_sign(found) for found in dict.fromkeys(re.findall(_SIGNS, text))]
         # Runs of such a script would be one long word each, which nobody types.
-        text = _SPACELESS.sub(" ", text)
+        text = re.sub(_SPACELESS, " ", text)
     return text, "\n".join(more)
 
 
 def parts_of(word: str) -> list[str]:
     """The parts of a camelCase name; one part if it is none."""
-    return _PARTS.findall(word)
+    return re.findall(_PARTS, word)
 
 
 def _joined_words(text: str) -> list[str]:
@@ -70,16 +78,20 @@ def _sign(sign: str) -> str:
 
 
 def terms(query: str) -> list[Term]:
-    """The words of a question. Whatever is typed is data: FTS5 sees quoted words only."""
+    """The words of a question. Whatever is typed is data: FTS5 sees quoted words only.
+
+    Of very many words the longest count, and those that say little only if there are no others.
+    """
     found: dict[str, Term] = {}
     for chunk in storable(query[:LONGEST_QUERY]).split():
         text = chunk.strip(_EDGES)[:LONGEST_TERM]
-        asked = match(text) or match(chunk[:LONGEST_TERM])
-        if asked:
+        if asked := match(text) or match(chunk[:LONGEST_TERM]):
             found.setdefault(text.lower(), Term(text.lower(), asked))
-        if len(found) >= MOST_TERMS:
-            break
-    return [*found.values()]
+    telling = [term for term in found.values() if term.text not in FILLER]
+    if len(telling) > MOST_TERMS:
+        longest = {*sorted(telling, key=lambda term: -len(term.text))[:MOST_TERMS]}
+        telling = [term for term in telling if term in longest]
+    return telling or [*found.values()][:MOST_TERMS]
 
 
 def pieces_of(term: Term) -> list[Term]:
@@ -93,14 +105,14 @@ def pieces_of(term: Term) -> list[Term]:
 
 def beginning(term: Term) -> str:
     """Words that begin like this one."""
-    return f"{_quoted(term.text)} *" if _WORD.search(term.text) else term.match
+    return f"{_quoted(term.text)} *" if re.search(_WORD, term.text) else term.match
 
 
 def phrase(query: str) -> str:
     """The whole question as one phrase, if FTS5 can have one; else nothing."""
     text = storable(query[:LONGEST_QUERY]).strip()
-    spaceless = not text.isascii() and _SPACELESS.search(text)
-    return "" if spaceless or not _WORD.search(text) else _quoted(text)
+    spaceless = not text.isascii() and re.search(_SPACELESS, text)
+    return "" if spaceless or not re.search(_WORD, text) else _quoted(text)
 
 
 def storable(text: str) -> str:
@@ -114,10 +126,10 @@ def match(text: str) -> str:
     """What must be there for this word to be there."""
     needed = []
     if not text.isascii():
-        needed += [_runs(run) for run in _SPACELESS.findall(text)]
-        needed += [_quoted(_sign(found)) for found in _SIGNS.findall(text)]
-        text = _SPACELESS.sub(" ", text)
-    if _WORD.search(text):
+        needed += [_runs(run) for run in re.findall(_SPACELESS, text)]
+        needed += [_quoted(_sign(found)) for found in re.findall(_SIGNS, text)]
+        text = re.sub(_SPACELESS, " ", text)
+    if re.search(_WORD, text):
         words = re.findall(r"[A-Za-z0-9]+", text)
         parts = [part for word in words for part in parts_of(word)]
         # A name in camelCase is also found where it is written in another way.

@@ -12,17 +12,21 @@ SELECT t.*, p.path AS project
 FROM transcripts t JOIN projects p ON p.number = t.number >> 15
 ORDER BY t.number;
 
+-- name: latest_transcripts
+SELECT number, pieces FROM transcripts WHERE number BETWEEN ? AND ? ORDER BY number DESC;
+
 -- name: last_number
 SELECT max(number) AS number FROM transcripts WHERE number BETWEEN ? AND ?;
 
 -- name: save_transcript
 INSERT INTO transcripts
-    (number, session, path, cursor, size, changed, calls, compaction, indexed)
+    (number, session, path, cursor, size, changed, calls, compaction, pieces, indexed)
 VALUES
-    (:number, :session, :path, :cursor, :size, :changed, :calls, :compaction, :indexed)
+    (:number, :session, :path, :cursor, :size, :changed, :calls, :compaction, :pieces,
+     :indexed)
 ON CONFLICT (session) DO UPDATE
 SET number = :number, path = :path, cursor = :cursor, size = :size, changed = :changed,
-    calls = :calls, compaction = :compaction, indexed = :indexed;
+    calls = :calls, compaction = :compaction, pieces = :pieces, indexed = :indexed;
 
 -- name: add_piece
 INSERT INTO pieces (id, kind, tool, file, at, text) VALUES (?, ?, ?, ?, ?, ?);
@@ -72,6 +76,3 @@ WHERE p.id BETWEEN :low AND :high
     AND p.at >= :since
     AND (NOT :before OR (p.id >> 6 & 33554431) < t.compaction)
 ORDER BY p.id DESC LIMIT :most;
-
--- name: count_pieces
-SELECT count(*) AS pieces, coalesce(max(id), 0) AS last FROM pieces WHERE id BETWEEN ? AND ?;

@@ -19,7 +19,8 @@ CREATE TABLE transcripts (
     calls TEXT NOT NULL,
     -- The line of the last compaction, or 0.
     compaction INTEGER NOT NULL,
-    -- How many bytes of text were indexed.
+    -- How many pieces were indexed, and how many bytes of text.
+    pieces INTEGER NOT NULL,
     indexed INTEGER NOT NULL
 );
 

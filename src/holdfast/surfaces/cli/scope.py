@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import argparse
 import os
+from typing import TYPE_CHECKING
 
 from holdfast.actions.lookup import Scope, asking
 from holdfast.actions.project import project_of
 from holdfast.errors import NoSuchRecord
-from holdfast.store.base import Store
 from holdfast.surfaces.cli.sessions import here
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Store
 
 
 def add_scope_arguments(
