@@ -24,6 +24,7 @@ COMMANDS = {
     "recover": ("recover", "fold transcripts from before Holdfast was installed"),
     "recall": ("recall", "look up words, or a line that a brief refers to"),
     "show": ("show", "the raw transcript line that a ref names"),
+    "timeline": ("timeline", "a session as a person reads it: turns, edits, tests, commits"),
     "index": ("index", "how far the index for `recall` is; make it anew"),
     "snapshots": ("snapshots", "the saved states of a session"),
     "snapshot": ("snapshot", "show one saved state"),
