@@ -50,6 +50,7 @@ VARIABLES = {
     "CLAUDE_CONFIG_DIR": "Claude Code's own: where its user settings are, instead of `~/.claude`",
     "CLAUDE_CODE_SESSION_ID": "set by Claude Code in what it runs: the session that commands are "
     "about unless told otherwise",
+    "CLAUDE_PROJECT_DIR": "set by Claude Code: the folder whose project the MCP server looks into",
     "NO_COLOR": "no colours, whatever the terminal can do",
     "TMPDIR": "where the log goes when the home cannot be written",
 }

@@ -208,6 +208,7 @@ def test_transcripts_are_listed_without_their_states(store: Store) -> None:
             "project": "/ab",
             "transcript": "/logs/s2.jsonl",
             "seen_at": 1.0,
+            "ended_at": None,
         }
     ]
 

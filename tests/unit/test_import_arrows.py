@@ -46,6 +46,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Packages of others, and the one part that may use each: nothing that a hook imports.
 THEIRS = {
     ("rich", "surfaces"),
+    ("mcp", "surfaces"),
+    ("pydantic", "surfaces"),
     ("tree_sitter", "eval"),
     ("tree_sitter_bash", "eval"),
 }

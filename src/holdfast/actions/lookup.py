@@ -53,9 +53,18 @@ def open_desk(store: Store, path: str, scope: Scope, now: float) -> Iterator[Des
 
 
 def asking(
-    store: Store, project: str, *, session: str | None = None, calling: str | None = None
+    store: Store,
+    project: str,
+    *,
+    session: str | None = None,
+    calling: str | None = None,
+    is_open: bool = False,
 ) -> TranscriptRow | None:
-    """The session that asks: by id, else the one calling, else the project's latest."""
+    """The session that asks: by id, else the one calling, else the project's latest.
+
+    A process that outlives sessions may be told of one that has ended: with `is_open` it does not
+    count as calling.
+    """
     rows = store.transcripts(None if session or calling else project)
     if session:
         row = refs.named(rows, session)
@@ -63,6 +72,8 @@ def asking(
             raise NoSuchRecord(f"session {session}", hint="`holdfast status --all` lists them")
         return row
     row = refs.named(rows, calling) if calling else None
+    if row is not None and is_open and row["ended_at"] is not None:
+        project, row = row["project"], None
     return row or next((row for row in rows if row["project"] == project), None)
 
 

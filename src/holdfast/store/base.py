@@ -30,6 +30,7 @@ class TranscriptRow(TypedDict):
     project: str
     transcript: str
     seen_at: float
+    ended_at: float | None
 
 
 class SnapshotRow(TypedDict):

@@ -8,7 +8,7 @@ SELECT * FROM sessions WHERE project = ? ORDER BY seen_at DESC LIMIT ?;
 SELECT * FROM sessions ORDER BY seen_at DESC LIMIT ?;
 
 -- name: transcripts
-SELECT id, host, project, transcript, seen_at FROM sessions
+SELECT id, host, project, transcript, seen_at, ended_at FROM sessions
 WHERE :project IS NULL OR project = :project
 ORDER BY seen_at DESC;
 

@@ -28,6 +28,7 @@ COMMANDS = {
     "index": ("index", "how far the index for `recall` is; make it anew"),
     "snapshots": ("snapshots", "the saved states of a session"),
     "snapshot": ("snapshot", "show one saved state"),
+    "mcp": ("mcp", "for hosts: the lookups as tools, over MCP on stdin and stdout"),
     "demo": ("demo", "see save → compact → restore on an example session"),
     "statusline": ("", "for hosts: one line for the status bar, payload on stdin"),
     "hook": ("", "for hosts: one hook payload on stdin"),
