@@ -115,7 +115,7 @@ def _piece(event: Event, calls: Calls, *, whole: bool = False) -> Piece | None:
 
 def _called(event: Event, calls: Calls) -> tuple[str, str, str]:
     given, tool = event["input"], event["name"]
-    file = next((word for key in FILE_KEYS if isinstance(word := given.get(key), str)), "")
+    file = redact(next((word for key in FILE_KEYS if isinstance(word := given.get(key), str)), ""))
     command = given.get("command")
     looked_up = tool.startswith("mcp__holdfast__") or (
         isinstance(command, str) and any(mark in command for mark in LOOKUPS)

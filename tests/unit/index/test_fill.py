@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.errors import StoreUnavailable
 from holdfast.index import fill, ids
-from holdfast.index.database import Index, delete
+from holdfast.index.database import Index, delete, unpack
 from holdfast.index.fill import Source, forget, is_behind
 
 from .transcripts import BOUNDARY, NOW, answered, append, called, filled, lines, said
@@ -221,3 +221,20 @@ def test_a_line_of_very_many_parts_is_read_as_far_as_it_goes(index: Index, path:
     assert lines(index, "part3") == [1]
     assert lines(index, "part199") == []
     assert lines(index, "after") == [2]
+
+
+def test_nothing_in_it_holds_a_secret(index: Index, path: Path) -> None:
+    token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
+    append(
+        path,
+        said(f"use {token}"),
+        called("t1", "Read", file_path=f"/tmp/{token}/x.py"),
+        answered("t1", f"token={token}"),
+        called("t2", "Bash", command=f"curl -u x:{token}", path=f"/srv/{token}"),
+    )
+    filled(index, path)
+    rows = index.all("pieces_between", ids.EVERYTHING) + index.all("transcripts")
+    kept = json.dumps([{**row, "text": unpack(row.get("text", ""))} for row in rows])
+    assert len(rows) == 5
+    assert token[4:] not in kept
+    assert lines(index, token) == lines(index, token[4:]) == []
