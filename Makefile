@@ -24,9 +24,10 @@ lint: $(VENV)/.holdfast-test ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.holdfast-test ## measure the hooks and the fold, as ratios
+bench: $(VENV)/.holdfast-test ## measure the hooks, the fold and lookups, as ratios
 	$(BIN)/python -m bench.hooks
 	$(BIN)/python -m bench.fold
+	$(BIN)/python -m bench.recall
 
 docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
 	$(BIN)/python -m docs.reference.generate

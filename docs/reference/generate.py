@@ -58,6 +58,7 @@ VARIABLES = {
     "CLAUDE_CONFIG_DIR": "Claude Code's own: where its user settings are, instead of `~/.claude`",
     "CLAUDE_CODE_SESSION_ID": "set by Claude Code in what it runs: the session that commands are "
     "about unless told otherwise",
+    "CLAUDE_PROJECT_DIR": "set by Claude Code: the folder whose project the MCP server looks into",
     "NO_COLOR": "no colours, whatever the terminal can do",
     "TMPDIR": "where the log goes when the home cannot be written",
 }
@@ -143,6 +144,7 @@ def _files() -> list[tuple[str, str]]:
     chosen = settings.Settings("", settings.DEFAULTS, ())
     return [
         (f"`{chosen.database}`", "the store; a damaged one is set aside beside it"),
+        (f"`{chosen.index}`", "the index that `recall` searches; it can be deleted at any time"),
         (
             f"`{chosen.log}`",
             f"what went wrong in silence; at {log.LARGEST >> 20} MB it becomes `{chosen.log}.1`",

@@ -195,6 +195,24 @@ def test_a_session_ends_and_is_opened_again(store: Store) -> None:
     assert reopened["ended_at"] is None
 
 
+def test_transcripts_are_listed_without_their_states(store: Store) -> None:
+    for number, (session, project) in enumerate([("s1", "/a"), ("s2", "/ab"), ("s3", "/a")]):
+        save(store, session, project=project, now=float(number))
+    assert [row["id"] for row in store.transcripts("/a")] == ["s3", "s1"]
+    assert [row["id"] for row in store.transcripts(None)] == ["s3", "s2", "s1"]
+    assert store.transcripts("/b") == []
+    assert store.transcripts("/ab") == [
+        {
+            "id": "s2",
+            "host": "claude-code",
+            "project": "/ab",
+            "transcript": "/logs/s2.jsonl",
+            "seen_at": 1.0,
+            "ended_at": None,
+        }
+    ]
+
+
 def test_sessions_are_listed_newest_first_and_by_exact_project(store: Store) -> None:
     for n, project in enumerate(["/srv/a", "/srv/ab", "/srv/a", "/srv/a/b"], 1):
         save(store, f"s{n}", project=project, now=float(n))

@@ -18,7 +18,7 @@ ROOT = Path(holdfast.__file__).parent
 
 # Small pure modules that anyone may use.
 COMMON = {"errors", "redact", "quick_json"}
-LOWER = {"hosts", "transcript", "state", "names", "store", "brief", "views"}
+LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views"}
 BELOW_ACTIONS = {*LOWER, "settings", "log", *COMMON, ""}
 
 # Which parts of Holdfast a part may import, besides itself.
@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "brief": {"state", *COMMON},
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
+    "index": {"transcript", *COMMON},
     "example": COMMON,
     "eval": BELOW_ACTIONS,
     "actions": {*BELOW_ACTIONS, "example"},
@@ -46,6 +47,8 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Packages of others, and the one part that may use each: nothing that a hook imports.
 THEIRS = {
     ("rich", "surfaces"),
+    ("mcp", "surfaces"),
+    ("pydantic", "surfaces"),
     ("tree_sitter", "eval"),
     ("tree_sitter_bash", "eval"),
     # Whichever of the two can unpack .zst; neither is needed.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from holdfast.actions.recall import recall
+from holdfast.actions.lookup import look_up_in_file
 from holdfast.errors import HoldfastError, NoSuchRecord
 from holdfast.state.model import State
 from holdfast.store.base import SessionRow, SnapshotRow, Store
@@ -96,7 +96,7 @@ def _from_log(row: SessionRow, state: State, number: int) -> str:
     if not told or not told[0]["summary_line"]:
         return ""
     try:
-        found = recall(row["transcript"], f"L{told[0]['summary_line']}", WHOLE_SUMMARY)
+        found = look_up_in_file(row["transcript"], f"L{told[0]['summary_line']}", WHOLE_SUMMARY)
     except HoldfastError:
         return ""
     return "\n".join(hit.text for hit in found.hits if hit.kind == "summary")

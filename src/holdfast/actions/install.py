@@ -6,8 +6,9 @@ import json
 import os
 import shlex
 import sys
+from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Protocol
 
 import holdfast
 from holdfast.actions import install_record, settings_file
@@ -40,6 +41,8 @@ class Change:
     clean: str | None = None
     """What the file is, or was, without us."""
     splices: tuple[Splice, ...] = ()
+    containers: tuple[str, ...] = ()
+    """What of the places for our entries was there before."""
     folders: tuple[str, ...] = ()
     """Folders that the install makes, and that the uninstall of its file takes away."""
 
@@ -82,12 +85,20 @@ def plan_install(path: str, version: str, home: str, asked: Options | None = Non
         # Entries of an earlier install go first, so that they are never doubled.
         without = plan_uninstall(path, home)
         clean, folders = without.after, without.folders
+    containers = hook_settings.containers(hook_settings.parse(clean or "", path))
     after, splices = hook_settings.add(clean or "", wanted)
     if options.statusline:
         after, more = statusline_settings.add(after, statusline_command())
         splices += more
     hook_settings.parse(after, path)
-    return replace(plan, after=after, clean=clean, splices=tuple(splices), folders=folders)
+    return replace(
+        plan,
+        after=after,
+        clean=clean,
+        splices=tuple(splices),
+        containers=tuple(containers),
+        folders=folders,
+    )
 
 
 def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]]) -> Options:
@@ -145,35 +156,45 @@ def install(change: Change, home: str) -> None:
 
 
 def _record(change: Change, after: str) -> Record:
-    clean = hook_settings.parse(change.clean or "", change.path)
     return Record(
         path=change.path,
         existed=change.clean is not None,
         before=digest(change.clean or ""),
         after=digest(after),
         splices=change.splices,
-        containers=tuple(hook_settings.containers(clean)),
+        containers=change.containers,
         folders=change.folders,
     )
 
 
-def plan_uninstall(path: str, home: str) -> Change:
+class Shape(Protocol):
+    """How our entries stand in a kind of file: `hook_settings`, `mcp_settings`."""
+
+    def parse(self, text: str, path: str) -> dict[str, Any]: ...
+
+    def registered(self, settings: dict[str, Any]) -> dict[str, Any]: ...
+
+    def take_out(self, text: str, keep: Collection[str] = ()) -> str: ...
+
+
+def plan_uninstall(path: str, home: str, shape: Shape = hook_settings) -> Change:
     """What uninstalling would do: exact if nobody changed the file since, else entry by entry."""
     before = settings_file.read(path)
     if before is None:
         return Change(path=path, before=None, after=None)
-    settings = hook_settings.parse(before, path)
+    settings = shape.parse(before, path)
     known = install_record.known(home, path)
-    after = hook_settings.take_out(before, known.containers if known else ())
-    after = statusline_settings.take_out(after)
+    after = shape.take_out(before, known.containers if known else ())
+    if shape is hook_settings:
+        after = statusline_settings.take_out(after)
     plan = Change(
-        path=path, before=before, after=after, events=tuple(hook_settings.registered(settings)),
+        path=path, before=before, after=after, events=tuple(shape.registered(settings)),
         note="only our entries go: it is not as the install left it",
     )  # fmt: skip
     if known is None or not plan.is_needed:
         return plan
     unchanged = digest(before) == known.after
-    if not known.existed and (unchanged or not hook_settings.parse(after, path)):
+    if not known.existed and (unchanged or not shape.parse(after, path)):
         note = "the install made this file, so it goes"
         return replace(plan, after=None, folders=known.folders, note=note)
     original = before

@@ -1,148 +1,161 @@
-"""Look up what is not in the brief: a line by its number, or lines by their words."""
+"""Look up what is not in the brief: a line by its ref, or anything by its words."""
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Iterable, Iterator
-from math import log
-from typing import Any, NamedTuple
+import os
+import time
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 
+from holdfast.actions import refs
+from holdfast.actions.refs import Ref
 from holdfast.brief.tokens import cost
-from holdfast.errors import NoSuchRecord
+from holdfast.errors import NotATranscript
+from holdfast.index import texts
+from holdfast.index.database import Index
+from holdfast.index.excerpt import excerpt
+from holdfast.index.ids import Range
+from holdfast.index.rank import Found
+from holdfast.index.search import ANYTHING, Filter, search
 from holdfast.redact import redact
-from holdfast.state.wording import words
-from holdfast.transcript.events import decode
-from holdfast.transcript.model import Event
-from holdfast.transcript.reader import whole_file
 
-# As it stands in a brief, with or without its parentheses.
-REF = re.compile(r"\(?[Ll](\d{1,9})(?:\s*[-–]\s*[Ll]?(\d{1,9}))?\)?", re.ASCII)
-AROUND = 200
-MOST_HITS = 50
-MOST_WORDS = 30
-# What the user and the agent said weighs more than a file that was printed; a summary, or a
-# brief of ours, only repeats what stands elsewhere.
-WEIGHT = {"prompt": 0.3, "reply": 0.3, "summary": -0.3, "injected": -0.3}
+MOST_HITS = 20
 
 
 class Hit(NamedTuple):
+    """Something found: where it stands, and its exact text or the part of it that matters."""
+
+    session: str
     line: int
     kind: str
     text: str
+    tool: str = ""
+    at: int = 0
+    before: bool = False
+    is_copy: bool = False
+    """Whether the transcript is gone, so that the stored copy answers."""
 
 
-class Recalled(NamedTuple):
+class Answer(NamedTuple):
     hits: list[Hit]
     left_out: int
     """How many more there are that the budget does not hold."""
+    notes: tuple[str, ...] = ()
+    """What whoever asks should know about it."""
 
 
-def recall(transcript: str, query: str, max_tokens: int) -> Recalled:
-    """The best hits that fit, without secrets; a ref gives exactly its lines."""
-    asked = REF.fullmatch(query.strip())
-    if asked:
-        first = int(asked[1])
-        return _fitting(_lines(transcript, first, int(asked[2] or first)), max_tokens)
-    return _fitting(_search(transcript, query), max_tokens)
-
-
-def printed(hit: Hit) -> str:
-    """A hit as an agent is shown it; the budget is counted on this."""
-    return f"L{hit.line} {hit.kind}\n{hit.text}\n"
-
-
-def _lines(transcript: str, first: int, last: int) -> list[Hit]:
-    hits: list[Hit] = []
-    count = 0
-    for number, raw in whole_file(transcript, last):
-        count = number
-        if number >= first:
-            told = [*_hits(decode([(number, raw)]))]
-            hits += told or [Hit(number, "line", redact(raw.decode("utf-8", "replace")))]
+def at_ref(index: Index | None, session: str, path: str, ref: Ref, max_tokens: int) -> Answer:
+    """Exactly the lines of a ref; where the transcript has lost them, what the index kept."""
+    try:
+        hits = [*_events(session, path, ref)]
+    except NotATranscript:
+        hits = []
     if not hits:
-        asked = f"line L{first}" if last == first else f"lines L{first}-{last}"
-        raise NoSuchRecord(f"{transcript} has no {asked}", hint=f"lines L1 to L{count} were read")
-    return hits
+        hits = [
+            Hit(session, copy.line, copy.kind, copy.text, copy.tool, copy.at, is_copy=True)
+            for copy in refs.copies(index, session, ref)
+        ]
+    if not hits:
+        raise refs.missing(path, ref)
+    return fitting(hits, max_tokens, session)
 
 
-def _search(transcript: str, query: str) -> list[Hit]:
-    phrase = query.strip().lower()
-    wanted = [*dict.fromkeys(words(query).split())][:MOST_WORDS] or [phrase]
-    found = []
-    for hit in _hits(decode(whole_file(transcript))):
-        low = hit.text.lower()
-        there = frozenset(word for word in wanted if word in low)
-        if there:
-            found.append((hit, there, phrase in low))
-    weights = _weights(wanted, [there for _, there, _ in found])
-    scored = [
-        (
-            sum(weights[word] for word in there) + exact + WEIGHT.get(hit.kind, 0.0),
-            hit.line,
-            _around(hit, phrase, max(there, key=lambda word: (weights[word], word))),
-        )
-        for hit, there, exact in found
-    ]
-    scored.sort(key=lambda entry: entry[:2], reverse=True)
-    return [hit for _, _, hit in scored[:MOST_HITS]]
+def by_words(
+    index: Index,
+    query: str,
+    scope: Range | None,
+    max_tokens: int,
+    *,
+    only: Filter = ANYTHING,
+    own: str = "",
+) -> Answer:
+    """The best hits that fit, without secrets, with the original lines around each."""
+    if scope is None:
+        return Answer([], 0)
+    found = search(index, query, scope, only=only, own=own, most=3 * MOST_HITS)
+    is_gone = _gone(index)
+    hits: dict[tuple[str, str], Hit] = {}
+    for piece in found:
+        hit = _hit(piece, is_copy=is_gone(piece.session))
+        # The same words at many places are one hit: the best of them.
+        hits.setdefault((hit.kind, hit.text), hit)
+    return fitting([*hits.values()][:MOST_HITS], max_tokens, own)
 
 
-def _weights(wanted: list[str], found: list[frozenset[str]]) -> dict[str, float]:
-    """What each word counts, one in all: a word that stands in every line tells little."""
-    rarity = {
-        word: log(1 + len(found) / (1 + sum(word in there for there in found))) for word in wanted
-    }
-    whole = sum(rarity.values())
-    return {word: value / whole if whole else 0.0 for word, value in rarity.items()}
+def printed(hit: Hit, own: str = "") -> str:
+    """A hit as an agent is shown it; the budget is counted on this."""
+    return f"{heading(hit, own)}\n{hit.text}\n"
 
 
-def _around(hit: Hit, phrase: str, word: str) -> Hit:
-    """The text around the place that matches."""
-    low = hit.text.lower()
-    at = low.find(phrase)
-    at, length = (at, len(phrase)) if at >= 0 else (low.find(word), len(word))
-    start, end = max(0, at - AROUND), at + length + AROUND
-    lead, tail = "…" if start else "", "…" if end < len(hit.text) else ""
-    return Hit(hit.line, hit.kind, lead + hit.text[start:end].strip() + tail)
+def heading(hit: Hit, own: str = "") -> str:
+    """Where a hit stands and what it is, in one line."""
+    when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(hit.at)) if hit.at else ""
+    told = [reference(hit, own), hit.kind, hit.tool, when, "(stored copy)" if hit.is_copy else ""]
+    return " ".join(filter(None, told))
 
 
-def _hits(events: Iterable[Event]) -> Iterator[Hit]:
-    """Redacted before anything is searched or cut: half a secret would not be known as one."""
-    for event in events:
-        text = event.get("text", "")
-        if event["kind"] == "tool_call":
-            text = f"{event['name']} {_readable(event['input'])}"
-        if text:
-            yield Hit(event["line"], event["kind"], redact(text))
+def reference(hit: Hit, own: str = "") -> str:
+    """A ref that opens this hit from the session that asks."""
+    return f"L{hit.line}" if hit.session in ("", own) else f"{hit.session}:L{hit.line}"
 
 
-def _readable(given: dict[str, Any]) -> str:
-    if list(given) in (["command"], ["command", "description"]):
-        return str(given["command"])
-    return json.dumps(given, ensure_ascii=False)
+def _events(session: str, path: str, ref: Ref) -> Iterator[Hit]:
+    """The events of these lines as they stand in the transcript; a line without any, as it is."""
+    for number, raw in refs.raw_lines(path, ref):
+        told = [
+            Hit(session, number, piece.kind, piece.text, piece.tool, piece.seconds)
+            for piece in texts.whole_pieces(number, raw)
+        ]
+        yield from told or [Hit(session, number, "line", redact(raw.decode("utf-8", "replace")))]
 
 
-def _fitting(hits: list[Hit], max_tokens: int) -> Recalled:
+def _hit(piece: Found, *, is_copy: bool) -> Hit:
+    return Hit(
+        piece.session,
+        piece.line,
+        piece.kind,
+        excerpt(piece.text, piece.place),
+        piece.tool,
+        piece.at,
+        piece.before,
+        is_copy,
+    )
+
+
+def _gone(index: Index) -> Callable[[str], bool]:
+    """Tells of a session whether its transcript is gone."""
+    known: dict[str, bool] = {}
+
+    def is_gone(session: str) -> bool:
+        if session not in known:
+            row = index.one("transcript", (session,))
+            known[session] = row is not None and not os.path.exists(row["path"])
+        return known[session]
+
+    return is_gone
+
+
+def fitting(hits: list[Hit], max_tokens: int, own: str = "") -> Answer:
     """As many as the budget holds; the first is cut rather than left out."""
     room = float(max_tokens)
     kept: list[Hit] = []
     for hit in hits:
-        if cost(printed(hit)) > room:
+        if cost(printed(hit, own)) > room:
             if kept:
                 break
-            hit = _cut(hit, room)
+            hit = _cut(hit, room, own)
         kept.append(hit)
-        room -= cost(printed(hit))
-    return Recalled(kept, len(hits) - len(kept))
+        room -= cost(printed(hit, own))
+    notes = (f"(stored copy): {refs.COPIED}",) if any(hit.is_copy for hit in kept) else ()
+    return Answer(kept, len(hits) - len(kept), notes)
 
 
-def _cut(hit: Hit, room: float) -> Hit:
+def _cut(hit: Hit, room: float, own: str) -> Hit:
     """No longer than the room; of a budget for nothing at least the reference is left."""
     length = min(len(hit.text), int(4 * room))
     while length:
-        shorter = Hit(hit.line, hit.kind, hit.text[:length].rstrip() + "…")
-        if cost(printed(shorter)) <= room:
+        shorter = hit._replace(text=hit.text[:length].rstrip() + "…")
+        if cost(printed(shorter, own)) <= room:
             return shorter
         length = length * 9 // 10
-    return Hit(hit.line, hit.kind, "…")
+    return hit._replace(text="…", tool="", at=0)

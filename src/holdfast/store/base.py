@@ -22,6 +22,17 @@ class SessionRow(TypedDict):
     ended_at: float | None
 
 
+class TranscriptRow(TypedDict):
+    """A session without its state: where its transcript is."""
+
+    id: str
+    host: str
+    project: str
+    transcript: str
+    seen_at: float
+    ended_at: float | None
+
+
 class SnapshotRow(TypedDict):
     id: str
     session: str
@@ -65,6 +76,9 @@ class Store(Protocol):
     def session(self, session: str) -> SessionRow | None: ...
 
     def sessions(self, project: str | None, most: int = 50) -> list[SessionRow]: ...
+
+    def transcripts(self, project: str | None) -> list[TranscriptRow]:
+        """Every session's transcript, the latest first; of one project or of all."""
 
     def save_session(
         self,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.state.model import State
-    from holdfast.store.base import CompactionRow, SessionRow, SnapshotRow
+    from holdfast.store.base import CompactionRow, SessionRow, SnapshotRow, TranscriptRow
     from holdfast.transcript.model import Cursor
 
 
@@ -76,6 +76,10 @@ class SQLiteStore:
         if project is None:
             return [_session(row) for row in self._all("all_sessions", (most,))]
         return [_session(row) for row in self._all("sessions_of", (project, most))]
+
+    def transcripts(self, project: str | None) -> list[TranscriptRow]:
+        values = {"project": _storable(project)}
+        return self._run(self._queries["transcripts"], values)[0]  # type: ignore[return-value]
 
     def save_session(
         self,

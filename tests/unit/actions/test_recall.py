@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast import example
-from holdfast.actions.recall import Hit, printed, recall
+from holdfast.actions.lookup import look_up_in_file as recall
+from holdfast.actions.recall import Hit, printed
 from holdfast.brief.tokens import estimate
 from holdfast.errors import NoSuchRecord, NotATranscript
 
@@ -49,8 +50,8 @@ def write(path: Path, *lines: dict[str, Any] | str) -> str:
 
 def test_a_ref_opens_exactly_its_line(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", said("one"), said("two", "assistant"), result("three"))
-    assert recall(path, "L2", 800).hits == [Hit(2, "reply", "two")]
-    assert recall(path, "L3", 800).hits == [Hit(3, "tool_result", "three")]
+    assert recall(path, "L2", 800).hits == [Hit("", 2, "reply", "two")]
+    assert recall(path, "L3", 800).hits == [Hit("", 3, "tool_result", "three")]
 
 
 @pytest.mark.parametrize("ref", ["L2-3", "L2-L3", "(L2-3)", "l2 - l3", " L2–3 "])
@@ -68,8 +69,10 @@ def test_every_ref_of_the_example_opens(story: str) -> None:
 
 def test_a_line_without_words_is_shown_as_it_is(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", {"type": "mode", "mode": "normal"}, "not JSON {", said("x"))
-    assert recall(path, "L1", 800).hits == [Hit(1, "line", '{"type": "mode", "mode": "normal"}')]
-    assert recall(path, "L2", 800).hits == [Hit(2, "line", "not JSON {")]
+    assert recall(path, "L1", 800).hits == [
+        Hit("", 1, "line", '{"type": "mode", "mode": "normal"}')
+    ]
+    assert recall(path, "L2", 800).hits == [Hit("", 2, "line", "not JSON {")]
 
 
 @pytest.mark.parametrize("ref", ["L0", "L4", "L999999999", "L3-2", "L4-9"])
@@ -113,7 +116,7 @@ def test_what_was_said_goes_before_what_was_printed(tmp_path: Path) -> None:
 
 
 def test_of_equals_the_latest_comes_first(tmp_path: Path) -> None:
-    path = write(tmp_path / "t.jsonl", said("retry now"), said("retry now"))
+    path = write(tmp_path / "t.jsonl", said("retry it now"), said("now retry it"))
     assert [hit.line for hit in recall(path, "retry", 800).hits] == [2, 1]
 
 
@@ -129,7 +132,7 @@ def test_signs_without_words_are_found_too(tmp_path: Path) -> None:
 
 
 def test_nothing_found_is_nothing(story: str) -> None:
-    assert recall(story, "xylophone zeppelin", 800) == ([], 0)
+    assert recall(story, "xylophone zeppelin", 800).hits == []
 
 
 def test_a_query_of_100_kb_is_answered_quickly(tmp_path: Path) -> None:
@@ -137,7 +140,7 @@ def test_a_query_of_100_kb_is_answered_quickly(tmp_path: Path) -> None:
     many = " ".join(f"word{number}" for number in range(12_000))
     started = time.monotonic()
     for query in (many, "jitter " * 15_000, "x" * 100_000):
-        assert recall(path, query, 800) == ([], 0)
+        assert recall(path, query, 800).hits == []
     assert time.monotonic() - started < 5
 
 
@@ -158,7 +161,7 @@ def test_a_secret_is_never_shown(tmp_path: Path, query: str) -> None:
 @pytest.mark.parametrize("query", ["L1-237", "jitter", "the", "L160", "make test-fast"])
 @pytest.mark.parametrize("budget", [10, 11, 25, 60, 300, 800, 5000])
 def test_the_budget_is_respected(story: str, query: str, budget: int) -> None:
-    hits, left_out = recall(story, query, budget)
+    hits, left_out, _ = recall(story, query, budget)
     assert hits
     assert estimate("".join(map(printed, hits))) <= budget
     if budget == 10:
@@ -170,13 +173,13 @@ def test_the_budget_is_respected(story: str, query: str, budget: int) -> None:
 def test_the_budget_is_respected_for_any_text(text: str, budget: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = write(Path(folder) / "t.jsonl", said(f"x {text}"), said("x y"))
-        hits, _ = recall(path, "x", budget)
+        hits = recall(path, "x", budget).hits
         assert estimate("".join(map(printed, hits))) <= budget
 
 
 def test_the_first_hit_is_cut_rather_than_left_out(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", said("word " * 5000))
-    hits, _ = recall(path, "L1", 100)
+    hits = recall(path, "L1", 100).hits
     assert hits[0].text.startswith("word word")
     assert hits[0].text.endswith("…")
     assert estimate(printed(hits[0])) > 80
@@ -184,7 +187,7 @@ def test_the_first_hit_is_cut_rather_than_left_out(tmp_path: Path) -> None:
 
 def test_what_does_not_fit_is_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", *[said("some words here " * 5)] * 10)
-    hits, left_out = recall(path, "L1-10", 100)
+    hits, left_out, _ = recall(path, "L1-10", 100)
     assert len(hits) + left_out == 10
     assert 0 < len(hits) < 10
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.actions.recall import printed, recall
+from holdfast.actions.lookup import look_up_in_file
+from holdfast.actions.recall import printed
 from holdfast.actions.transcript_file import state_of_file
 from holdfast.brief.render import build
 from holdfast.brief.tokens import estimate, units
@@ -61,5 +62,5 @@ def test_the_command_line_gives_that_brief(terminal: Terminal, path: Path) -> No
 def test_recall_keeps_its_budget_too(path: Path) -> None:
     for query in ("the test failed", f"L1-{cuts(path)[-1]}", "fix"):
         for budget in (20, 800):
-            hits, _ = recall(str(path), query, budget)
+            hits = look_up_in_file(str(path), query, budget).hits
             assert estimate("".join(map(printed, hits))) <= budget

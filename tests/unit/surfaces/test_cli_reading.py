@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 from pathlib import Path
 
 import pytest
 
-from holdfast.actions.rehearse import Rehearsal
-from holdfast.brief.tokens import estimate
 from holdfast.surfaces.cli.output import ago, harmless, stamp
 from tests.unit.surfaces.conftest import Terminal
 
@@ -137,62 +134,6 @@ def test_a_session_is_named_exactly_or_not_at_all(seasoned: Terminal) -> None:
     assert "`holdfast status --all` lists them" in ran.err
 
 
-def test_recall_opens_a_line_and_finds_words(seasoned: Terminal) -> None:
-    ran = seasoned.run("recall", "L107")
-    assert ran.code == 0
-    assert ran.out.startswith("L107 prompt\nNow the worker. Don't serialise the retries")
-    assert seasoned.run("recall", "we", "tried", "a", "global", "lock").out.startswith(
-        "L107 prompt"
-    )
-    (hit,) = seasoned.run("recall", "L107", "--json").json
-    assert (hit["ref"], hit["kind"]) == ("L107", "prompt")
-
-
-def test_every_ref_of_a_brief_opens(seasoned: Terminal) -> None:
-    refs = re.findall(r"\(L\d+\)", seasoned.run("brief").out)
-    assert len(refs) > 20
-    for ref in set(refs):
-        assert seasoned.run("recall", ref).out.startswith(f"{ref.strip('()')} ")
-
-
-@pytest.mark.parametrize("flags", [[], ["--json"]])
-def test_nothing_found_is_told_in_words_and_by_the_exit_code(
-    seasoned: Terminal, flags: list[str]
-) -> None:
-    ran = seasoned.run("recall", "xylophone", *flags)
-    assert (ran.code, ran.out) == (1, "[]\n" if flags else "")
-    assert re.fullmatch(r"Nothing in .*\.jsonl matches 'xylophone'\.\n", ran.err)
-
-
-def test_what_did_not_fit_is_told(seasoned: Terminal) -> None:
-    ran = seasoned.run("recall", "jitter", "--max-tokens", 60)
-    assert ran.code == 0
-    assert estimate(ran.out) <= 60
-    assert re.search(r"^\d+ more do not fit into 60 tokens", ran.err)
-
-
-@pytest.mark.parametrize("query", ["", "  ", "\n"])
-def test_an_empty_query_is_an_error(seasoned: Terminal, query: str) -> None:
-    ran = seasoned.run("recall", query)
-    assert (ran.code, ran.out) == (1, "")
-    assert "nothing to look for" in ran.err
-
-
-def test_strange_queries_are_answered(seasoned: Terminal) -> None:
-    assert seasoned.run("recall", "🎉🎉🎉").code == 1
-    ran = seasoned.run("recall", "x" * 100_000)
-    assert ran.code == 1
-    assert len(ran.err) < 400
-    assert seasoned.run("recall", "[bold]", ":warning:").code == 1
-    assert seasoned.run("recall", "--max-tokens", "0", "x").code == 1
-
-
-def test_a_line_that_is_not_there_is_an_error(seasoned: Terminal) -> None:
-    ran = seasoned.run("recall", "L99999")
-    assert (ran.code, ran.out) == (1, "")
-    assert "has no line L99999" in ran.err
-
-
 def test_text_of_a_transcript_is_neither_markup_nor_a_command_to_the_terminal(
     terminal: Terminal, tmp_path: Path
 ) -> None:
@@ -203,18 +144,6 @@ def test_text_of_a_transcript_is_neither_markup_nor_a_command_to_the_terminal(
     ran = terminal.run("recall", "L1", "--transcript", path)
     assert ran.out == "L1 prompt\n]0;owned[2Jred [red]x[/red] :bug: [/nothing] 1m half ?\tend\n"
     assert harmless("a\r\nb\tc\x00") == "a\nb\tc"
-
-
-def test_a_transcript_that_vanished_is_an_error(seasoned: Terminal, rehearsal: Rehearsal) -> None:
-    hidden = f"{rehearsal.transcript}.hidden"
-    os.rename(rehearsal.transcript, hidden)
-    try:
-        ran = seasoned.run("recall", "lock")
-        assert (ran.code, ran.out) == (1, "")
-        assert rehearsal.transcript in ran.err
-        assert seasoned.run("status").code == 0
-    finally:
-        os.rename(hidden, rehearsal.transcript)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,11 @@ SELECT * FROM sessions WHERE project = ? ORDER BY seen_at DESC LIMIT ?;
 -- name: all_sessions
 SELECT * FROM sessions ORDER BY seen_at DESC LIMIT ?;
 
+-- name: transcripts
+SELECT id, host, project, transcript, seen_at, ended_at FROM sessions
+WHERE :project IS NULL OR project = :project
+ORDER BY seen_at DESC;
+
 -- name: add_session
 INSERT INTO sessions
     (id, host, project, transcript, cursor, state, revision, first_line, started_at, seen_at)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import importlib
 import io
 import os
 import sys
-import traceback
 from typing import Protocol
 
 import holdfast
@@ -25,6 +23,9 @@ COMMANDS = {
     "state": ("state", "everything that is known of a session"),
     "recover": ("recover", "fold transcripts from before Holdfast was installed"),
     "recall": ("recall", "look up words, or a line that a brief refers to"),
+    "show": ("show", "the raw transcript line that a ref names"),
+    "timeline": ("timeline", "a session as a person reads it: turns, edits, tests, commits"),
+    "index": ("index", "how far the index for `recall` is; make it anew"),
     "snapshots": ("snapshots", "the saved states of a session"),
     "snapshot": ("snapshot", "show one saved state"),
     "compactions": ("compactions", "what was saved, summarised, put back and lost each time"),
@@ -36,6 +37,7 @@ COMMANDS = {
     "plugin": ("plugin", "build a Claude Code plugin: hooks, slash commands, a skill"),
     "instructions": ("instructions", "the section in CLAUDE.md that guides the summariser"),
     "eval": ("eval", "how well briefs restore, measured on transcripts"),
+    "mcp": ("mcp", "for hosts: the lookups as tools, over MCP on stdin and stdout"),
     "demo": ("demo", "see save → compact → restore on an example session"),
     "statusline": ("", "for hosts: one line for the status bar, payload on stdin"),
     "hook": ("", "for hosts: one hook payload on stdin"),
@@ -91,6 +93,8 @@ def _run(argv: list[str]) -> int:
 
 def command(name: str) -> Command:
     if not COMMANDS.get(name, ("",))[0]:
+        import difflib
+
         near = difflib.get_close_matches(name, COMMANDS, 1)
         listed = "`holdfast --help` lists the commands"
         raise BadUsage(
@@ -137,6 +141,8 @@ def usage() -> str:
 
 
 def _bug(problem: Exception) -> int:
+    import traceback
+
     path = settings.load(os.environ).log
     last = traceback.extract_tb(problem.__traceback__)[-1]
     where = f"{os.path.basename(last.filename)}:{last.lineno}"

@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.panel import Panel
 from rich.rule import Rule
 
-from holdfast.actions.recall import recall
+from holdfast.actions.lookup import look_up_in_file
 from holdfast.actions.rehearse import Rehearsal, Step, rehearse
 from holdfast.brief.item import Item
 from holdfast.brief.tokens import estimate, units
@@ -153,7 +153,7 @@ def _receipt(screen: Console, done: Rehearsal) -> None:
 def _recall(screen: Console, done: Rehearsal) -> None:
     _title(screen, "5  What is not in the brief is one lookup away")
     query = "busiest second"
-    hits = recall(done.transcript, query, 120).hits
+    hits = look_up_in_file(done.transcript, query, 120).hits
     screen.print(f'[bold]$ holdfast recall "{query}"[/bold]')
     for hit in hits[:2]:
         screen.print(f"[bold]L{hit.line}[/bold] [dim]{hit.kind}[/dim] {escape(hit.text)}")

@@ -16,12 +16,14 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import lru_cache
 from typing import Any
 
 from rich.console import Console
 from rich.progress import track
 
-from holdfast.actions.recall import printed, recall
+from holdfast.actions.indexing import index_of_file
+from holdfast.actions.recall import by_words, printed
 from holdfast.errors import BadUsage, HoldfastError, NoSuchRecord, NotATranscript
 from holdfast.eval import tables
 from holdfast.eval.budget import ESTIMATORS
@@ -31,6 +33,7 @@ from holdfast.eval.plan import Plan
 from holdfast.eval.report import report
 from holdfast.eval.run import Scored, score_all
 from holdfast.eval.session import load, names_of
+from holdfast.index.database import Index
 from holdfast.surfaces.cli.output import console, harmless, print_json, say, table
 
 PROJECTS = "~/.claude/projects"
@@ -92,9 +95,17 @@ def run(args: argparse.Namespace) -> int:
 def looked_up(transcript: str, words: str) -> str:
     """What an agent is shown that looks these words up."""
     try:
-        return "\n".join(printed(hit) for hit in recall(transcript, words, LOOKUP_TOKENS).hits)
+        index = _index(transcript)
+        found = by_words(index, words, index.scope(None, None), LOOKUP_TOKENS)
     except HoldfastError:
         return ""
+    return "\n".join(printed(hit) for hit in found.hits)
+
+
+@lru_cache(maxsize=1)
+def _index(transcript: str) -> Index:
+    """Session after session is asked about, each many times."""
+    return index_of_file(transcript)
 
 
 def transcripts(paths: list[str]) -> Iterator[str]:

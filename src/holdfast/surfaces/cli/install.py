@@ -13,8 +13,10 @@ import sys
 
 from holdfast import settings
 from holdfast.actions import install as action
+from holdfast.actions import install_mcp
 from holdfast.actions.client import client
-from holdfast.hosts import claude_code
+from holdfast.errors import BadUsage
+from holdfast.hosts import claude_code, mcp_settings
 from holdfast.hosts.statusline_settings import OURS
 from holdfast.surfaces.cli.output import say
 from holdfast.surfaces.cli.sessions import here
@@ -27,6 +29,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--guard-edits", action="store_true", help="watch the thresholds after each edit as well"
+    )
+    parser.add_argument(
+        "--mcp", action="store_true", help="also register the MCP server, for lookups as tools"
     )
     parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
 
@@ -46,20 +51,48 @@ def path_of(args: argparse.Namespace) -> str:
     return os.path.abspath(claude_code.settings_path(os.environ, project, args.local))
 
 
+def mcp_path_of(args: argparse.Namespace) -> str | None:
+    """Where the MCP server is listed; there is no file for one person in one project."""
+    if args.local:
+        return None
+    return os.path.abspath(mcp_settings.path(os.environ, here() if args.project else None))
+
+
 def run(args: argparse.Namespace) -> int:
     home = settings.home(os.environ)
+    mcp = _mcp(args, home) if args.mcp else None
     path, version = client(os.environ)
     asked = action.Options(statusline=args.statusline, guard_edits=args.guard_edits)
     change = action.plan_install(path_of(args), version, home, asked)
     if args.statusline and OURS not in (change.after or ""):
         say("The status line in that file is not a command, so it was left alone.")
     if args.dry_run:
-        show(change)
+        for planned in filter(None, (change, mcp)):
+            show(planned)
         return 0
     if not change.is_needed:
         say(f"Already installed in {change.path}; nothing to do.")
-        return 0
-    action.install(change, home)
+    else:
+        action.install(change, home)
+        _told(args, change, path, version)
+    if mcp is not None:
+        action.install(mcp, home)
+        done = "Registered" if mcp.is_needed else "Already registered"
+        say(f"{done} in {mcp.path}: the MCP server {mcp_settings.NAME}.")
+    return 0
+
+
+def _mcp(args: argparse.Namespace, home: str) -> action.Change:
+    path = mcp_path_of(args)
+    if path is None:
+        raise BadUsage(
+            "--mcp does not go with --local",
+            hint="register it for all projects (no option), or with --project in .mcp.json",
+        )
+    return install_mcp.plan_install(path, home)
+
+
+def _told(args: argparse.Namespace, change: action.Change, path: str, version: str) -> None:
     found = f"Claude Code {version}" if version else "the events of every Claude Code"
     say(f"Installed in {change.path} ({found}): {', '.join(change.events)}.")
     if not version:
@@ -70,7 +103,6 @@ def run(args: argparse.Namespace) -> int:
     if OURS not in (change.after or ""):
         say("`holdfast install --statusline` adds the gauge to the status bar.")
     say("It works from the next session on. `holdfast doctor --loop` tries the whole loop now.")
-    return 0
 
 
 def show(change: action.Change) -> None:

@@ -1,16 +1,20 @@
-"""How commands speak: tables and colour for people, JSON for programs."""
+"""How commands speak: tables and colour for people, JSON for programs.
+
+Rich is loaded when something is drawn: a lookup that an agent waits for draws nothing.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
 
 # Wide enough that nothing is wrapped in a pipe, where it would break ids and paths.
 UNWRAPPED = 10_000
@@ -22,12 +26,26 @@ STEERING = dict.fromkeys(
 
 def console() -> Console:
     """For data. Rich honours NO_COLOR by itself."""
+    from rich.console import Console
+
     return Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else UNWRAPPED)
 
 
 def say(text: str, style: str = "") -> None:
     """Words about the data go to stderr, so that data can be piped."""
+    if not sys.stderr.isatty() and not os.environ.get("FORCE_COLOR"):
+        print(text, file=sys.stderr)
+        return
+    from rich.console import Console
+    from rich.text import Text
+
     Console(stderr=True, highlight=False, soft_wrap=True).print(Text(text, style))
+
+
+def bold(text: str) -> str:
+    """For a heading among data that must stay as it is."""
+    wanted = sys.stdout.isatty() or os.environ.get("FORCE_COLOR")
+    return f"\x1b[1m{text}\x1b[0m" if wanted and not os.environ.get("NO_COLOR") else text
 
 
 def print_json(value: Any) -> None:
@@ -41,6 +59,9 @@ def harmless(text: str) -> str:
 
 
 def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
+    from rich.table import Table
+    from rich.text import Text
+
     made = Table(box=None, header_style="bold", pad_edge=False)
     for column in columns:
         made.add_column(column, overflow="fold")

@@ -7,6 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from holdfast import settings
 from holdfast.actions.catch_up import Session, catch_up
@@ -14,8 +15,10 @@ from holdfast.actions.project import project_of
 from holdfast.errors import BadUsage, NoSuchRecord
 from holdfast.hosts.call import HookCall
 from holdfast.settings import Settings
-from holdfast.store.base import SessionRow, Store
 from holdfast.store.sqlite import SQLiteStore
+
+if TYPE_CHECKING:
+    from holdfast.store.base import SessionRow, Store
 
 
 def add_session_argument(

@@ -1,4 +1,4 @@
-"""Take the hooks out of Claude Code's settings.json.
+"""Take the hooks out of Claude Code's settings.json, and the MCP server if it is registered.
 
 If nobody changed the file since the install it becomes what it was, byte for byte; otherwise
 exactly our entries are removed. What Holdfast saved stays where it is.
@@ -11,7 +11,10 @@ import os
 
 from holdfast import settings
 from holdfast.actions import install as action
-from holdfast.surfaces.cli.install import add_scope, path_of, show
+from holdfast.actions import install_record, settings_file
+from holdfast.errors import SettingsFileUnusable
+from holdfast.hosts import mcp_settings
+from holdfast.surfaces.cli.install import add_scope, mcp_path_of, path_of, show
 from holdfast.surfaces.cli.output import say
 
 
@@ -22,15 +25,32 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     home = settings.home(os.environ)
-    change = action.plan_uninstall(path_of(args), home)
-    if args.dry_run:
-        show(change)
-        return 0
-    action.uninstall(change, home)
-    if not change.is_needed:
-        say(f"Holdfast is not installed in {change.path}; nothing to do.")
-        return 0
-    say(f"Taken out of {change.path} ({change.note}).")
-    if os.path.isdir(home):
+    changes = [action.plan_uninstall(path_of(args), home)]
+    mcp = mcp_path_of(args)
+    if mcp and _is_registered(mcp):
+        changes.append(action.plan_uninstall(mcp, home, mcp_settings))
+    elif mcp and not args.dry_run:
+        # Somebody else took it out: then there is nothing left to undo.
+        install_record.forget(home, mcp)
+    # The other way round than they came, so that the last one takes the folders along.
+    for change in reversed(changes):
+        if args.dry_run:
+            show(change)
+            continue
+        action.uninstall(change, home)
+        if change.is_needed:
+            say(f"Taken out of {change.path} ({change.note}).")
+        else:
+            say(f"Holdfast is not installed in {change.path}; nothing to do.")
+    if not args.dry_run and any(change.is_needed for change in changes) and os.path.isdir(home):
         say(f"Saved states stay in {home}.")
     return 0
+
+
+def _is_registered(path: str) -> bool:
+    """Whether our MCP server is listed there; whatever else is wrong with that file is not ours."""
+    try:
+        listed = mcp_settings.parse(settings_file.read(path) or "", path)
+    except SettingsFileUnusable:
+        return False
+    return bool(mcp_settings.registered(listed))

@@ -1,0 +1,35 @@
+"""Transcript lines as they are, without secrets."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from holdfast.actions import refs
+from holdfast.actions.refs import Ref
+from holdfast.errors import NotATranscript
+from holdfast.index.database import Index
+from holdfast.redact import redact
+
+
+class Shown(NamedTuple):
+    line: int
+    text: str
+    is_copy: bool
+    """Whether the transcript is gone, so that the stored copy of its texts is shown."""
+
+
+def show(index: Index | None, session: str, path: str, ref: Ref) -> list[Shown]:
+    """The lines that a ref names; where the transcript has lost them, what the index kept."""
+    try:
+        lines = [
+            Shown(number, redact(raw.decode("utf-8", "replace")), False)
+            for number, raw in refs.raw_lines(path, ref)
+        ]
+    except NotATranscript:
+        lines = []
+    lines = lines or [
+        Shown(copy.line, copy.text, True) for copy in refs.copies(index, session, ref)
+    ]
+    if not lines:
+        raise refs.missing(path, ref)
+    return lines

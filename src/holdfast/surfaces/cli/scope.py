@@ -1,0 +1,47 @@
+"""Where a lookup looks: a session, this project with all its worktrees, or everywhere."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from holdfast.actions.lookup import Scope, asking
+from holdfast.actions.project import project_of
+from holdfast.errors import NoSuchRecord
+from holdfast.surfaces.cli.sessions import here
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Store
+
+
+def add_scope_arguments(
+    parser: argparse.ArgumentParser, *, or_transcript: str | None = None
+) -> None:
+    group = parser.add_mutually_exclusive_group()
+    group.add_argument("--session", metavar="ID", help="only this session, by its exact id")
+    group.add_argument(
+        "--project", metavar="FOLDER", help="the project of this folder (default: the current one)"
+    )
+    group.add_argument("--all-projects", action="store_true", help="sessions of every project")
+    if or_transcript:
+        group.add_argument("--transcript", metavar="FILE", help=or_transcript)
+
+
+def chosen_scope(store: Store, args: argparse.Namespace) -> Scope:
+    """By the options; else the project of the calling session, or of this folder."""
+    project = project_of(args.project or here())
+    calling = None if args.project else os.environ.get("CLAUDE_CODE_SESSION_ID")
+    own = asking(store, project, session=args.session, calling=calling)
+    if args.session:
+        # To name a session is to ask for it, wherever it belongs.
+        return Scope(own, None, args.session)
+    if args.all_projects:
+        return Scope(own, None)
+    if own is None:
+        raise NoSuchRecord(
+            f"a session of {project}",
+            hint="run `holdfast install`, then use your agent here; --all-projects looks "
+            "everywhere, --transcript FILE in one file",
+        )
+    return Scope(own, own["project"])

@@ -1,0 +1,61 @@
+"""The raw transcript line or lines that a ref names: L12, L12-15 or SESSION:L12."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from typing import Any
+
+from holdfast.actions import refs
+from holdfast.actions.lookup import open_desk, target
+from holdfast.actions.show import Shown, show
+from holdfast.errors import BadUsage, NoSuchRecord
+from holdfast.surfaces.cli.output import harmless, print_json, say
+from holdfast.surfaces.cli.scope import add_scope_arguments, chosen_scope
+from holdfast.surfaces.cli.sessions import open_store
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("ref", help="L12, L12-15, or SESSION:L12 for another session's")
+    add_scope_arguments(parser, or_transcript="a line of this file (also .gz), no store")
+    parser.add_argument("--json", action="store_true", help="for programs: each line decoded")
+
+
+def run(args: argparse.Namespace) -> int:
+    ref = refs.parse(args.ref)
+    if ref is None:
+        raise BadUsage(f"{args.ref!r} is no ref", hint="a ref is L12, L12-15 or SESSION:L12")
+    if args.transcript is not None:
+        shown = show(None, "", args.transcript, ref)
+    else:
+        with open_store() as (store, chosen):
+            scope = chosen_scope(store, args)
+            with open_desk(store, chosen.index, scope, time.time()) as desk:
+                row = target(desk, ref)
+                if row is None:
+                    raise NoSuchRecord(f"session {ref.session}")
+                shown = show(desk.index, row["id"], row["transcript"], ref)
+    if args.json:
+        print_json([_described(one) for one in shown])
+        return 0
+    for one in shown:
+        sys.stdout.write(harmless(one.text) + "\n")
+    if any(one.is_copy for one in shown):
+        say(f"stored copy: {refs.COPIED}.")
+    return 0
+
+
+def _described(one: Shown) -> dict[str, Any]:
+    content: Any = one.text
+    if not one.is_copy:
+        try:
+            content = json.loads(one.text, strict=False)
+        except (ValueError, RecursionError):
+            content = one.text
+    return {
+        "ref": f"L{one.line}",
+        "source": "stored copy" if one.is_copy else "transcript",
+        "content": content,
+    }

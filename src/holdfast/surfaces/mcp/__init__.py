@@ -1,0 +1,1 @@
+"""For agents: the same lookups as tools, over the Model Context Protocol."""

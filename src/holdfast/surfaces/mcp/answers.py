@@ -1,0 +1,139 @@
+"""What each tool answers: text within a budget, about the project that the server runs in."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from holdfast import settings
+from holdfast.actions import refs
+from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
+from holdfast.actions.project import project_of
+from holdfast.actions.recall import printed
+from holdfast.actions.restore import best_state, recall_command
+from holdfast.actions.show import show
+from holdfast.brief.items import SECTIONS, items
+from holdfast.brief.render import build
+from holdfast.brief.tokens import cost
+from holdfast.errors import BadUsage, NoSuchRecord
+from holdfast.hosts import claude_code
+from holdfast.index.search import Filter
+from holdfast.store.base import SessionRow
+from holdfast.surfaces.cli.sessions import here, open_store, refresh
+
+NOTHING = "Nothing found."
+# What is left of a budget for words about the answer.
+FOR_NOTES = 50
+CUT = "… (cut at the budget; ask for more with max_tokens)"
+
+
+def folder() -> str:
+    """The project's folder: the host names it, or starts the server in it."""
+    return os.environ.get("CLAUDE_PROJECT_DIR") or here()
+
+
+@contextmanager
+def desk(*, session: str | None = None, all_projects: bool = False) -> Iterator[Desk]:
+    """Everything is opened for one call and closed again: other processes write meanwhile."""
+    project = project_of(folder())
+    with open_store() as (store, chosen):
+        calling = os.environ.get("CLAUDE_CODE_SESSION_ID")
+        own = asking(store, project, calling=calling, is_open=True)
+        home = own["project"] if own else project
+        if session:
+            named = asking(store, project, session=session)
+            if named and named["project"] != home and not all_projects:
+                raise NoSuchRecord(
+                    f"session {session} in this project", hint="all_projects: true looks everywhere"
+                )
+        scope = Scope(own, None if all_projects else home, session)
+        with open_desk(store, chosen.index, scope, time.time()) as opened:
+            yield opened
+
+
+def recall(
+    query: str, max_tokens: int, only: Filter, *, session: str | None, all_projects: bool
+) -> str:
+    """The best hits, each under its ref."""
+    if not query.strip():
+        raise BadUsage("nothing to look for", hint="give words, or a line such as L12")
+    with desk(session=session, all_projects=all_projects) as opened:
+        answer = look_up(opened, query, max_tokens - FOR_NOTES, only)
+        told = [printed(hit, opened.own) for hit in answer.hits] or [NOTHING]
+    if answer.left_out:
+        told.append(f"({answer.left_out} more hits do not fit into {max_tokens} tokens)")
+    return within([*told, *(f"({note})" for note in answer.notes)], max_tokens)
+
+
+def show_lines(ref: str, max_tokens: int, *, all_projects: bool) -> str:
+    """Raw transcript lines."""
+    asked = refs.parse(ref)
+    if asked is None:
+        raise BadUsage(f"{ref[:80]!r} is no ref", hint="a ref is L12, L12-15 or SESSION:L12")
+    with desk(all_projects=all_projects) as opened:
+        row = target(opened, asked)
+        if row is None:
+            raise NoSuchRecord(f"session {asked.session}")
+        shown = show(opened.index, row["id"], row["transcript"], asked)
+    notes = [f"({refs.COPIED})"] if any(one.is_copy for one in shown) else []
+    return within([*(one.text for one in shown), *notes], max_tokens)
+
+
+def state(section: str, max_tokens: int) -> str:
+    """What is known of the session: everything, or one section."""
+    with desk() as opened:
+        known = items(refresh(opened.store, _session(opened)).state)
+    told: list[str] = []
+    for key, title in SECTIONS:
+        lines = [item.forms[0] for item in known if item.section == key]
+        if lines and section in ("", key):
+            told += [f"## {title}", *lines]
+    return within(told, max_tokens) or NOTHING
+
+
+def brief(max_tokens: int | None = None) -> str:
+    """What would be restored after a compaction now."""
+    budget = max_tokens or settings.load(os.environ, folder()).brief_tokens
+    with desk() as opened:
+        row = _session(opened)
+        current = best_state(opened.store, refresh(opened.store, row))
+    made = build(
+        current,
+        tokens=budget,
+        characters=claude_code.CHARACTERS,
+        recall=recall_command(),
+        session=row["id"],
+    )
+    return made.text or f"A brief does not fit into {budget} tokens."
+
+
+def _session(opened: Desk) -> SessionRow:
+    row = opened.store.session(opened.own) if opened.own else None
+    if row is None:
+        raise NoSuchRecord(
+            f"a session of {project_of(folder())}", hint="`holdfast install` registers the hooks"
+        )
+    return row
+
+
+def within(lines: Iterable[str], max_tokens: int) -> str:
+    """As many lines as the budget holds; the one that breaks it is cut."""
+    room = max_tokens - cost(CUT) - 1
+    told: list[str] = []
+    for line in lines:
+        price = cost(line + "\n")
+        if price > room:
+            told += [*_cut(line, room), CUT]
+            break
+        told.append(line)
+        room -= price
+    return "\n".join(told)
+
+
+def _cut(line: str, room: float) -> list[str]:
+    length = min(len(line), max(0, int(3 * room)))
+    while length and cost(line[:length] + "\n") > room:
+        length = length * 9 // 10
+    return [line[:length]] if length else []

@@ -1,0 +1,43 @@
+"""timeline: a page for a person, entries for a program."""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.actions.rehearse import Rehearsal
+from holdfast.surfaces.cli.timeline import told
+from holdfast.views.timeline import Entry
+
+from .conftest import Terminal
+
+
+def test_the_example_reads_as_it_happened(seasoned: Terminal) -> None:
+    out = seasoned.run("timeline").out
+    assert "“Last night the mail provider was down" in out
+    assert "──── compaction 1 (" in out
+    assert "failed       make test-fast" in out
+    assert out.index("“Last night") < out.index("compaction 1")
+
+
+def test_changes_in_a_row_are_one_line() -> None:
+    entries = [Entry(line, "edit", path) for line, path in ((1, "a"), (2, "b"), (3, "a"))]
+    entries += [Entry(4, "delete", "c"), Entry(5, "commit", "3f2c1ab Done")]
+    assert [*told(entries)] == [
+        "L4       changed      a ×2, b, c (deleted)",
+        "L5       commit       3f2c1ab Done",
+    ]
+
+
+def test_every_ref_opens(seasoned: Terminal) -> None:
+    entries = seasoned.run("timeline", "--json").json
+    assert len(entries) > 20
+    for entry in entries[::5]:
+        assert seasoned.run("show", entry["ref"]).code == 0
+
+
+def test_a_file_needs_no_store(terminal: Terminal, rehearsal: Rehearsal) -> None:
+    ran = terminal.run("timeline", "--transcript", rehearsal.transcript)
+    assert "“Last night" in ran.out
+    assert not os.path.exists(terminal.store)
+    missing = terminal.run("timeline", "--transcript", "nowhere.jsonl")
+    assert (missing.code, missing.out) == (1, "")
