@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 # The share of the room that the opening may take, and how much of the latest request it quotes.
 SHARE = 0.3
 QUOTES = (400, 240, 120)
+# Tokens that a host shows of what it keeps out of the conversation: 2 KB.
+PREVIEW = 700
 HOW_TO_READ = "“Quotes” are verbatim; (L12) is line 12 of the transcript."
 
 
@@ -25,8 +27,9 @@ def title(ident: str) -> str:
 def fitting(state: State, recall: str, room: Room, *, beside_summary: bool) -> tuple[str, str]:
     """The fullest opening that leaves room for the rest, and the closing; the room is taken."""
     last = closing(recall)
+    alone = room.tokens > PREVIEW
     for quote in QUOTES:
-        first = opening(state, quote, beside_summary=beside_summary)
+        first = opening(state, quote, beside_summary=beside_summary, alone=alone)
         if room.cost(first) <= SHARE * room.tokens and room.take(_frame(first, last)):
             return first, last
     for first in (HOW_TO_READ, ""):
@@ -39,8 +42,11 @@ def _frame(first: str, last: str) -> str:
     return "\n".join([title("0" * 8), "", first, "", last, ""])
 
 
-def opening(state: State, quote: int, *, beside_summary: bool) -> str:
-    """Works alone: a host that shows only a preview shows this."""
+def opening(state: State, quote: int, *, beside_summary: bool, alone: bool = True) -> str:
+    """Works alone: a host that shows only a preview shows this.
+
+    A brief that fits into a preview as a whole need not say things twice.
+    """
     count = len(state["compactions"])
     told = [HOW_TO_READ]
     if not beside_summary or count:
@@ -49,6 +55,8 @@ def opening(state: State, quote: int, *, beside_summary: bool) -> str:
     if state["requests"]:
         last = state["requests"][-1]
         told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")
+    if not alone:
+        return " ".join(told)
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
     if running:
         item = running[-1]
@@ -60,13 +68,10 @@ def opening(state: State, quote: int, *, beside_summary: bool) -> str:
 
 
 def says(opening: str, item: Item, state: State) -> bool:
-    """The opening quotes a short latest request in full, and names what is in progress."""
-    if not item.quote:
-        return False
-    if item.kind == "request":
-        latest = state["requests"][-1]["line"] if state["requests"] else 0
-        return item.line == latest and f"“{short(item.quote, 10_000)}”" in opening
-    return item.kind == "plan" and f"In progress: {item.quote} (" in opening
+    """The opening quotes a short latest request in full: once is enough."""
+    latest = state["requests"][-1]["line"] if state["requests"] else 0
+    is_latest = item.kind == "request" and item.line == latest
+    return is_latest and f"“{short(item.quote, 10_000)}”" in opening
 
 
 def closing(recall: str) -> str:

@@ -26,10 +26,11 @@ NAMED = (
     ("\n## Commands", Layout.commands),
     ("\n## Names", Layout.others),
 )
-# The part of the room that is kept for names: more of it where a summary tells the story.
 # No estimate is trusted with more characters to a token than prose has on the newest tokenizers.
 LOOSEST = 3.0
-SHARE, SHARE_BESIDE_SUMMARY = 0.7, 0.8
+# The share of names where room is scarce and where there is plenty, and which that is, in tokens.
+ALONE, BESIDE_SUMMARY, LEAST_SHARE = (0.7, 0.55), (0.8, 0.7), 0.6
+SCARCE = 850
 
 
 class Brief:
@@ -121,15 +122,28 @@ def _fill(
     state: State, wanted: list[Item], choice: list[Name], room: Room, *, beside_summary: bool
 ) -> tuple[list[tuple[Item, str]], Sequence[Name], list[str]]:
     """What is said, then names in the room kept for them; what they leave goes back."""
-    kept = room.tokens * (SHARE_BESIDE_SUMMARY if beside_summary else SHARE) if choice else 0.0
+    kept = room.tokens * _share(room.tokens, beside_summary) if choice else 0.0
     for_words = room.part(room.tokens - kept)
     shown = pack(wanted, for_words, HEADINGS.__getitem__)
+    floors = [item for item in wanted if item.floor]
+    if sum(item.floor for item, _ in shown) < len(floors):
+        # What must be told may take of the names' room, and nothing else may.
+        kept = min(kept, room.tokens * LEAST_SHARE)
+        for_words = room.part(room.tokens - kept)
+        shown = pack(floors, for_words, HEADINGS.__getitem__)
     left = for_words.part(for_words.tokens + kept)
     named, lines = _most_names(state, choice, left)
     if len(named) == len(choice) and len(shown) < len(wanted):
         text = "\n".join(lines)
         shown = pack(wanted, room.without(text), HEADINGS.__getitem__)
     return shown, named, lines
+
+
+def _share(tokens: float, beside_summary: bool) -> float:
+    """The part of the room that is kept for names: the more room, the less they need of it."""
+    spare = min(1.0, max(0.0, (tokens - SCARCE) / SCARCE))
+    most, least = BESIDE_SUMMARY if beside_summary else ALONE
+    return most - spare * (most - least)
 
 
 def _most_names(state: State, choice: list[Name], room: Room) -> tuple[Sequence[Name], list[str]]:

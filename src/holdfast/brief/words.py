@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.state.model import Request, State
+    from holdfast.state.model import Request, Rule, State
 
 SHORTEST_REQUEST = 12
 REFUSED = "the user refused "
@@ -55,12 +55,18 @@ def rules(state: State) -> Iterator[Item]:
         yield Item(
             "rules",
             rule["kind"],
-            (90.0 if prohibition else 72.0) + 5 * number / len(rules),
+            _binds(rule) + 5 * number / len(rules),
             rule["line"],
             (f"- {quoted(rule['text'], 400)} {ref(rule['line'])}",),
             quote=rule["text"],
-            floor=prohibition,
+            floor=prohibition and not rule["weak"],
         )
+
+
+def _binds(rule: Rule) -> float:
+    if rule["kind"] == "prohibition":
+        return 80.0 if rule["weak"] else 90.0
+    return 79.0
 
 
 def decisions(state: State) -> Iterator[Item]:

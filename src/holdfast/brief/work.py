@@ -26,13 +26,20 @@ def failing(state: State) -> Iterator[Item]:
         lines = [f"  `{line}`" for line in check["error"]]
         head = f"- {command} fails{where} {ref(check['call'], check['line'])}"
         full, brief = "\n".join([head, *lines]), "\n".join([head, *lines[:2]])
+        least = f"- `{short(check['command'], 100)}` fails {ref(check['call'], check['line'])}"
+        least = "\n".join(
+            [
+                least,
+                *(f"  `{short(line, 120)}`" for line in check["error"][1:2] or check["error"][:1]),
+            ]
+        )
         value = {"test": 88.0, "build": 80.0, "lint": 74.0}.get(check["kind"], 50.0)
         yield Item(
             "failing",
             "error",
             value if newest else value - 15,
             check["line"],
-            (full, brief),
+            (full, brief, least),
             quote=_what_is_wrong(check["error"]) or check["command"],
             names=(check["command"],),
             floor=newest and check["kind"] != "run",

@@ -57,16 +57,29 @@ def sentences(text: str) -> list[str]:
 
 
 def _sentences_of(line: str) -> list[str]:
+    """A sentence ends before a capital: `e.g. this` goes on, and so does who writes without any."""
     if not any(end in line for end in (". ", "! ", "? ", "。", "！", "？")):
         return [line] if line else []
     found: list[str] = []
     start = 0
     for end, sign in enumerate(line):
-        if sign in ".!?。！？" and (sign in "。！？" or line[end + 1 : end + 2].isspace()):
+        if sign in "。！？" or (sign in ".!?" and _begins(line, end + 1)):
             found.append(line[start : end + 1].strip())
             start = end + 1
     found.append(line[start:].strip())
     return [sentence for sentence in found if sentence]
+
+
+def _begins(line: str, at: int) -> bool:
+    """Whether a new sentence begins here, after a space."""
+    if not line[at : at + 1].isspace():
+        return False
+    first = line[at:].lstrip().lstrip(_OPENING)[:1]
+    # A letter that is neither large nor small has no capitals to wait for.
+    return not first.islower()
+
+
+_OPENING = "\"'“‘(["
 
 
 def words(text: str) -> str:

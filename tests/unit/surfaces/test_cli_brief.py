@@ -95,8 +95,8 @@ def test_a_packed_file_gives_the_same_brief(
 def test_a_role_changes_what_weighs_more(terminal: Terminal, transcript: str) -> None:
     texts = {
         role: check(
-            terminal.run("brief", "--transcript", transcript, "--max-tokens", 400, "--role", role),
-            400,
+            terminal.run("brief", "--transcript", transcript, "--max-tokens", 1000, "--role", role),
+            1000,
         )
         for role in WEIGHTS
     }

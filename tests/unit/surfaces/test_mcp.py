@@ -114,7 +114,7 @@ def test_a_process_of_its_own_speaks_the_protocol_and_nothing_else(
 
 def test_the_state_and_the_brief_are_there(project: str) -> None:
     _, text = call(project, "state", {})
-    assert "## Rules the user set" in text
+    assert "## Rules of the user" in text
     _, rules = call(project, "state", {"section": "rules"})
     assert "Never touch anything under migrations/" in rules
     assert rules.count("## ") == 1

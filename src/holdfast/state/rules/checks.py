@@ -29,6 +29,7 @@ FORMATTERS = frozenset(("prettier", "black", "gofmt", "fmt", "format"))
 RUNNERS = frozenset(
     ("go", "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "mix", "mvn", "gradle", "gradlew")
 ) | frozenset(("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker"))
+LINTS = frozenset(("check", "typecheck", "fmt", "vet", "types"))
 BUILDS = frozenset(("build", "compile", "package"))
 # Commands beside the point, and commands that only talk about others.
 ASIDE = frozenset(("cd", "tail", "head"))
@@ -38,13 +39,15 @@ BYSTANDERS = frozenset(
 # A pipe hides the exit code, so what test runners say counts too.
 FAILED = (
     r"\b[1-9]\d* (failed|failing|failures?|errors?)\b|^FAILED\b|^FAIL\b|^--- FAIL|^E   "
-    r"|panicked at|^Traceback \(most recent"
+    r"|panicked at|^Traceback \(most recent|^error(\[\w+\])?: |\[build failed\]|ERROR task failed"
 )
 # What a test runner says of a failure itself, then whatever else looks like an error.
 VERDICT = (
-    r"^E   |^FAILED |^FAIL\b|^--- FAIL|^_{3,} .+ _{3,}$|^[ \t]*(✗|✕|×) |panicked at"
-    r"|^error(\[\w+\])?:|^[\w.]*(Error|Exception)\b"
+    r"^E   |^FAILED |^FAIL\b.|^--- FAIL|^_{3,} .+ _{3,}$|^[ \t]*(✗|✕|×) |panicked at"
+    r"|^error(\[\w+\])?:|^[\w.]*(Error|Exception)\b|^[A-Z]{1,4}\d{2,5} "
 )
+# `a.go:12:5: what is wrong`, as compilers, linters and some test runners say it.
+LOCATED = r"^[ \t]*[\w./@-]{1,200}\.\w{1,5}:\d+(?::\d+)?:? [^\s\d]"
 TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
 # Starts only where a name starts, and never goes back into it: output may be one endless word.
 PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
@@ -72,10 +75,12 @@ def apply(state: State, event: Event) -> None:
         return
     check = checks.pop(known) if known is not None else _new(kept, kind or "run")
     text = event.get("text", "")
-    ok = event["ok"] and not (kind == "test" and _tells_failure(text))
+    ok = event["ok"] and not (kind and kind != "run" and _tells_failure(text))
     check["ok"], check["line"], check["runs"] = ok, event["line"], check["runs"] + 1
     check["call"] = event.get("call_line", 0)
     check["error"], check["where"] = ([], "") if ok else _error(text)
+    if ok and kind != "run":
+        _settle(checks, simple, event["line"])
     # The order is that of the last run.
     checks.append(check)
     del checks[:-MOST]
@@ -97,6 +102,26 @@ def _close(state: State, simple: list[list[str]]) -> None:
         for check in state["checks"]
         if check["ok"] or check["kind"] != "run" or not _last(check["command"]) & done
     ]
+
+
+def _settle(checks: list[Check], simple: list[list[str]], line: int) -> None:
+    """A check that failed is settled when the same check passes, pointed at no less."""
+    passed = [_pointed(words) for words in simple if _kind_of_one(words)]
+    for check in checks:
+        if check["ok"] or check["kind"] == "run":
+            continue
+        failed = [_pointed(words) for words in _simple(check["command"]) if _kind_of_one(words)]
+        if any(
+            wide[:2] == narrow[:2] and set(wide) <= set(narrow)
+            for wide in passed
+            for narrow in failed[-1:]
+        ):
+            check["ok"], check["error"], check["where"], check["line"] = True, [], "", line
+
+
+def _pointed(words: list[str]) -> list[str]:
+    """What a command is and what it is pointed at, without its options."""
+    return [word for word in words if not word.startswith("-")]
 
 
 def _last(command: str) -> set[tuple[str, ...]]:
@@ -159,7 +184,9 @@ def _kind_of_one(words: list[str]) -> str:
     after = words[runs + 1 :] if runs is not None else []
     if named & TESTERS or any("test" in word for word in after):
         return "test"
-    if named & LINTERS or (named & FORMATTERS and named & {"--check", "-l", "--check-formatted"}):
+    if named & LINTERS or LINTS & frozenset(after) or any("lint" in word for word in after):
+        return "lint"
+    if named & FORMATTERS and named & {"--check", "-l", "--check-formatted"}:
         return "lint"
     return "build" if BUILDS & frozenset(after) else ""
 
@@ -177,7 +204,10 @@ def _error(text: str) -> tuple[list[str], str]:
     """The lines that say what is wrong, verbatim, and where."""
     import re
 
-    telling = _lines_with(re.finditer(VERDICT, text, re.MULTILINE), text)
+    verdicts = _lines_with(re.finditer(VERDICT, text, re.MULTILINE), text)
+    located = _lines_with(re.finditer(LOCATED, text, re.MULTILINE), text)
+    # What failed, then where and why, then the rest.
+    telling = _kept([*verdicts[:1], *located[:2], *verdicts, *located])
     telling = telling or _lines_with(re.finditer(TELLING, text, re.IGNORECASE), text)
     kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
     kept = kept or _kept(text.splitlines())
