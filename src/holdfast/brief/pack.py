@@ -54,9 +54,9 @@ class Room:
 
 
 def pack(
-    items: Sequence[Item], room: Room, heading: Callable[[str], str]
+    items: Sequence[Item], room: Room, heading: Callable[[str], str], *, shortest: bool = False
 ) -> list[tuple[Item, str]]:
-    """The items to show with the form of each, in the order given."""
+    """The items to show with the form of each, in the order given; `shortest` is in few words."""
     chosen: dict[int, str] = {}
     sections: set[str] = set()
 
@@ -78,6 +78,6 @@ def pack(
     for number in by_value:
         if items[number].floor:
             add(number, items[number].forms[-1:])
-    for number in by_value:
+    for number in by_value if not shortest else ():
         add(number, items[number].forms)
     return [(items[number], chosen[number]) for number in sorted(chosen)]

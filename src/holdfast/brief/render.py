@@ -29,7 +29,7 @@ NAMED = (
 # No estimate is trusted with more characters to a token than prose has on the newest tokenizers.
 LOOSEST = 3.0
 # The share of names where room is scarce and where there is plenty, and which that is, in tokens.
-ALONE, BESIDE_SUMMARY, LEAST_SHARE = (0.7, 0.55), (0.8, 0.7), 0.6
+ALONE, BESIDE_SUMMARY, LEAST_SHARE = (0.7, 0.55), (0.8, 0.7), 0.2
 SCARCE = 850
 
 
@@ -103,7 +103,8 @@ def build(
         if id(item) not in known and not frame.says(opening, item, state)
     ]
     choice = names.ranked(state, index or names.of_state(state), told)
-    shown, named, lines = _fill(state, wanted, choice, room, beside_summary=told is not None)
+    share = _share(room.tokens, told is not None) * weigh.get("names", 1.0)
+    shown, named, lines = _fill(state, wanted, choice, room, share)
     body = _body(opening, shown, lines, closing)
     ident = f"{zlib.crc32((session + body).encode('utf-8', 'replace')):08x}"
     chosen = {id(item) for item, _ in shown}
@@ -119,18 +120,18 @@ def build(
 
 
 def _fill(
-    state: State, wanted: list[Item], choice: list[Name], room: Room, *, beside_summary: bool
+    state: State, wanted: list[Item], choice: list[Name], room: Room, share: float
 ) -> tuple[list[tuple[Item, str]], Sequence[Name], list[str]]:
     """What is said, then names in the room kept for them; what they leave goes back."""
-    kept = room.tokens * _share(room.tokens, beside_summary) if choice else 0.0
+    kept = room.tokens * share if choice else 0.0
     for_words = room.part(room.tokens - kept)
     shown = pack(wanted, for_words, HEADINGS.__getitem__)
     floors = [item for item in wanted if item.floor]
     if sum(item.floor for item, _ in shown) < len(floors):
-        # What must be told may take of the names' room, and nothing else may.
+        # What must be told, in few words, may take of the names' room; nothing else may.
         kept = min(kept, room.tokens * LEAST_SHARE)
         for_words = room.part(room.tokens - kept)
-        shown = pack(floors, for_words, HEADINGS.__getitem__)
+        shown = pack(floors, for_words, HEADINGS.__getitem__, shortest=True)
     left = for_words.part(for_words.tokens + kept)
     named, lines = _most_names(state, choice, left)
     if len(named) == len(choice) and len(shown) < len(wanted):

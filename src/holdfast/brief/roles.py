@@ -5,10 +5,10 @@ from __future__ import annotations
 from holdfast.errors import BadUsage
 
 WEIGHTS: dict[str, dict[str, float]] = {
-    "orchestrator": {"plan": 1.2, "agents": 1.5, "decided": 1.1, "files": 0.9},
+    "orchestrator": {"names": 0.7, "plan": 1.2, "agents": 1.5, "decided": 1.1},
     "developer": {},
-    "specialist": {"files": 1.1, "failing": 1.1, "agents": 0.6},
-    "validator": {"failing": 1.3, "rules": 1.1, "git": 1.2, "agents": 0.6},
+    "specialist": {"names": 1.1, "failing": 1.1, "agents": 0.6},
+    "validator": {"names": 0.85, "failing": 1.3, "rules": 1.1, "git": 1.2, "agents": 0.6},
 }
 
 

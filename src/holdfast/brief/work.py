@@ -103,7 +103,8 @@ def now(state: State) -> Iterator[Item]:
             78.0,
             doing["line"],
             tuple(
-                f"- last said: “{short(text, size)}” {ref(doing['line'])}" for size in (600, 250)
+                f"- last said: “{short(text, size)}” {ref(doing['line'])}"
+                for size in (600, 250, 120)
             ),
             quote=text,
             floor=True,

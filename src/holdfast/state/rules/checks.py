@@ -75,7 +75,9 @@ def apply(state: State, event: Event) -> None:
         return
     check = checks.pop(known) if known is not None else _new(kept, kind or "run")
     text = event.get("text", "")
-    ok = event["ok"] and not (kind and kind != "run" and _tells_failure(text))
+    # A pipe hides the exit code; a linter without one may print what it mended.
+    hidden = kind == "test" or (kind in ("lint", "build") and "|" in command)
+    ok = event["ok"] and not (hidden and _tells_failure(text))
     check["ok"], check["line"], check["runs"] = ok, event["line"], check["runs"] + 1
     check["call"] = event.get("call_line", 0)
     check["error"], check["where"] = ([], "") if ok else _error(text)
@@ -207,7 +209,8 @@ def _error(text: str) -> tuple[list[str], str]:
     verdicts = _lines_with(re.finditer(VERDICT, text, re.MULTILINE), text)
     located = _lines_with(re.finditer(LOCATED, text, re.MULTILINE), text)
     # What failed, then where and why, then the rest.
-    telling = _kept([*verdicts[:1], *located[:2], *verdicts, *located])
+    why = [line for line in verdicts if line.startswith("E ")][:1] or located[:2]
+    telling = _kept([*verdicts[:1], *why, *verdicts, *located])
     telling = telling or _lines_with(re.finditer(TELLING, text, re.IGNORECASE), text)
     kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
     kept = kept or _kept(text.splitlines())

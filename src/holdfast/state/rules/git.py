@@ -32,6 +32,8 @@ def apply(state: State, event: Event) -> None:
 
 def _git(state: State, event: Event) -> None:
     command, lines = str(event["input"].get("command")), event.get("text", "").splitlines()
+    if _elsewhere(state, command):
+        return
     if "checkout" in command or "switch" in command:
         for line in lines:
             if line.startswith(SWITCHED):
@@ -42,6 +44,14 @@ def _git(state: State, event: Event) -> None:
         _not_committed(state, lines, event["line"])
         if _is_bare_status(command) and "".join(lines).strip() in NOTHING:
             state["dirty"] = {"files": [], "line": event["line"]}
+
+
+def _elsewhere(state: State, command: str) -> bool:
+    """Whether a command goes to a folder outside of the project first."""
+    words = command.split()
+    target = words[1].strip("\"'") if words[:1] == ["cd"] and len(words) > 1 else ""
+    root = state["place"].get("root", "")
+    return target.startswith("/") and bool(root) and not f"{target}/".startswith(f"{root}/")
 
 
 def _is_bare_status(command: str) -> bool:

@@ -184,12 +184,17 @@ def test_what_a_linter_prints_does_not_fail_it() -> None:
                 "test_exhausted_job_is_marked_dead_once",
                 "E       AssertionError: assert ['ready', 'dead', 'ready'] == ['ready', 'dead']",
                 "FAILED tests/test_worker.py::test_exhausted_job_is_marked_dead_once",
+                "tests/test_worker.py:49: AssertionError",
             ],
             "tests/test_worker.py:49",
         ),
         (
             GO,
-            ["--- FAIL: TestRetry (0.00s)", "FAIL", "FAIL\texample.com/app/retry\t0.004s"],
+            [
+                "--- FAIL: TestRetry (0.00s)",
+                "retry_test.go:27: got 3, want 2",
+                "FAIL\texample.com/app/retry\t0.004s",
+            ],
             "retry_test.go:27",
         ),
         (
