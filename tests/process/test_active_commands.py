@@ -29,7 +29,11 @@ def typed(scene: Scene, *names: str) -> list[Line]:
     """Lines as the client writes them when somebody types these commands."""
     like = next(line for line in scene.made.before if line["type"] == "user")
     return [
-        like | {"message": {"role": "user", "content": f"<command-name>/{name}</command-name>"}}
+        like
+        | {
+            "uuid": f"typed-{name}",
+            "message": {"role": "user", "content": f"<command-name>/{name}</command-name>"},
+        }
         for name in names
     ]
 

@@ -62,7 +62,7 @@ def unharmed(scene: Scene) -> str:
 def body(brief: str) -> str:
     """A brief without what differs from session to session: its name, its sub-agents' ids."""
     assert "Never touch anything under migrations/" in brief
-    return re.sub(r"Explore [0-9a-f]+ ", "Explore ", brief.partition("\n")[2])
+    return re.sub(r"\ba[0-9a-f]{16}\b", "<agent>", brief.partition("\n")[2])
 
 
 def saved_only(scene: Scene) -> None:

@@ -32,6 +32,9 @@ def update_names(
     except NotATranscript:
         return saved.get("index")
     if reader.restarted:
+        if reader.size < saved["cursor"]["offset"]:
+            # A log that was cut does not make us forget.
+            return saved["index"]  # type: ignore[no-any-return]
         saved = {}
     if not reader.has_more:
         return saved.get("index")

@@ -57,7 +57,9 @@ class Layout:
         if not folder:
             return [f"- {line}" for line in lines]
         if len(lines) == 1:
-            return [f"- {folder}/: {lines[0]}"]
+            # A file that is alone in its folder is told by its whole name.
+            between = "/: " if len(paths) > 1 else "/"
+            return [f"- {folder}{between}{lines[0]}"]
         return [f"{folder}/", *(f"- {line}" for line in lines)]
 
     def _telling(self, path: str) -> str:

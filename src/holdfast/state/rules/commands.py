@@ -24,7 +24,12 @@ BUILT_IN = frozenset((
 def typed(event: Event) -> str:
     """A command as the user typed it; the host's own are no request."""
     name = event["name"].lstrip("/")
-    return "" if name in BUILT_IN else f"/{name} {event.get('text', '')}".strip()
+    return "" if _is_built_in(name) else f"/{name} {event.get('text', '')}".strip()
+
+
+def _is_built_in(name: str) -> bool:
+    """The host's own, and ours: they look things up and leave no rules behind."""
+    return name in BUILT_IN or name.startswith("holdfast:")
 
 
 def apply(state: State, event: Event) -> None:
@@ -35,8 +40,7 @@ def apply(state: State, event: Event) -> None:
         given = plain(event["input"].get("args"))
     else:
         return
-    # Our own slash commands look things up and leave no rules behind either.
-    if not name or name in BUILT_IN or name.startswith("holdfast:"):
+    if _is_built_in(name):
         return
     name = keep(one_line(name, 100), 100)
     others = [command for command in state["commands"] if command["name"] != name]
