@@ -16,10 +16,13 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 from bench import transcripts
 from holdfast.actions.install import hook_command
+from holdfast.actions.name_index import index_apart
+from holdfast.store.sqlite import SQLiteStore
 
 TAIL = 50_000
 COMMAND = shlex.split(hook_command())
@@ -67,6 +70,9 @@ class Arena:
         with self.transcript.open("r+b") as file:
             file.truncate(len(whole) - TAIL)
         timed(COMMAND, self.payload("Stop"), self.env)
+        # What the process does that the hook before a compaction starts.
+        with closing(SQLiteStore(str(self.home / "holdfast.db"))) as store:
+            index_apart(store, "bench", str(self.transcript))
         with self.transcript.open("r+b") as file:
             file.seek(len(whole) - TAIL)
             file.write(whole[-TAIL:])

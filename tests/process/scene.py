@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import subprocess
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -98,6 +99,20 @@ class Scene:
     def fire(self, event: str, **fields: Any) -> Fired:
         """One hook as the host starts it: the installed command and a payload on stdin."""
         return self.send(json.dumps(self.payload(event, **fields)).encode())
+
+    def compacts(self) -> Fired:
+        """PreCompact, and a host that then summarises for longer than indexing takes."""
+        fired = self.fire("PreCompact")
+        self.wait_for_names()
+        return fired
+
+    def wait_for_names(self) -> None:
+        """Until the process that indexes them is done, however slow the machine is."""
+        for _ in range(200):
+            with self.store() as store:
+                if store.mark(self.session, "names"):
+                    return
+            time.sleep(0.05)
 
     def send(
         self,

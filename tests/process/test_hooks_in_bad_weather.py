@@ -208,7 +208,7 @@ def spoil(database: Path) -> None:
 
 def test_a_store_spoiled_in_the_middle_is_set_aside(scene: Scene) -> None:
     scene.write(scene.made.before)
-    scene.fire("PreCompact")
+    scene.compacts()
     spoil(scene.database)
     assert_one_line_was_logged(scene, scene.fire("Stop"), "damaged", "it is now")
     assert_the_next_run_works(scene)
@@ -216,7 +216,7 @@ def test_a_store_spoiled_in_the_middle_is_set_aside(scene: Scene) -> None:
 
 def test_of_eight_hooks_that_find_the_store_spoiled_one_sets_it_aside(scene: Scene) -> None:
     scene.write(scene.made.before)
-    scene.fire("PreCompact")
+    scene.compacts()
     spoil(scene.database)
     spoiled = scene.database.read_bytes()
     assert all(fired.is_silent for fired in scene.at_once(*["Stop"] * 8))
@@ -369,6 +369,7 @@ def test_a_package_that_vanished_does_not_block_the_host(scene: Scene, elsewhere
     scene.write(scene.made.before)
     command = command_for(elsewhere)
     assert through_a_shell(scene, command).out, "it did work"
+    scene.wait_for_names()
     (elsewhere / "holdfast").rename(elsewhere / "gone")
     fired = through_a_shell(scene, command)
     assert (fired.code, fired.out) == (1, "")

@@ -171,7 +171,10 @@ def test_eight_hooks_at_once_save_what_one_would(scene: Scene, known: bool) -> N
     assert [row["state"] == scene.folded() for row in saved] == [True] * 3, "no snapshot is lost"
     with scene.store() as store:
         assert sum(row["times"] for row in store.hooks_seen()) == 8 + known
-    assert files(scene.home) == ["holdfast.db"]
+    # A process that indexes names may still have the store open.
+    assert [name for name in files(scene.home) if not name.endswith(("-wal", "-shm"))] == [
+        "holdfast.db"
+    ]
     assert scene.log() == []
 
 

@@ -68,7 +68,7 @@ def body(brief: str) -> str:
 def saved_only(scene: Scene) -> None:
     """Saved before the compaction; then the host never called again."""
     scene.write(scene.made.before)
-    assert scene.fire("PreCompact").code == 0
+    assert scene.compacts().code == 0
 
 
 # The whole way

@@ -22,22 +22,42 @@ NEAR = 60
 def update_names(
     store: Store, session: str, transcript: str, stop: Callable[[], bool] | None = None
 ) -> Index | None:
-    """Read on from where the index ends; None if there is nothing to read it from."""
+    """Read on from where the index ends, within the caller's transaction."""
+    index, fresh = _read_on(_saved(store, session), transcript, stop)
+    if fresh:
+        store.set_mark(session, MARK, fresh, clean=True)
+    return index
+
+
+def index_apart(
+    store: Store, session: str, transcript: str, stop: Callable[[], bool] | None = None
+) -> None:
+    """The same in a process of its own: nobody waits for the lock while it reads."""
+    _, fresh = _read_on(_saved(store, session), transcript, stop)
+    if fresh:
+        store.begin()
+        store.set_mark(session, MARK, fresh, clean=True)
+        store.commit()
+
+
+def _read_on(
+    saved: dict[str, Any], transcript: str, stop: Callable[[], bool] | None
+) -> tuple[Index | None, dict[str, Any]]:
+    """The index after the new lines, and what is to be kept of it if there were any."""
     from holdfast.transcript.events import Decoder
     from holdfast.transcript.reader import Reader
 
-    saved = _saved(store, session)
     try:
         reader = Reader(transcript, saved.get("cursor"))
     except NotATranscript:
-        return saved.get("index")
+        return saved.get("index"), {}
     if reader.restarted:
         if reader.size < saved["cursor"]["offset"]:
             # A log that was cut does not make us forget.
-            return saved["index"]  # type: ignore[no-any-return]
+            return saved["index"], {}
         saved = {}
     if not reader.has_more:
-        return saved.get("index")
+        return saved.get("index"), {}
     from holdfast.names.index import new_index, observe
 
     index: Index = saved.get("index") or new_index()
@@ -45,10 +65,7 @@ def update_names(
     observe(index, decoder.events(reader.lines(stop=stop)))
     cursor = {**reader.cursor(), **decoder.memory()}
     # Everything in it was looked over for secrets before it was taken apart.
-    store.set_mark(
-        session, MARK, {"version": VERSION, "cursor": cursor, "index": index}, clean=True
-    )
-    return index
+    return index, {"version": VERSION, "cursor": cursor, "index": index}
 
 
 def names_before(

@@ -182,8 +182,8 @@ def _user_prompt(job: Job) -> str:
 def _pre_compact(job: Job) -> str:
     """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
     from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
-    from holdfast.actions.name_index import update_names
     from holdfast.actions.save import save
+    from holdfast.surfaces import indexing
 
     session = job.session()
     _keep_notes(job, session)
@@ -195,7 +195,9 @@ def _pre_compact(job: Job) -> str:
         snapshot=snapshot,
         now=job.now,
     )
-    update_names(job.store, session.id, job.call.transcript, job.stop)
+    job.store.commit()
+    job.store.begin()
+    indexing.start(job.settings.database, session.id, job.call.transcript, os.environ)
     if not job.settings.guidance:
         return ""
     return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))
