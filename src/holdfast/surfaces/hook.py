@@ -83,6 +83,10 @@ def run(raw: bytes, started: float, origin: str = "") -> str:
     spent = (time.perf_counter() - started) * 1000
     store.hook_seen(host.NAME, call.event, call.session, spent, job.now)
     store.commit()
+    if job.index_names:
+        from holdfast.surfaces import indexing
+
+        indexing.start(chosen.database, call.session, call.transcript, os.environ)
     # Closing would write the log back into the file and wait for the disk. Left open, the log is
     # simply found by whoever comes next; SQLite writes it back once it has grown enough.
     LEFT_OPEN.append(store)
@@ -92,7 +96,7 @@ def run(raw: bytes, started: float, origin: str = "") -> str:
 class Job:
     """What every handler needs."""
 
-    __slots__ = ("call", "host", "now", "settings", "stop", "store")
+    __slots__ = ("call", "host", "index_names", "now", "settings", "stop", "store")
 
     def __init__(
         self,
@@ -108,6 +112,8 @@ class Job:
         self.settings = chosen
         self.stop = stop
         self.now = time.time()
+        self.index_names = False
+        """A compaction is coming: names are indexed while the host summarises."""
 
     def session(self) -> Session:
         session = catch_up(self.store, self.call, self.now, self.stop)
@@ -183,7 +189,6 @@ def _pre_compact(job: Job) -> str:
     """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
     from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
     from holdfast.actions.save import save
-    from holdfast.surfaces import indexing
 
     session = job.session()
     _keep_notes(job, session)
@@ -195,9 +200,7 @@ def _pre_compact(job: Job) -> str:
         snapshot=snapshot,
         now=job.now,
     )
-    job.store.commit()
-    job.store.begin()
-    indexing.start(job.settings.database, session.id, job.call.transcript, os.environ)
+    job.index_names = True
     if not job.settings.guidance:
         return ""
     return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))

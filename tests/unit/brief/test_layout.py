@@ -1,0 +1,61 @@
+"""Many names in few lines, each line with where all of it stands."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.brief.layout import Layout, annotation, cited
+from holdfast.brief.names import Name
+from holdfast.state.fold import new_state
+
+
+def name(text: str, kind: str = "file", lines: list[int] | None = None, home: str = "") -> Name:
+    return Name(
+        text,
+        {
+            "kind": kind, "times": 1, "used": 1, "said": 0, "shown": 0, "lines": lines or [7],
+            "home": home,
+        },
+        1.0,
+    )  # fmt: skip
+
+
+def test_files_of_a_folder_stand_together_and_one_alone_by_its_whole_name() -> None:
+    state = new_state()
+    state["files"] = {"src/b.py": {"line": 9, "edits": 3}}
+    told = Layout(state, [name("src/a.py"), name("src/b.py"), name("docs/x.md")]).files()
+    assert told == ["- src/: a.py, b.py edited 3× (L7–9)", "- docs/x.md (L7)"]
+
+
+def test_identifiers_stand_with_the_file_that_has_them() -> None:
+    inside = [name(one, "identifier", [4], "4 src/a.py") for one in ("parseAll", "run_once")]
+    assert Layout(new_state(), [name("src/a.py"), *inside]).files() == [
+        "- src/a.py: parseAll, run_once (L4 L7)".replace("L4 L7", "L4–7")
+    ]
+
+
+def test_commands_and_other_names_have_their_lines() -> None:
+    layout = Layout(new_state(), [name("make test", "command", [3]), name("ENT-250", "link", [5])])
+    assert (layout.commands(), layout.others()) == (["- `make test` (L3)"], ["- ENT-250 (L5)"])
+
+
+@pytest.mark.parametrize(
+    ("places", "shown"),
+    [
+        ([[3]], "(L3)"),
+        ([[3], [3, 9]], "(L3)"),
+        ([[1, 50], [2, 50], [50]], "(L50)"),
+        ([[1], [200]], "(L1 L200)"),
+        ([[1], [20]], "(L1–20)"),
+        ([], ""),
+    ],
+)
+def test_the_fewest_lines_are_cited(places: list[list[int]], shown: str) -> None:
+    assert cited(places) == shown
+
+
+def test_what_became_of_a_file_is_said_in_few_words() -> None:
+    assert annotation({"line": 1, "created": 1, "edits": 1}) == "created"
+    assert annotation({"line": 1, "edits": 14}) == "edited 14×"
+    assert annotation({"line": 1, "deleted": 1}) == "deleted"
+    assert annotation({"line": 1, "reads": 2}) == ""

@@ -1,0 +1,67 @@
+"""The index of names: how each was met, when last, and where."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.names import index as module
+from holdfast.names.index import new_index, observe
+from tests.unit.transcript_lines import bash, call, events_of, reply, result, used, user
+
+LOG: list[Any] = [
+    user("Look at src/retry.py and mind maxBackoff"),
+    *used("Read", {"file_path": "/home/dev/app/src/retry.py"}, "def requeueAll(): retry_limit"),
+    *bash("go test ./... -run TestRetry", "FAIL TestRetryStorm"),
+    reply("The cause is retry_limit."),
+]
+
+
+def index_of(*lines: Any) -> Any:
+    made = new_index()
+    observe(made, events_of(*lines))
+    return made
+
+
+def test_a_name_knows_who_used_said_and_showed_it() -> None:
+    names = index_of(*LOG)["names"]
+    assert names["maxBackoff"]["said"]
+    assert not names["maxBackoff"]["used"]
+    assert names["retry_limit"]["shown"] < names["retry_limit"]["said"]
+    assert names["go test ./... -run TestRetry"]["kind"] == "command"
+    assert names["go test ./... -run TestRetry"]["used"]
+
+
+def test_an_identifier_knows_the_file_that_has_it() -> None:
+    line, _, home = index_of(*LOG)["names"]["requeueAll"]["home"].partition(" ")
+    assert home.endswith("src/retry.py")
+    assert int(line) == 3
+
+
+def test_what_a_sub_agent_names_is_its_own() -> None:
+    lines = [call("Read", {"file_path": "/a/other.py"}, isSidechain=True), result("x")]
+    assert "/a/other.py" not in index_of(*lines)["names"]
+
+
+def test_secrets_are_no_names() -> None:
+    token = "ghp_" + "a1B2" * 9
+    assert token not in str(index_of(reply(f"use {token}")))
+
+
+@given(st.integers(0, 7))
+def test_it_does_not_matter_where_a_log_is_split(at: int) -> None:
+    events = events_of(*LOG)
+    split = new_index()
+    observe(split, events[:at])
+    observe(split, events[at:])
+    assert split == index_of(*LOG)
+
+
+def test_it_stays_small(monkeypatch: Any) -> None:
+    monkeypatch.setattr(module, "MOST", 5)
+    monkeypatch.setattr(module, "ROOM", 8)
+    made = index_of(*(reply(f"name_number_{n}") for n in range(40)))
+    assert len(made["names"]) <= 8
+    assert "name_number_39" in made["names"]

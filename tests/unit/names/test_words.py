@@ -1,0 +1,49 @@
+"""The names that stand in a text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.names.commands import commands
+from holdfast.names.words import names
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("see src/a/login.py:42 and go.mod.", {("file", "src/a/login.py"), ("file", "go.mod")}),
+        ("retryLimit, max_backoff, HTTPServer", {"retryLimit", "max_backoff", "HTTPServer"}),
+        ("plain words, Titles and x_y", set()),
+        ("https://example.com/a?b=1.", {("link", "https://example.com/a?b=1")}),
+        ("ENT-250, #172 and #2", {("link", "ENT-250"), ("link", "#172")}),
+        ("commit 3f2c1ab9 is in", {("link", "3f2c1ab9")}),
+        ("*_test.go", set()),
+        ("version 1.2.3 of it", set()),
+        ("", set()),
+    ],
+)  # fmt: skip
+def test_files_identifiers_links_and_ids_are_names(text: str, found: set[object]) -> None:
+    wanted = {one if isinstance(one, tuple) else ("identifier", one) for one in found}
+    assert names(text) == wanted
+
+
+@given(st.text(max_size=500))
+def test_no_text_breaks_it_and_every_name_stands_in_it(text: str) -> None:
+    assert all(name in text for _, name in names(text))
+
+
+@pytest.mark.parametrize(
+    ("script", "found"),
+    [
+        ("cd src && go test ./... -run TestX", ["go test ./... -run TestX"]),
+        ("mise run lint 2>&1 | tail -5", ["mise run lint"]),
+        ("FOO=1 make test; ls", ["make test"]),
+        ('git commit -m "a  b"', ['git commit -m "a b"']),
+        ("ls", []),
+        ("x", []),
+    ],
+)
+def test_commands_are_told_as_they_can_be_run_again(script: str, found: list[str]) -> None:
+    assert commands(script) == found
