@@ -50,14 +50,14 @@ def name(root: str, path: str) -> str:
         ("/srv/app", "/private/keys/a.py", "/private/keys/a.py"),
         ("/private/tmp", "/tmp/a.py", "a.py"),
         # Windows.
-        ("C:\\work\\app", "C:\\work\\app\\src\\a.py", "src\\a.py"),
-        ("C:\\work\\app", "c:\\Work\\App\\src\\a.py", "src\\a.py"),
-        ("C:\\work\\app", "C:/work/app/src/a.py", "src\\a.py"),
-        ("C:\\work\\app", "/c/work/app/src/a.py", "src\\a.py"),
-        ("C:\\work\\app", "src/a.py", "src\\a.py"),
-        ("C:\\work\\app", "/cc/a.py", "\\cc\\a.py"),
-        ("c:/work/app", "C:\\work\\app\\src\\a.py", "src/a.py"),
-        ("C:\\work\\app", "D:\\work\\app\\a.py", "D:\\work\\app\\a.py"),
+        ("C:\\code\\app", "C:\\code\\app\\src\\a.py", "src\\a.py"),
+        ("C:\\code\\app", "c:\\Code\\App\\src\\a.py", "src\\a.py"),
+        ("C:\\code\\app", "C:/code/app/src/a.py", "src\\a.py"),
+        ("C:\\code\\app", "/c/code/app/src/a.py", "src\\a.py"),
+        ("C:\\code\\app", "src/a.py", "src\\a.py"),
+        ("C:\\code\\app", "/cc/a.py", "\\cc\\a.py"),
+        ("c:/code/app", "C:\\code\\app\\src\\a.py", "src/a.py"),
+        ("C:\\code\\app", "D:\\code\\app\\a.py", "D:\\code\\app\\a.py"),
         ("C:\\", "C:\\a.py", "a.py"),
         ("/srv/App", "/srv/app/a.py", "/srv/app/a.py"),
     ],
@@ -124,11 +124,11 @@ def test_a_command_and_a_tool_mean_the_same_file(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["src/a.py", "/c/work/app/src/a.py", "'C:\\work\\app\\src\\a.py'"]
+    "written", ["src/a.py", "/c/code/app/src/a.py", "'C:\\code\\app\\src\\a.py'"]
 )
 def test_a_command_and_a_tool_mean_the_same_file_on_windows(written: str) -> None:
-    edit = used("Edit", {"file_path": "C:\\work\\app\\src\\a.py"}, detail={"filePath": "x"})
+    edit = used("Edit", {"file_path": "C:\\code\\app\\src\\a.py"}, detail={"filePath": "x"})
     lines = [user("go"), *edit, *bash(f"rm {written}")]
-    files = state_of(*({**line, "cwd": "C:\\work\\app"} for line in lines))["files"]
+    files = state_of(*({**line, "cwd": "C:\\code\\app"} for line in lines))["files"]
     assert list(files) == ["src\\a.py"]
     assert files["src\\a.py"]["deleted"]
