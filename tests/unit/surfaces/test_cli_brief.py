@@ -93,14 +93,13 @@ def test_a_packed_file_gives_the_same_brief(
 
 
 def test_a_role_changes_what_weighs_more(terminal: Terminal, transcript: str) -> None:
+    argv = ("brief", "--transcript", transcript, "--max-tokens")
+    budgets = (400, 700, 1000, 1300)
     texts = {
-        role: check(
-            terminal.run("brief", "--transcript", transcript, "--max-tokens", 1000, "--role", role),
-            1000,
-        )
+        role: [check(terminal.run(*argv, most, "--role", role), most) for most in budgets]
         for role in WEIGHTS
     }
-    assert len(set(texts.values())) > 1
+    assert any(len(set(told)) > 1 for told in zip(*texts.values(), strict=True))
     assert terminal.run("brief", "--transcript", transcript, "--role", "chef").code == 2
 
 
