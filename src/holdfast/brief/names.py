@@ -28,16 +28,21 @@ MOST = 600
 class Name:
     """A name with how likely it is needed, and where it stands."""
 
-    __slots__ = ("home", "home_line", "kind", "lines", "text", "value")
+    __slots__ = ("home", "home_lines", "kind", "lines", "text", "value")
 
     def __init__(self, text: str, entry: Entry, value: float) -> None:
         self.text = text
         self.kind = entry["kind"]
         self.value = value
         self.lines = entry["lines"]
-        line, _, self.home = entry["home"].partition(" ")
+        lines, _, self.home = entry["home"].partition(" ")
         """The file whose text has it, if one does."""
-        self.home_line = int(line) if line else 0
+        self.home_lines = [int(line) for line in lines.split(",") if line]
+        """Where it and the file are named."""
+
+    @property
+    def home_line(self) -> int:
+        return self.home_lines[-1] if self.home_lines else 0
 
     @property
     def room(self) -> float:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.names.model import Entry, Index
     from holdfast.transcript.model import Event
 
-VERSION = 1
+VERSION = 2
 # What of a tool's input says what it works on; an edit's text and an agent's task do not.
 PATHS = ("file_path", "notebook_path", "path")
 TARGETS = (*PATHS, "pattern", "glob", "command", "url")
@@ -52,8 +52,8 @@ def see(index: Index, event: Event) -> None:
     elif kind == "tool_call":
         _called(index, event)
     elif kind == "tool_result":
-        about = index["tools"].pop(event["id"], "")
-        _note(index, event["text"], "shown", event["line"], about=about)
+        called, _, about = index["tools"].pop(event["id"], "").partition(" ")
+        _note(index, event["text"], "shown", event["line"], about=about, called=called)
     if len(index["names"]) > ROOM:
         _forget(index)
 
@@ -64,7 +64,9 @@ def _called(index: Index, event: Event) -> None:
     path = next((value for key in PATHS if isinstance(value := given.get(key), str)), "")
     about = whole(index["root"], index["cwd"], path) if path else ""
     if about:
-        index["tools"][event["id"]] = about
+        # What a search finds in a file names the file only in the call.
+        searched = "pattern" in given
+        index["tools"][event["id"]] = f"{line if searched else 0} {about}"
         while len(index["tools"]) > MOST_TOOLS:
             del index["tools"][next(iter(index["tools"]))]
     _note(index, "\n".join(targets), "used", line)
@@ -85,15 +87,24 @@ def _strings(value: Any, depth: int = 6) -> list[str]:
     return [text for part in inner for text in _strings(part, depth - 1)]
 
 
-def _note(index: Index, text: str, how: str, line: int, *, step: int = 1, about: str = "") -> None:
+def _note(
+    index: Index,
+    text: str,
+    how: str,
+    line: int,
+    *,
+    step: int = 1,
+    about: str = "",
+    called: str = "",
+) -> None:
     index["moment"] += step
     if len(text) > LONGEST:
         text = text[: LONGEST // 2] + "\n" + text[-LONGEST // 2 :]
     for name in sorted(names(redact(text))):
-        _put(index, name, how, line, about)
+        _put(index, name, how, line, about, called)
 
 
-def _put(index: Index, name: Name, how: str, line: int, about: str = "") -> None:
+def _put(index: Index, name: Name, how: str, line: int, about: str = "", called: str = "") -> None:
     kind, text = name
     if kind == FILE:
         text = whole(index["root"], index["cwd"], text)
@@ -107,7 +118,8 @@ def _put(index: Index, name: Name, how: str, line: int, about: str = "") -> None
     if not entry["lines"] or entry["lines"][-1] != line:
         entry["lines"] = [*entry["lines"], line][-LINES:]
     if about and kind == IDENT:
-        entry["home"] = f"{line} {about}"
+        searched = called not in ("", "0")
+        entry["home"] = f"{called},{line} {about}" if searched else f"{line} {about}"
 
 
 def _forget(index: Index) -> None:

@@ -16,7 +16,8 @@ class Entry(TypedDict):
     lines: list[int]
     """Where it stands, the newest last."""
     home: str
-    """The line in which a file's text had it last, and that file."""
+    """The line in which a file's text had it last, and that file; before it, with a comma, the
+    line that names the file, if that is another one."""
 
 
 class Index(TypedDict):
@@ -26,4 +27,4 @@ class Index(TypedDict):
     cwd: str
     names: dict[str, Entry]
     tools: dict[str, str]
-    """Calls whose result has not been seen, and the file that each is about."""
+    """Calls whose result has not been seen: the line to be cited with it or 0, and the file."""

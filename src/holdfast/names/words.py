@@ -6,7 +6,7 @@ import re
 
 # A run of signs that can be one name: no quotes, brackets or commas.
 RUN = re.compile(r"(?<![*\w@~./#])[A-Za-z0-9_@~.#/][\w@~./\\:#+\-?=&%]{4,199}|#\d{2,6}\b")
-IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{5,79}")
+IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{5,79}")
 # camelCase, HTTPServer, snake_case, CONSTANT_NAME.
 JOINED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
 LINK = re.compile(r"https?://[^\s]{4,190}")

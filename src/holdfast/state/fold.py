@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.state.model import Call, State
     from holdfast.transcript.model import Event
 
-VERSION = 2
+VERSION = 3
 MOST_BAD_LINES = 20
 MOST_CALLS = 100
 LONGEST_INPUT, LONGEST_COMMAND, WIDEST, DEEPEST_INPUT = 4000, 16_000, 100, 8

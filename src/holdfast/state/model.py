@@ -42,6 +42,12 @@ class Decision(TypedDict):
     over: str
     """What it was chosen over, if that was said."""
     why: str
+    label: NotRequired[str]
+    """What it is, in our words, if it came of a call and not of a sentence."""
+    quotes: NotRequired[list[str]]
+    """What the text has of others' words: a question and its answer, a plan, what was refused."""
+    told: NotRequired[int]
+    """Where that call stands."""
 
 
 class PlanItem(TypedDict):
@@ -89,6 +95,8 @@ class FileTrail(TypedDict, total=False):
     unknown: int
     """An edit whose result was never written down."""
     symbol: str
+    told: int
+    """Where the file is named, if the line means it by its folder or by a pattern."""
 
 
 class Check(TypedDict):
@@ -124,6 +132,8 @@ class Agent(TypedDict):
     files: dict[str, str]
     """What it did itself to files: edited, created, read."""
     line: int
+    told: NotRequired[int]
+    """Where its task stands."""
 
 
 class Delivery(TypedDict):

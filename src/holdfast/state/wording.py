@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _PUNCTUATION = str.maketrans(dict.fromkeys('\t\n\r.,;:!?()[]{}"`*_—–/', " ") | {"’": "'"})
+MARK = "[redacted:"
 _BULLETS = "-*•+> \t#"
 
 
@@ -37,7 +38,14 @@ SHORT, MOST_CLEAN = 300, 1000
 
 
 def clip(text: str, most: int) -> str:
-    return text if len(text) <= most else text[: most - 1].rstrip() + "…"
+    if len(text) <= most:
+        return text
+    head = text[: most - 1]
+    # Half of a mark that stands for a secret says nothing.
+    at = head.rfind("[")
+    if at >= 0 and "]" not in head[at:] and text.startswith(MARK, at):
+        head = head[:at]
+    return head.rstrip() + "…"
 
 
 def one_line(text: str, most: int) -> str:

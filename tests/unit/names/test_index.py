@@ -7,9 +7,20 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.brief.names import ranked
 from holdfast.names import index as module
 from holdfast.names.index import new_index, observe
-from tests.unit.transcript_lines import bash, call, events_of, reply, result, used, user
+from tests.unit.transcript_lines import (
+    ROOT,
+    bash,
+    call,
+    events_of,
+    reply,
+    result,
+    state_of,
+    used,
+    user,
+)
 
 LOG: list[Any] = [
     user("Look at src/retry.py and mind maxBackoff"),
@@ -38,6 +49,14 @@ def test_an_identifier_knows_the_file_that_has_it() -> None:
     line, _, home = index_of(*LOG)["names"]["requeueAll"]["home"].partition(" ")
     assert home.endswith("src/retry.py")
     assert int(line) == 3
+
+
+def test_what_a_search_found_in_a_file_is_told_with_the_call_that_names_the_file() -> None:
+    given = {"pattern": "def ", "path": f"{ROOT}/src/retry.py"}
+    index = index_of(user("Go on"), *used("Grep", given, "12:def waitLonger():"))
+    assert index["names"]["waitLonger"]["home"] == f"2,3 {ROOT}/src/retry.py"
+    (name,) = (one for one in ranked(state_of(), index) if one.text == "waitLonger")
+    assert (name.home_lines, name.home) == ([2, 3], f"{ROOT}/src/retry.py")
 
 
 def test_what_a_sub_agent_names_is_its_own() -> None:

@@ -47,3 +47,7 @@ def test_no_text_breaks_it_and_every_name_stands_in_it(text: str) -> None:
 )
 def test_commands_are_told_as_they_can_be_run_again(script: str, found: list[str]) -> None:
     assert commands(script) == found
+
+
+def test_what_follows_a_terminal_colour_is_no_name_of_its_own() -> None:
+    assert ("identifier", "mFailed") not in names("[31mFailed to load")

@@ -85,3 +85,9 @@ def test_a_cue_is_found_as_whole_words(text: str, cue: str, found: bool) -> None
 )
 def test_foreign_values_are_text_or_nothing(value: object, text: str) -> None:
     assert plain(value) == text
+
+
+def test_a_mark_that_stands_for_a_secret_is_kept_whole_or_not_at_all() -> None:
+    text = "password: [redacted:assignment] and more"
+    assert clip(text, 16) == "password:…"
+    assert clip(text, 35) == "password: [redacted:assignment] an…"

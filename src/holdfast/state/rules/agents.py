@@ -52,6 +52,7 @@ def _started(state: State, event: Event) -> None:
             "result": "",
             "files": {},
             "line": event["line"],
+            "told": event["line"],
         }
     )
     del state["agents"][:-MOST]

@@ -33,11 +33,12 @@ def _is_built_in(name: str) -> bool:
 
 
 def apply(state: State, event: Event) -> None:
+    line = event["line"]
     if event["kind"] == "command":
         name, given = event["name"].lstrip("/"), event.get("text", "")
     elif event["name"] == "Skill" and event["ok"]:
         name = plain(event["input"].get("skill")) or plain(event["input"].get("command"))
-        given = plain(event["input"].get("args"))
+        given, line = plain(event["input"].get("args")), event.get("call_line") or line
     else:
         return
     if _is_built_in(name):
@@ -45,5 +46,5 @@ def apply(state: State, event: Event) -> None:
     name = keep(one_line(name, 100), 100)
     others = [command for command in state["commands"] if command["name"] != name]
     text = keep(one_line(given, 600), 300)
-    others.append({"name": name, "text": text, "line": event["line"], "at": event.get("at", "")})
+    others.append({"name": name, "text": text, "line": line, "at": event.get("at", "")})
     state["commands"] = others[-MOST:]

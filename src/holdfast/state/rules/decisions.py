@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Literal
 
-    from holdfast.state.model import State
+    from holdfast.state.model import Decision, State
     from holdfast.transcript.model import Event
 
 HANDLES = ("prompt", "reply", "tool")
@@ -74,7 +74,10 @@ def _asked(state: State, event: Event) -> None:
             _refused(state, event)
     elif name == "AskUserQuestion":
         for question, said, others in answers(event):
-            _add(state, f"{question} — {said}", "chosen", "user", line, over=", ".join(others))
+            _add(
+                state, f"{question} — {said}", "chosen", "user", line,
+                over=", ".join(others), quotes=[question, said], call=event.get("call_line", 0),
+            )  # fmt: skip
     elif name in PLANS:
         told = event.get("detail")
         told = told if isinstance(told, dict) else None
@@ -84,8 +87,11 @@ def _asked(state: State, event: Event) -> None:
             or plain(told.get("filePath"))
         )
         if plan:
-            text = f"plan approved: {one_line(plan, LONGEST - 20)}"
-            _add(state, text, "chosen", "user", line)
+            words = one_line(plan, LONGEST - 20)
+            _add(
+                state, f"plan approved: {words}", "chosen", "user", line,
+                label="plan approved", quotes=[words], call=event.get("call_line", 0),
+            )  # fmt: skip
 
 
 def _refused(state: State, event: Event) -> None:
@@ -95,9 +101,13 @@ def _refused(state: State, event: Event) -> None:
     )
     why = event.get("text", "").partition("the user said:\n")[2].partition("\n\nNote: ")[0]
     kind = "plan" if event["name"] in PLANS else event["name"]
-    text = f"the user refused {kind}: {one_line(target, 200)}".rstrip(": ")
+    label, target = f"the user refused {kind}", one_line(target, 200)
     if event["name"] not in ("", "AskUserQuestion"):
-        _add(state, text, "rejected", "user", event["line"], why=one_line(why, LONGEST_REASON))
+        _add(
+            state, f"{label}: {target}".rstrip(": "), "rejected", "user", event["line"],
+            why=one_line(why, LONGEST_REASON), label=label, quotes=[target] if target else [],
+            call=event.get("call_line", 0),
+        )  # fmt: skip
 
 
 def _add(
@@ -109,21 +119,26 @@ def _add(
     *,
     over: str = "",
     why: str = "",
+    label: str = "",
+    quotes: list[str] | None = None,
+    call: int = 0,
 ) -> None:
     text = keep(text, LONGEST)
     decisions = state["decisions"]
     if any(decision["text"] == text for decision in decisions):
         return
-    decisions.append(
-        {
-            "text": text,
-            "kind": kind,
-            "by": by,
-            "line": line,
-            "over": keep(over or _after(text, _over(text)), LONGEST_REASON),
-            "why": keep(why or _after(text, WHY), LONGEST_REASON),
-        }
-    )
+    made: Decision = {
+        "text": text,
+        "kind": kind,
+        "by": by,
+        "line": line,
+        "over": keep(over or _after(text, _over(text)), LONGEST_REASON),
+        "why": keep(why or _after(text, WHY), LONGEST_REASON),
+    }
+    if quotes is not None:
+        made["label"], made["told"] = label, call or line
+        made["quotes"] = [keep(quote, LONGEST) for quote in quotes]
+    decisions.append(made)
     if len(decisions) > MOST:
         # The user's own decisions outlive the agent's remarks.
         agents = [i for i, decision in enumerate(decisions) if decision["by"] == "agent"]

@@ -30,7 +30,8 @@ def apply(state: State, event: Event) -> None:
     if not event["ok"]:
         return
     name, given = event["name"], event["input"]
-    path, line = _path(given), event["line"]
+    # The call names the file; its result often does not.
+    path, line = _path(given), event.get("call_line") or event["line"]
     if name in EDITS and isinstance(path, str):
         _settle(state, relative(state, path), event.get("call_line", 0))
     if name == "Read":
@@ -76,7 +77,7 @@ def _trail(state: State, path: Any, line: int) -> FileTrail:
     trail = state["files"].get(name, {})
     # What can be used is there, whatever was said of it before.
     trail.pop("deleted", None)
-    trail["line"] = line
+    _meant(trail, name, path, line)
     _put(state, name, trail)
     return trail
 
@@ -139,7 +140,8 @@ def _served(state: State, verb: str, given: dict[str, Any], line: int) -> None:
 def _shell(state: State, event: Event) -> None:
     from holdfast.state.shell_effects import effects
 
-    command, line = str(event["input"].get("command") or ""), event["line"]
+    command = str(event["input"].get("command") or "")
+    line = event.get("call_line") or event["line"]
     folder = event.get("cwd") or state["place"].get("cwd", "")
     for kind, path, target in effects(command, folder):
         if kind in ("move", "copy"):
@@ -186,7 +188,7 @@ def _append(state: State, path: str, line: int) -> None:
 def _edit(state: State, path: str, line: int) -> None:
     for name in _matching(state, path) if WILD.intersection(path) else [relative(state, path)]:
         trail = state["files"].get(name, {})
-        trail["line"] = line
+        _meant(trail, name, path, line)
         _edited(trail, "")
         _put(state, name, trail)
 
@@ -202,19 +204,30 @@ def _delete(state: State, path: str, line: int) -> None:
     found = _matching(state, path)
     if not found and not WILD.intersection(path) and not path.endswith("/"):
         found = [relative(state, path)]
-    _forget(state, found, line)
+    _forget(state, found, path, line)
 
 
 def _delete_tree(state: State, path: str, line: int) -> None:
     """`rm -r` of something unknown is a folder, if it was there at all."""
-    _forget(state, _matching(state, path), line)
+    _forget(state, _matching(state, path), path, line)
 
 
-def _forget(state: State, found: list[str], line: int) -> None:
+def _forget(state: State, found: list[str], path: str, line: int) -> None:
     for known in found:
         trail = state["files"].pop(known, {})
         if not trail.get("created"):
-            _put(state, known, {"line": line, "deleted": line})
+            _meant(trail, known, path, line)
+            told: FileTrail = {"told": trail["told"]} if "told" in trail else {}
+            _put(state, known, {"line": line, "deleted": line, **told})
+
+
+def _meant(trail: FileTrail, name: str, path: str, line: int) -> None:
+    """The last thing that happened; a folder or pattern does not say which files it means."""
+    if name.rpartition("/")[2] not in path and "line" in trail:
+        trail["told"] = trail.get("told", trail["line"])
+    else:
+        trail.pop("told", None)
+    trail["line"] = line
 
 
 def _restore(state: State, path: str, line: int) -> None:
@@ -223,7 +236,7 @@ def _restore(state: State, path: str, line: int) -> None:
         trail = state["files"][known]
         kept = trail.pop("committed", 0)
         trail.pop("deleted", None)
-        trail["line"] = line
+        _meant(trail, known, path, line)
         if trail.get("created") and not kept:
             continue
         trail.pop("edits", None)
@@ -238,7 +251,7 @@ def _move(state: State, source: str, target: str, line: int) -> None:
         replaced = state["files"].get(new)
         _delete(state, _absolute(state, old), line)
         trail.pop("deleted", None)
-        trail["line"] = line
+        _meant(trail, new, f"{source} {target}", line)
         if replaced is not None and not replaced.get("created"):
             trail.pop("created", None)
             trail["edits"] = trail.get("edits", 0) or 1

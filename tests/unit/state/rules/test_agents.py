@@ -29,6 +29,7 @@ def test_an_agent_runs_from_its_call_on(tool: str) -> None:
             "result": "",
             "files": {},
             "line": 1,
+            "told": 1,
         }
     ]
 

@@ -31,7 +31,7 @@ def test_the_message_may_come_before_the_name() -> None:
 
 def test_a_skill_is_remembered() -> None:
     assert started(*used("Skill", {"skill": "brainstorming", "args": "names"})) == [
-        ("brainstorming", "names", 2)
+        ("brainstorming", "names", 1)
     ]
 
 

@@ -99,9 +99,14 @@ def test_an_answered_question_is_the_users_decision() -> None:
         "answered",
         detail={"answers": {"Which\nstore?": "SQLite", "Which port?": ["80", "81"]}},
     )
-    assert [(told["text"], told["by"], told["kind"]) for told in decisions(*lines)] == [
+    told = decisions(*lines)
+    assert [(one["text"], one["by"], one["kind"]) for one in told] == [
         ("Which store? — SQLite", "user", "chosen"),
         ("Which port? — 80, 81", "user", "chosen"),
+    ]
+    assert [one["quotes"] for one in told] == [
+        ["Which store?", "SQLite"],
+        ["Which port?", "80, 81"],
     ]
 
 
@@ -118,6 +123,9 @@ def test_an_approved_plan_is_the_users_decision(tool: str, given: Line, detail: 
         "line": 2,
         "over": "",
         "why": "",
+        "label": "plan approved",
+        "quotes": ["# Retry 1. Wait"],
+        "told": 1,
     }
 
 
@@ -244,6 +252,8 @@ def test_a_call_that_the_user_refused_was_ruled_out_by_them(
     assert [(one["text"], one["by"], one["why"], one["line"]) for one in told] == [
         (text, "user", why, 2)
     ]
+    assert [": ".join([one["label"], *one["quotes"]]) for one in told] == [text]
+    assert [one["told"] for one in told] == [1]
 
 
 @pytest.mark.parametrize(

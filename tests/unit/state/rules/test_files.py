@@ -31,19 +31,19 @@ def files(*steps: list[Line]) -> dict[str, FileTrail]:
 @pytest.mark.parametrize(
     ("steps", "left"),
     [
-        ([read("a.py")], {"a.py": {"line": 2, "reads": 1}}),
-        ([read("a.py"), read("a.py")], {"a.py": {"line": 4, "reads": 2}}),
-        ([edit("a.py")], {"a.py": {"line": 2, "edits": 1}}),
-        ([read("a.py"), edit("a.py")], {"a.py": {"line": 4, "reads": 1, "edits": 1}}),
-        ([write("a.py")], {"a.py": {"line": 2, "edits": 1, "created": 2}}),
-        ([write("a.py", kind="update")], {"a.py": {"line": 2, "edits": 1}}),
+        ([read("a.py")], {"a.py": {"line": 1, "reads": 1}}),
+        ([read("a.py"), read("a.py")], {"a.py": {"line": 3, "reads": 2}}),
+        ([edit("a.py")], {"a.py": {"line": 1, "edits": 1}}),
+        ([read("a.py"), edit("a.py")], {"a.py": {"line": 3, "reads": 1, "edits": 1}}),
+        ([write("a.py")], {"a.py": {"line": 1, "edits": 1, "created": 1}}),
+        ([write("a.py", kind="update")], {"a.py": {"line": 1, "edits": 1}}),
         (
             [used("MultiEdit", {"file_path": "a.py", "edits": []})],
-            {"a.py": {"line": 2, "edits": 1}},
+            {"a.py": {"line": 1, "edits": 1}},
         ),
         (
             [used("NotebookEdit", {"notebook_path": "a.ipynb", "new_source": "x"})],
-            {"a.ipynb": {"line": 2, "edits": 1}},
+            {"a.ipynb": {"line": 1, "edits": 1}},
         ),
         ([read("a.py", ok=False), edit("b.py", ok=False), bash("rm c.py", ok=False)], {}),
         ([used("Grep", {"path": "a.py"}), bash("cat a.py")], {}),
@@ -77,8 +77,8 @@ def test_only_what_succeeded_leaves_a_trail(
     ],
 )
 def test_what_existed_before_and_was_deleted_is_gone_and_nothing_else_is(command: str) -> None:
-    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 4, "deleted": 4}}
-    assert files(bash(command)) == {"a.py": {"line": 2, "deleted": 2}}
+    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 3, "deleted": 3}}
+    assert files(bash(command)) == {"a.py": {"line": 1, "deleted": 1}}
 
 
 @pytest.mark.parametrize("command", ["rm a.py", "git rm -f a.py", f"rm {ROOT}/a.py"])
@@ -90,8 +90,8 @@ def test_what_was_created_here_and_deleted_here_never_was(command: str) -> None:
 def test_a_folder_goes_with_all_that_is_in_it(folder: str) -> None:
     steps = [write("tmp/a.py"), read("tmp/deep/b.py"), read("tmpfile"), bash(f"rm -rf {folder}")]
     assert files(*steps) == {
-        "tmp/deep/b.py": {"line": 8, "deleted": 8},
-        "tmpfile": {"line": 6, "reads": 1},
+        "tmp/deep/b.py": {"line": 7, "deleted": 7, "told": 3},
+        "tmpfile": {"line": 5, "reads": 1},
     }
 
 
@@ -112,7 +112,7 @@ def test_a_folder_goes_with_all_that_is_in_it(folder: str) -> None:
     ],
 )
 def test_what_cannot_be_known_deletes_nothing(command: str) -> None:
-    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 2, "reads": 1}}
+    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 1, "reads": 1}}
 
 
 @pytest.mark.parametrize(
@@ -121,7 +121,7 @@ def test_what_cannot_be_known_deletes_nothing(command: str) -> None:
 def test_a_file_that_is_used_again_is_not_gone(again: list[Line]) -> None:
     trail = files(read("a.py"), bash("rm a.py"), again)["a.py"]
     assert "deleted" not in trail
-    assert trail["line"] == 6
+    assert trail["line"] == 5
 
 
 @pytest.mark.parametrize(
@@ -130,41 +130,41 @@ def test_a_file_that_is_used_again_is_not_gone(again: list[Line]) -> None:
         (
             [read("a.py"), bash("mv a.py b.py")],
             {
-                "a.py": {"line": 4, "deleted": 4},
-                "b.py": {"line": 4, "reads": 1, "created": 4},
+                "a.py": {"line": 3, "deleted": 3},
+                "b.py": {"line": 3, "reads": 1, "created": 3},
             },
         ),
         (
             [write("a.py"), bash("git mv a.py b.py")],
-            {"b.py": {"line": 4, "edits": 1, "created": 4}},
+            {"b.py": {"line": 3, "edits": 1, "created": 3}},
         ),
         (
             [write("a.py"), bash("mv a.py src/")],
-            {"src/a.py": {"line": 4, "edits": 1, "created": 4}},
+            {"src/a.py": {"line": 3, "edits": 1, "created": 3}},
         ),
         (
             [read("src/b.py"), write("a.py"), bash("mv a.py src")],
             {
-                "src/b.py": {"line": 2, "reads": 1},
-                "src/a.py": {"line": 6, "edits": 1, "created": 6},
+                "src/b.py": {"line": 1, "reads": 1},
+                "src/a.py": {"line": 5, "edits": 1, "created": 5},
             },
         ),
         (
             [write("old/a.py"), edit("old/a.py"), bash("mv old new")],
-            {"new/a.py": {"line": 6, "edits": 2, "created": 6}},
+            {"new/a.py": {"line": 5, "edits": 2, "created": 5, "told": 3}},
         ),
         (
             [bash("rm a.py"), bash("mv a.py b.py")],
-            {"a.py": {"line": 4, "deleted": 4}, "b.py": {"line": 4, "created": 4}},
+            {"a.py": {"line": 3, "deleted": 3}, "b.py": {"line": 3, "created": 3}},
         ),
         (
             [edit("b.py"), bash("rm b.py"), write("a.py"), bash("mv a.py b.py")],
-            {"b.py": {"line": 8, "edits": 1}},
+            {"b.py": {"line": 7, "edits": 1}},
         ),
         ([write("a.py"), bash("mv a.py b.py"), bash("rm b.py")], {}),
         (
             [write("a.py"), bash("mv *.py src/")],
-            {"src/a.py": {"line": 4, "edits": 1, "created": 4}},
+            {"src/a.py": {"line": 3, "edits": 1, "created": 3, "told": 1}},
         ),
     ],
 )
@@ -250,3 +250,13 @@ def test_very_many_deleted_or_moved_files_are_forgotten_too() -> None:
     left = files(*many(lambda name: bash(f"rm {name}")), bash("mv x y"))
     assert len(left) == MOST
     assert list(left)[-1] == "y"
+
+
+def test_a_trail_names_the_line_of_the_call_because_that_names_the_file() -> None:
+    assert files(bash("echo x > out.log"))["out.log"]["line"] == 1
+
+
+def test_a_file_that_is_named_again_needs_no_earlier_line() -> None:
+    gone = [read("tmp/a.py"), bash("rm -r tmp")]
+    assert files(*gone)["tmp/a.py"]["told"] == 1
+    assert "told" not in files(*gone, read("tmp/a.py"))["tmp/a.py"]
