@@ -247,6 +247,23 @@ def test_what_is_indented_belongs_to_the_line_above() -> None:
     ]
 
 
+def test_a_command_counts_as_it_was_typed_and_not_as_the_host_wrote_it_down(
+    tmp_path: Path,
+) -> None:
+    typed = (
+        "<command-message>review</command-message>\n<command-name>/review</command-name>\n"
+        "<command-args>this branch</command-args>"
+    )
+    session = load(session_file(tmp_path, said(typed), bash("git add a.py \\\n  b.py")))
+    assert unsupported("- “/review this branch” (L1)\n- `git add a.py b.py` (L2)", session) == []
+
+
+def test_what_an_item_quotes_is_not_about_the_brief_itself(tmp_path: Path) -> None:
+    session = load(session_file(tmp_path, said("Make the lookup 8080.")))
+    assert list(statements("- “Make the lookup 8080.” (L1)")) == ["- “Make the lookup 8080.” (L1)"]
+    assert provenance("- “Make the lookup 8080.” (L1)", session)["lines_with_ref"] == 1.0
+
+
 def test_what_is_not_in_the_brief_is_behind_a_reference_or_a_search_or_lost(tmp_path: Path) -> None:
     session = load(session_file(tmp_path, read("src/a.py"), said("call load_settings")))
     told = about("- something (L3); more: `holdfast recall`")

@@ -25,6 +25,8 @@ COUNTED = re.compile(
     re.I,
 )
 NUMBER = re.compile(r"(?<![\w.#-])\d+(?:\.\d+)*(?![\w-])")
+# How Claude Code writes down a slash command.
+MARKUP = re.compile(r"</?command-(?:name|message|args)>")
 LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
@@ -50,12 +52,13 @@ def unsupported(text: str, session: Session) -> list[tuple[str, str]]:
     return [
         (line, shown)
         for line in statements(text)
+        for there in [_referenced(line, session, calls=False)]
         for shown, holds in claims(line, session)
-        if not holds(_referenced(line, session, calls=False))
+        if not holds(there)
     ]
 
 
-Claim = tuple[str, Callable[[str], bool]]
+Claim = tuple[str, Callable[[Said], bool]]
 
 
 def _holds(line: str, found: list[Claim], session: Session, *, calls: bool) -> bool:
@@ -63,18 +66,24 @@ def _holds(line: str, found: list[Claim], session: Session, *, calls: bool) -> b
     return all(holds(there) for _, holds in found)
 
 
-def _referenced(line: str, session: Session, *, calls: bool) -> str:
+def _referenced(line: str, session: Session, *, calls: bool) -> Said:
     """The text of the lines referred to; with `calls`, of the calls that they answer as well."""
     numbers = list(dict.fromkeys(refs(line)))
     if calls:
         numbers += [call for number in numbers for call in session.call_lines.get(number, ())]
-    return " ".join(session.text_of(number) for number in numbers)
+    text = " ".join(session.text_of(number) for number in numbers)
+    return Said(f"{text} {_as_typed(text)}", session.paths)
+
+
+def _as_typed(text: str) -> str:
+    """Commands as a person types them: a continued line is one, and the host's markup is gone."""
+    return flat(MARKUP.sub(" ", text.replace("\\ ", " ")))
 
 
 def statements(text: str) -> Iterator[str]:
     """The lines that state something; what is indented below a line belongs to it."""
     whole = ""
-    for line in ABOUT_ITSELF.sub("", text).splitlines():
+    for line in map(_stated, text.splitlines()):
         folder = FOLDER.match(line)
         if not line.strip() or line.startswith("#") or (folder and not folder["rest"].strip(": ")):
             if whole:
@@ -90,6 +99,11 @@ def statements(text: str) -> Iterator[str]:
         yield whole
 
 
+def _stated(line: str) -> str:
+    """A line without what it says about the brief; an item of a list is about the session."""
+    return line if LIST_MARK.match(line) else ABOUT_ITSELF.sub("", line)
+
+
 def claims(line: str, session: Session) -> Iterator[Claim]:
     """Quoted spans, entities and numbers, each with the question whether a text holds it."""
     rest = without_refs(LIST_MARK.sub("", line))
@@ -98,24 +112,23 @@ def claims(line: str, session: Session) -> Iterator[Claim]:
         yield span, _quote(span, session)
     rest = QUOTED.sub(" ", rest)
     for kind, name in sorted(entities(rest, session.paths)):
-        yield name, _entity(kind, name, session)
+        yield name, _entity(kind, name)
         rest = rest.replace(name, " ")
     for number in NUMBER.findall(COUNTED.sub(" ", rest)):
-        yield number, lambda text, number=number: number in text  # type: ignore[misc]
+        yield number, lambda there, number=number: number in there.text  # type: ignore[misc]
 
 
-def _quote(span: str, session: Session) -> Callable[[str], bool]:
+def _quote(span: str, session: Session) -> Callable[[Said], bool]:
     named = session.paths.of_text(span)
     if len(named) == 1 and " " not in span:
-        return _entity("P", named.pop(), session)
+        return _entity("P", named.pop())
     parts = [flat(part) for part in CLIPPED.split(span)]
-    return lambda text: all(part in text for part in parts)
+    return lambda there: all(part in there.text for part in parts)
 
 
-def _entity(kind: str, name: str, session: Session) -> Callable[[str], bool]:
-    def holds(text: str) -> bool:
-        said = Said(text, session.paths)
+def _entity(kind: str, name: str) -> Callable[[Said], bool]:
+    def holds(there: Said) -> bool:
         # A command that ran in a folder below names its files from there.
-        return said.says((kind, name)) or (kind == "P" and said.names_base(basename(name)))
+        return there.says((kind, name)) or (kind == "P" and there.names_base(basename(name)))
 
     return holds
