@@ -52,3 +52,7 @@ class SettingsFileUnusable(HoldfastError):
 
 class BadUsage(HoldfastError):
     """The command was not understood."""
+
+
+class BadTemplate(HoldfastError):
+    """A template for briefs cannot be read."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.brief.history import ended
 from holdfast.brief.item import ref
 from holdfast.state.rules.compactions import MARKER
 from holdfast.state.wording import one_line as short
@@ -13,33 +14,37 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
 
 # The share of the room that the opening may take, and how much of the latest request it quotes.
-SHARE = 0.3
-QUOTES = (400, 240, 120)
+SHARE = 0.2
+QUOTES = (400, 240, 120, 80)
 # Tokens that a host shows of what it keeps out of the conversation: 2 KB.
 PREVIEW = 700
-HOW_TO_READ = "“Quotes” are verbatim; (L12) is line 12 of the transcript."
+# About how much of a request's line is not its words.
+LABEL = 30
+HOW_TO_READ = "From its log: “…” is verbatim, (L12) is line 12."
 
 
-def title(ident: str) -> str:
-    return f"# Where this session stands ({MARKER}{ident})"
+def title(name: str, ident: str) -> str:
+    return f"# {name} ({MARKER}{ident})"
 
 
-def fitting(state: State, recall: str, room: Room, *, beside_summary: bool) -> tuple[str, str]:
+def fitting(
+    state: State, name: str, recall: str, room: Room, *, beside_summary: bool
+) -> tuple[str, str]:
     """The fullest opening that leaves room for the rest, and the closing; the room is taken."""
-    last = closing(recall)
+    last = closing(recall, truncated=True)
     alone = room.tokens > PREVIEW
     for quote in QUOTES:
         first = opening(state, quote, beside_summary=beside_summary, alone=alone)
-        if room.cost(first) <= SHARE * room.tokens and room.take(_frame(first, last)):
+        if room.cost(first) <= SHARE * room.tokens and room.take(_frame(name, first, last)):
             return first, last
     for first in (HOW_TO_READ, ""):
-        if room.take(_frame(first, last)):
+        if room.take(_frame(name, first, last)):
             return first, last
     return "", ""
 
 
-def _frame(first: str, last: str) -> str:
-    return "\n".join([title("0" * 8), "", first, "", last, ""])
+def _frame(name: str, first: str, last: str) -> str:
+    return "\n".join([title(name, "0" * 8), first, last, ""])
 
 
 def opening(state: State, quote: int, *, beside_summary: bool, alone: bool = True) -> str:
@@ -47,11 +52,11 @@ def opening(state: State, quote: int, *, beside_summary: bool, alone: bool = Tru
 
     A brief that fits into a preview as a whole need not say things twice.
     """
-    count = len(state["compactions"])
+    count = len(ended(state))
     told = [HOW_TO_READ]
     if not beside_summary or count:
         times = f"{count + 1}×" if count else "once"
-        told.insert(0, f"Compacted {times}; this page is from the session's log.")
+        told.insert(0, f"Compacted {times}.")
     if state["requests"]:
         last = state["requests"][-1]
         told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")
@@ -67,12 +72,23 @@ def opening(state: State, quote: int, *, beside_summary: bool, alone: bool = Tru
     return " ".join(told)
 
 
-def says(opening: str, item: Item, state: State) -> bool:
-    """The opening quotes a short latest request in full: once is enough."""
+def unsaid(opening: str, item: Item, state: State) -> bool:
+    """Whether an item says more than the opening, which quotes the latest request."""
     latest = state["requests"][-1]["line"] if state["requests"] else 0
-    is_latest = item.kind == "request" and item.line == latest
-    return is_latest and f"“{short(item.quote, 10_000)}”" in opening
+    if item.kind != "request" or item.line != latest:
+        return True
+    known = next((size for size in QUOTES if f"“{short(item.quote, size)}”" in opening), 0)
+    if known:
+        # Told once already: only words that the opening has no room for are worth more.
+        item.floor = False
+        item.forms = tuple(form for form in item.forms if len(form) > known + LABEL)
+    return bool(item.forms) and len(short(item.quote, 10_000)) > known
 
 
-def closing(recall: str) -> str:
-    return f'Everything else is one lookup away: `{recall} "words"` or `{recall} L12`.'
+def closing(recall: str, *, truncated: bool, pointed: str = "") -> str:
+    """How to look things up, and whether anything had to go."""
+    how = f'`{recall} "words"` or `{recall} L12`'
+    if not truncated:
+        return f"Look up what stands behind it: {how}."
+    what = f"{pointed}; " if pointed else ""
+    return f"*[Brief truncated due to token limit: {what}{how} finds the rest]*"

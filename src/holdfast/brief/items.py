@@ -2,25 +2,12 @@
 
 from __future__ import annotations
 
-from holdfast.brief import things, words, work
+from holdfast.brief import history, things, words, work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.brief.item import Item
     from holdfast.state.model import State
-
-SECTIONS = (
-    ("asked", "Asked"),
-    ("rules", "Rules of the user"),
-    ("force", "Slash commands in force"),
-    ("notes", "Notes by people; trust them over the summary"),
-    ("failing", "Failing now"),
-    ("plan", "Plan"),
-    ("now", "Being done"),
-    ("decided", "Decided"),
-    ("git", "Git"),
-    ("agents", "Sub-agents"),
-)
 
 
 def items(state: State) -> list[Item]:
@@ -40,10 +27,13 @@ def _everything(state: State) -> list[Item]:
         *words.requests(state),
         *words.rules(state),
         *work.failing(state),
+        *work.progress(state),
         *work.plan(state),
         *work.now(state),
         *words.decisions(state),
-        *things.files(state),
+        *history.eras(state),
+        *things.code(state),
         *things.git(state),
         *work.agents(state),
+        *things.files(state),
     ]

@@ -3,11 +3,12 @@ the transcript lines where all of it stands."""
 
 from __future__ import annotations
 
+from holdfast.brief.item import cited
 from holdfast.state.wording import one_line as short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
 
     from holdfast.brief.names import Name
     from holdfast.state.model import FileTrail, State
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 OWN_LINE = 2
 NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 14, 4
 LONGEST_COMMAND = 200
-WIDEST_RANGE = 30
 
 
 class Layout:
@@ -65,7 +65,7 @@ class Layout:
     def _telling(self, path: str) -> str:
         """A file and the names in it."""
         inside, trail = self._in_file[path], self._state["files"].get(path)
-        refs = [[name.home_line] for name in inside]
+        refs = [[line] for name in inside for line in name.home_lines]
         names = ", ".join(name.text for name in inside)
         return f"{self._shown(path, trail)}: {names} {cited([*refs, *self._places(path)])}"
 
@@ -84,7 +84,7 @@ class Layout:
         """Where a file is named; what became of it must stand there too."""
         trail, name = self._state["files"].get(path), self._files.get(path)
         if trail and annotation(trail):
-            return [[trail["line"]]]
+            return [[line] for line in (trail["line"], trail.get("told", 0)) if line]
         return [[*(name.lines if name else ()), *([trail["line"]] if trail else ())]]
 
     def commands(self) -> list[str]:
@@ -121,27 +121,3 @@ def annotation(trail: FileTrail) -> str:
     if trail.get("unknown"):
         told.append(f"whether the edit at L{trail['unknown']} took effect is unknown")
     return " · ".join(told)
-
-
-def cited(places: Iterable[list[int]]) -> str:
-    """The fewest lines in which all of them stand, found greedily; close ones as a range."""
-    waiting = [lines for lines in places if lines]
-    often: dict[int, int] = {}
-    for lines in waiting:
-        for line in lines:
-            often[line] = often.get(line, 0) + 1
-    chosen: dict[int, None] = {}
-    for lines in waiting:
-        if not any(line in chosen for line in lines):
-            chosen[max(lines, key=lambda line: (often[line], line))] = None
-    return f"({' '.join(_ranges(sorted(chosen)))})" if chosen else ""
-
-
-def _ranges(lines: list[int]) -> Iterator[str]:
-    first = 0
-    for number, line in enumerate(lines):
-        following = lines[number + 1] if number + 1 < len(lines) else 0
-        first = first or line
-        if not following or following - first > WIDEST_RANGE:
-            yield f"L{first}" if first == line else f"L{first}–{line}"
-            first = 0

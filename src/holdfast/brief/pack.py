@@ -54,9 +54,18 @@ class Room:
 
 
 def pack(
-    items: Sequence[Item], room: Room, heading: Callable[[str], str], *, shortest: bool = False
+    items: Sequence[Item],
+    room: Room,
+    heading: Callable[[str], str],
+    *,
+    must: Sequence[Item] | None = None,
+    shortest: bool = False,
 ) -> list[tuple[Item, str]]:
-    """The items to show with the form of each, in the order given; `shortest` is in few words."""
+    """The items to show with the form of each, in the order given; `shortest` is in few words.
+
+    What `must` be told has room before anything is told at length: floors, unless others are given.
+    """
+    first = {id(item) for item in (items if shortest else must or ())}
     chosen: dict[int, str] = {}
     sections: set[str] = set()
 
@@ -76,7 +85,7 @@ def pack(
 
     by_value = sorted(range(len(items)), key=lambda n: (-items[n].value, n))
     for number in by_value:
-        if items[number].floor:
+        if id(items[number]) in first or (must is None and items[number].floor):
             add(number, items[number].forms[-1:])
     for number in by_value if not shortest else ():
         add(number, items[number].forms)

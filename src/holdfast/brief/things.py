@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.brief.item import Item, ref
+from holdfast.brief.history import is_earlier
+from holdfast.brief.item import Item, cited, ref
 from holdfast.state.wording import one_line as short
 
 TYPE_CHECKING = False
@@ -10,6 +11,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.state.model import State
+
+
+MANIFESTS = frozenset(
+    {
+        "pyproject.toml", "requirements.txt", "setup.py", "package.json", "go.mod", "Cargo.toml",
+        "pom.xml", "build.gradle", "build.gradle.kts", "Gemfile", "composer.json", "mix.exs",
+        "CMakeLists.txt", "Makefile", "Dockerfile", "pubspec.yaml", "Package.swift",
+    }
+)  # fmt: skip
 
 
 def files(state: State) -> Iterator[Item]:
@@ -28,7 +38,33 @@ def files(state: State) -> Iterator[Item]:
             line = max(line, trail["line"])
     if line:
         told = ", ".join(f"{count} {fate}" for fate, count in fates.items() if count)
-        yield Item("git", "counts", 97.0, line, (f"- files: {told} {ref(line)}",), floor=True)
+        yield Item("files", "counts", 97.0, line, (f"- {told} {ref(line)}",), floor=True)
+
+
+def code(state: State) -> Iterator[Item]:
+    """What the work is written in, and the manifests that say what it depends on."""
+    changed = [
+        (path, trail) for path, trail in state["files"].items()
+        if trail.get("edits") and not trail.get("deleted")
+    ]  # fmt: skip
+    kinds: dict[str, list[int]] = {}
+    for path, trail in changed:
+        base = path.rpartition("/")[2]
+        if "." in base[1:]:
+            kinds.setdefault("." + base.rpartition(".")[2], []).append(trail["line"])
+    often = sorted(kinds.items(), key=lambda one: (-len(one[1]), one[0]))[:5]
+    if often:
+        told = ", ".join(f"{len(lines)} files {kind}" for kind, lines in often)
+        where = cited([line] for _, lines in often for line in lines)
+        yield Item("code", "languages", 46.0, max(often[0][1]), (f"- changed: {told} {where}",))
+    manifests = [
+        (path, trail["line"]) for path, trail in state["files"].items()
+        if path.rpartition("/")[2] in MANIFESTS and not trail.get("deleted")
+    ]  # fmt: skip
+    if manifests:
+        told = ", ".join(path for path, _ in manifests[-4:])
+        where = cited([line] for _, line in manifests[-4:])
+        yield Item("code", "manifests", 44.0, manifests[-1][1], (f"- depends on: {told} {where}",))
 
 
 def git(state: State) -> Iterator[Item]:
@@ -42,7 +78,8 @@ def git(state: State) -> Iterator[Item]:
         count = len(dirty["files"])
         told = f"{count} files not committed" if count else "nothing uncommitted"
         yield Item("git", "dirty", 40.0, dirty["line"], (f"- {told} {ref(dirty['line'])}",))
-    for number, commit in enumerate(reversed(state["commits"][-12:])):
+    now = [commit for commit in state["commits"] if not is_earlier(state, commit["line"])]
+    for number, commit in enumerate(reversed(now[-12:])):
         subject = short(commit["subject"], 120)
         yield Item(
             "git",

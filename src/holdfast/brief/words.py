@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.brief.history import is_earlier
 from holdfast.brief.item import Item, quoted, ref
 from holdfast.state.wording import one_line as short
 
@@ -9,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.state.model import Request, Rule, State
+    from holdfast.state.model import Decision, Request, Rule, State
 
 SHORTEST_REQUEST = 12
 REFUSED = "the user refused "
@@ -22,7 +23,9 @@ def requests(state: State) -> Iterator[Item]:
         latest, first = number == last, number == 0
         label = "first: " if first and last else "latest: " if latest else ""
         value = 100.0 if latest else 95.0 if first else 40.0 + 20 * number / (last or 1)
-        sizes = (1200, 500, 240) if latest or first else (300, 120)
+        if not latest and not first and is_earlier(state, request["line"]):
+            continue
+        sizes = (1200, 500, 240, 120) if latest or first else (300, 120)
         text = request["text"] if latest or first else _without_rules(state, request)
         if len(text) < SHORTEST_REQUEST and not latest and not first:
             continue
@@ -65,7 +68,7 @@ def rules(state: State) -> Iterator[Item]:
 
 def _binds(rule: Rule) -> float:
     if rule["kind"] == "prohibition":
-        return 80.0 if rule["weak"] else 90.0
+        return 84.0 if rule["weak"] else 90.0
     return 79.0
 
 
@@ -85,11 +88,21 @@ def decisions(state: State) -> Iterator[Item]:
             value,
             decision["line"],
             tuple(
-                f"- {label} by {who}: “{short(decision['text'], size)}” {ref(decision['line'])}"
+                f"- {label} by {who}: {_told(decision, size)} "
+                f"{ref(decision.get('told', 0), decision['line'])}"
                 for size in (300, 140)
             ),
             quote=decision["text"],
         )
+
+
+def _told(decision: Decision, size: int) -> str:
+    """A sentence in quotes; of what came of a call only others' words are quoted."""
+    quotes = decision.get("quotes")
+    if quotes is None:
+        return f"“{short(decision['text'], size)}”"
+    told = " — ".join(f"“{short(quote, size)}”" for quote in quotes)
+    return ": ".join(filter(None, (decision.get("label", ""), told)))
 
 
 def in_force(state: State, commands: Sequence[tuple[str, str, str]]) -> Iterator[Item]:

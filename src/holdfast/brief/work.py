@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.brief.item import Item, ref
+from holdfast.brief.item import Item, cited, ref
 from holdfast.redact import redact
 from holdfast.state.wording import one_line as short
 
@@ -15,24 +15,23 @@ if TYPE_CHECKING:
 OPEN = ("in_progress", "pending")
 # So many of the items that come next are told whatever else must go.
 FLOORS = 3
+# How lines begin that say which test failed, not why.
+WHICH = ("FAIL", "--- FAIL", "not ok", "test ", "●", "✗", "×")
 
 
 def failing(state: State) -> Iterator[Item]:
     failing = [check for check in state["checks"] if not check["ok"]][-4:]
+    real = [check for check in failing if check["kind"] != "run"]
     for check in reversed(failing):
-        newest = check is failing[-1]
+        newest = check is (real or failing)[-1]
         command = f"`{short(check['command'], 300)}`"
         where = f" at {check['where']}" if check["where"] else ""
         lines = [f"  `{line}`" for line in check["error"]]
         head = f"- {command} fails{where} {ref(check['call'], check['line'])}"
         full, brief = "\n".join([head, *lines]), "\n".join([head, *lines[:2]])
         least = f"- `{short(check['command'], 100)}` fails {ref(check['call'], check['line'])}"
-        least = "\n".join(
-            [
-                least,
-                *(f"  `{short(line, 120)}`" for line in check["error"][1:2] or check["error"][:1]),
-            ]
-        )
+        if wrong := _what_is_wrong(check["error"]):
+            least += f"\n  `{short(wrong, 120)}`"
         value = {"test": 88.0, "build": 80.0, "lint": 74.0}.get(check["kind"], 50.0)
         yield Item(
             "failing",
@@ -47,8 +46,10 @@ def failing(state: State) -> Iterator[Item]:
 
 
 def _what_is_wrong(error: list[str]) -> str:
-    """The line that must survive: a summary that names the test has not said why it fails."""
-    return next((line for line in error if " " in line), error[0] if error else "")
+    """The line that must survive: one that names the test has not said why it fails."""
+    telling = [line for line in error if " " in line]
+    why = [line for line in telling if not line.startswith(WHICH)]
+    return next(iter(why or telling or error), "")
 
 
 def plan(state: State) -> Iterator[Item]:
@@ -66,7 +67,7 @@ def plan(state: State) -> Iterator[Item]:
             item["line"],
             tuple(
                 f"- {status}: {short(item['text'], size)}{_waits(state, item)} "
-                f"{ref(item['told'], item['line'])}"
+                f"{ref(item['told'], item['line'], *_awaited(state, item))}"
                 for size in (240, 100)
             ),
             quote=item["text"],
@@ -86,11 +87,42 @@ def plan(state: State) -> Iterator[Item]:
         )
 
 
+def progress(state: State) -> Iterator[Item]:
+    """How much of the plan is done, in all and wave by wave."""
+    waves: dict[int, list[PlanItem]] = {}
+    for item in state["plan"]:
+        if item["status"] in (*OPEN, "completed"):
+            waves.setdefault(item["wave"], []).append(item)
+    everything = [item for items in waves.values() for item in items]
+    if everything:
+        yield _done_of("plan", everything, 67.0)
+    for wave, items in sorted(waves.items()):
+        if wave:
+            yield _done_of(f"wave {wave}", items, 65.0)
+
+
+def _done_of(name: str, items: list[PlanItem], value: float) -> Item:
+    done = sum(item["status"] == "completed" for item in items)
+    begun = any(item["status"] == "in_progress" for item in items) or 0 < done < len(items)
+    how = "completed" if done == len(items) else "in progress" if begun else "not begun"
+    lines = cited([[item["line"]] for item in items])
+    line = max(item["line"] for item in items)
+    return Item(
+        "progress", "progress", value, line, (f"- {name}: {how}, {done} of {len(items)} {lines}",)
+    )
+
+
 def _waits(state: State, item: PlanItem) -> str:
     """What an item waits for, as far as that is still open."""
     undone = {other["id"]: other["text"] for other in state["plan"] if other["status"] in OPEN}
     names = [short(undone[number], 60) for number in item["blocked_by"] if number in undone]
     return f" (waits for: {'; '.join(names)})" if names else ""
+
+
+def _awaited(state: State, item: PlanItem) -> list[int]:
+    """Where that is told."""
+    undone = {other["id"]: other["told"] for other in state["plan"] if other["status"] in OPEN}
+    return [undone[number] for number in item["blocked_by"] if number in undone]
 
 
 def now(state: State) -> Iterator[Item]:
@@ -151,12 +183,13 @@ def agents(state: State) -> Iterator[Item]:
         result = f" → {short(agent['result'], 300)}" if agent["result"] else ""
         # Only a host's own id can be used to go on with it.
         ident = f" {agent['id']}" if agent["id"] != agent["call"] else ""
+        where = ref(agent.get("told", 0), agent["line"])
         head = f"- {agent['type'] or 'agent'}{ident} {agent['status']}: "
         yield Item(
             "agents",
             "agent",
             68.0 if running else 38.0,
             agent["line"],
-            (f"{head}{task}{result} {ref(agent['line'])}", f"{head}{task} {ref(agent['line'])}"),
+            (f"{head}{task}{result} {where}", f"{head}{task} {where}"),
             quote=agent["result"] or agent["task"],
         )

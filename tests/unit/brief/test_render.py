@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast import example
 from holdfast.brief.render import Brief, build
-from holdfast.brief.roles import WEIGHTS
-from holdfast.errors import BadUsage
+from holdfast.brief.roles import built_in, template
 from holdfast.quick_json import dumps
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
@@ -29,7 +28,7 @@ def state() -> State:
     return folded(EXAMPLE.before)
 
 
-def brief(state: State, tokens: int = 2000, characters: int = 9500, **more: str) -> Brief:
+def brief(state: State, tokens: int = 2000, characters: int = 9500, **more: object) -> Brief:
     return build(state, tokens=tokens, characters=characters, **more)  # type: ignore[arg-type]
 
 
@@ -148,7 +147,7 @@ def test_a_summary_that_names_the_test_has_not_said_why_it_fails() -> None:
 
 def test_an_empty_session_gives_a_short_pointer() -> None:
     text = brief(new_state()).text
-    assert "one lookup away" in text
+    assert "Look up what stands behind it: `holdfast recall" in text
     assert len(text) < 600
 
 
@@ -160,21 +159,48 @@ def test_the_recall_command_is_the_one_that_works_here(state: State) -> None:
     assert '`py -m holdfast recall "words"`' in brief(state, recall="py -m holdfast recall").text
 
 
-@pytest.mark.parametrize("role", sorted(WEIGHTS))
+@pytest.mark.parametrize("role", sorted(built_in()))
 def test_every_role_keeps_what_binds(state: State, role: str) -> None:
-    made = brief(state, 800, role=role)
+    made = brief(state, 800, template=template(role))
     assert made.tokens <= 800
     assert "Never touch anything under migrations/" in made.text
 
 
-def test_an_unknown_role_is_explained(state: State) -> None:
-    with pytest.raises(BadUsage, match="no role 'boss'"):
-        brief(state, role="boss")
+def test_a_role_has_its_own_sections_in_its_own_order(state: State) -> None:
+    text = brief(state, template=template("orchestrator")).text
+    headings = [line[3:] for line in text.splitlines() if line.startswith("## ")]
+    assert text.startswith("# Where this orchestration stands (holdfast:")
+    assert headings.index("Session summary") < headings.index("Wave status")
+    assert headings.index("Wave status") < headings.index("Active subtasks")
+    assert headings.index("Active subtasks") < headings.index("Key decisions")
+    assert headings.index("Key decisions") < headings.index("Modified files")
 
 
-def test_a_validator_sees_failures_before_plans_when_room_is_short(state: State) -> None:
-    validator = brief(state, 900, role="validator")
-    assert "Failing now" in validator.text
+def test_what_had_to_go_is_said_and_pointed_at(state: State) -> None:
+    short, long = brief(state, 900), brief(state, 3000)
+    assert short.left_out
+    last = short.text.splitlines()[-1]
+    assert last.startswith("*[Brief truncated due to token limit: ")
+    assert "(to L" in last
+    assert "holdfast recall" in last
+    assert "truncated" in brief(state, 300).text
+    assert not long.left_out
+    assert "truncated" not in brief(new_state(), 3000).text
+
+
+def test_the_failing_test_is_told_before_a_command_that_failed_later() -> None:
+    state = new_state()
+    failed = {"ok": False, "runs": 1, "where": "", "call": 8}
+    state["checks"] = [
+        {**failed, "command": "make test", "kind": "test", "line": 9,
+         "error": ["--- FAIL: TestRetry (0.01s)", "retry_test.go:4: got 1, want 2"]},
+        {**failed, "command": "git merge main", "kind": "run", "line": 11,
+         "error": ["Automatic merge failed"]},
+    ]  # type: ignore[list-item] # fmt: skip
+    state["files"] = {f"src/module_{n}/file_{n}.py": {"line": n, "edits": 1} for n in range(1, 90)}
+    text = brief(state, 250).text
+    assert "`make test` fails" in text
+    assert "retry_test.go:4: got 1, want 2" in text
 
 
 @settings(max_examples=60, deadline=None)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.actions.rehearse import Rehearsal
-from holdfast.brief.roles import WEIGHTS
+from holdfast.brief.roles import built_in
 from holdfast.brief.tokens import Estimator, units
 from holdfast.hosts import claude_code
 from tests.unit.surfaces.conftest import Ran, Terminal
@@ -92,15 +92,30 @@ def test_a_packed_file_gives_the_same_brief(
         assert terminal.run("brief", "--transcript", packed, *cut) == plain
 
 
-def test_a_role_changes_what_weighs_more(terminal: Terminal, transcript: str) -> None:
-    argv = ("brief", "--transcript", transcript, "--max-tokens")
-    budgets = (400, 700, 1000, 1300)
-    texts = {
-        role: [check(terminal.run(*argv, most, "--role", role), most) for most in budgets]
-        for role in WEIGHTS
-    }
-    assert any(len(set(told)) > 1 for told in zip(*texts.values(), strict=True))
-    assert terminal.run("brief", "--transcript", transcript, "--role", "chef").code == 2
+def test_every_role_has_its_own_brief(terminal: Terminal, transcript: str) -> None:
+    argv = ("brief", "--transcript", transcript, "--max-tokens", 700)
+    texts = [check(terminal.run(*argv, "--role", role), 700) for role in built_in()]
+    assert len(set(texts)) == len(texts)
+    refused = terminal.run("brief", "--transcript", transcript, "--role", "chef")
+    assert refused.code == 1
+    assert "orchestrator" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("agent_type", "role"),
+    [
+        ("tech-lead", "orchestrator"),
+        ("backend-laravel", "developer"),
+        ("db-specialist", "specialist"),
+        ("reviewer", "validator"),
+    ],
+)
+def test_the_type_of_an_agent_gives_its_role(
+    terminal: Terminal, transcript: str, agent_type: str, role: str
+) -> None:
+    argv = ("brief", "--transcript", transcript)
+    by_type = terminal.run(*argv, "--agent-type", agent_type)
+    assert by_type.out == terminal.run(*argv, "--role", role).out
 
 
 def test_what_the_summary_says_is_not_said_again(

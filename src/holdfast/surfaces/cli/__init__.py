@@ -30,6 +30,7 @@ COMMANDS = {
     "snapshot": ("snapshot", "show one saved state"),
     "compactions": ("compactions", "what was saved, summarised, put back and lost each time"),
     "diff": ("diff", "what became of a session between two snapshots"),
+    "roles": ("roles", "the roles that a brief can be written for, and their templates"),
     "away": ("away", "before you leave: save, notes, and the line to compact with"),
     "commands": ("slash_commands", "active slash commands, and what a compaction keeps of each"),
     "command": ("slash_command", "start or stop a slash command by hand"),

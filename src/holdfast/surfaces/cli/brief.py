@@ -9,15 +9,18 @@ from typing import Any
 
 from holdfast import settings
 from holdfast.actions.name_index import update_names
+from holdfast.actions.project import project_of
 from holdfast.actions.restore import best_state, recall_command
+from holdfast.actions.templates import own_templates
 from holdfast.actions.transcript_file import state_and_names_of_file
+from holdfast.brief import roles
 from holdfast.brief.render import Brief, build
-from holdfast.brief.roles import WEIGHTS
+from holdfast.brief.template import Template
 from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code
 from holdfast.names.model import Index
 from holdfast.state.model import State
-from holdfast.surfaces.cli.output import print_json, say
+from holdfast.surfaces.cli.output import harmless, print_json, say
 from holdfast.surfaces.cli.sessions import (
     add_session_argument,
     chosen_session,
@@ -33,7 +36,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--until-line", type=int, metavar="N", help="read only the first N lines of the file"
     )
     parser.add_argument("--max-tokens", type=int, metavar="B", help="a hard budget in tokens")
-    parser.add_argument("--role", choices=sorted(WEIGHTS), help="whose brief it is")
+    parser.add_argument("--role", metavar="NAME", help="whose brief it is (see holdfast roles)")
+    parser.add_argument("--agent-type", default="", metavar="T", help="find the role by this")
     parser.add_argument("--summary", metavar="FILE", help="the host's summary, to complement it")
     parser.add_argument("--json", action="store_true", help="for programs")
 
@@ -41,6 +45,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     _check(args)
     budget = args.max_tokens or settings.load(os.environ, here()).brief_tokens
+    template = _template(args)
     session, state, index = _source(args)
     brief = build(
         state,
@@ -48,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
         tokens=budget,
         characters=claude_code.CHARACTERS,
         summary=_summary(args.summary),
-        role=args.role,
+        template=template,
         recall=recall_command(),
         session=session,
     )
@@ -75,6 +80,13 @@ def _check(args: argparse.Namespace) -> None:
         value = getattr(args, name)
         if value is not None and value < 1:
             raise BadUsage(f"--{name.replace('_', '-')} is a positive number")
+
+
+def _template(args: argparse.Namespace) -> Template:
+    own, problems = own_templates(project_of(here()), settings.home(os.environ))
+    for problem in problems:
+        say(f"template left out: {harmless(problem)}", style="yellow")
+    return roles.template(args.role or roles.of_agent(args.agent_type, own), own)
 
 
 def _source(args: argparse.Namespace) -> tuple[str, State, Index | None]:

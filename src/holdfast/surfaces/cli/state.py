@@ -6,9 +6,10 @@ import argparse
 import sys
 
 from holdfast.actions.transcript_file import state_of_file
-from holdfast.brief.items import SECTIONS, items
+from holdfast.brief.fill import named_lines
+from holdfast.brief.items import items
 from holdfast.brief.names import of_state, ranked
-from holdfast.brief.render import named_lines
+from holdfast.brief.template import SECTIONS
 from holdfast.surfaces.cli.output import harmless, print_json, say
 from holdfast.surfaces.cli.sessions import (
     add_session_argument,
@@ -33,12 +34,12 @@ def run(args: argparse.Namespace) -> int:
         print_json(state)
         return 0
     found = items(state)
-    for section, title in SECTIONS:
+    named = named_lines(state, ranked(state, of_state(state)))
+    for section, title in SECTIONS.items():
         lines = [item.forms[0] for item in found if item.section == section]
+        lines += named.get(section, ())
         if lines:
             sys.stdout.write(harmless(f"## {title}\n" + "\n".join(lines) + "\n\n"))
-    everything = named_lines(state, ranked(state, of_state(state)))
-    sys.stdout.write(harmless("\n".join(everything).lstrip() + "\n\n" if everything else ""))
     usage = state["usage"]
     say(
         f"{state['lines']} lines, {usage['tool_calls']} tool calls, "

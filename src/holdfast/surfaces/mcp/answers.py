@@ -14,8 +14,9 @@ from holdfast.actions.project import project_of
 from holdfast.actions.recall import printed
 from holdfast.actions.restore import best_state, recall_command
 from holdfast.actions.show import show
-from holdfast.brief.items import SECTIONS, items
+from holdfast.brief.items import items
 from holdfast.brief.render import build
+from holdfast.brief.template import SECTIONS
 from holdfast.brief.tokens import cost
 from holdfast.errors import BadUsage, NoSuchRecord
 from holdfast.hosts import claude_code
@@ -86,7 +87,7 @@ def state(section: str, max_tokens: int) -> str:
     with desk() as opened:
         known = items(refresh(opened.store, _session(opened)).state)
     told: list[str] = []
-    for key, title in SECTIONS:
+    for key, title in SECTIONS.items():
         lines = [item.forms[0] for item in known if item.section == key]
         if lines and section in ("", key):
             told += [f"## {title}", *lines]

@@ -17,7 +17,7 @@ from pydantic import Field
 
 import holdfast
 from holdfast.actions.moment import moment
-from holdfast.brief.items import SECTIONS
+from holdfast.brief.template import SECTIONS
 from holdfast.errors import HoldfastError
 from holdfast.index.search import Filter
 from holdfast.index.texts import KINDS
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Section: TypeAlias = str
 else:
     # Made of what there is, so that a schema never lags behind; no type checker can read it.
-    Kind, Section = Literal[KINDS], Literal[tuple(key for key, _ in SECTIONS)]
+    Kind, Section = Literal[KINDS], Literal[tuple(SECTIONS)]
 Budget = Annotated[int, Field(ge=100, le=20_000, description="most tokens to answer with")]
 Everywhere = Annotated[bool, Field(description="also sessions of other projects")]
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)

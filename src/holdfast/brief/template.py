@@ -1,0 +1,123 @@
+"""Which sections a brief has, in which order and under which headings, and what weighs more.
+
+A project's own template is a Markdown file of headings that name a part of the state each:
+
+    # Where this review stands
+    for: reviewer, quality
+    ## What is under review {asked}
+    ## Failing now {failing x1.5}
+"""
+
+from __future__ import annotations
+
+from holdfast.errors import BadTemplate
+
+# Every part of the state that a brief can show, with the heading that it has by default.
+SECTIONS = {
+    "asked": "Asked",
+    "rules": "Rules of the user",
+    "force": "Slash commands in force",
+    "notes": "Notes by people; trust them over the summary",
+    "failing": "Failing now",
+    "progress": "Progress",
+    "plan": "Plan",
+    "now": "Being done",
+    "decided": "Decided",
+    "earlier": "Earlier",
+    "code": "Code",
+    "git": "Git",
+    "agents": "Sub-agents",
+    "files": "Files",
+    "commands": "Commands",
+    "names": "Names",
+}
+TITLE = "Where this session stands"
+# Whatever a project's template leaves out, these stand: what was asked, and what binds.
+ALWAYS = ("asked", "rules", "force", "notes")
+LONGEST = 80
+
+
+class Template:
+    """One role's brief."""
+
+    __slots__ = ("agents", "name", "sections", "title", "weights")
+
+    def __init__(
+        self,
+        name: str,
+        title: str,
+        sections: dict[str, str],
+        weights: dict[str, float] | None = None,
+        agents: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.title = title
+        missing = {key: SECTIONS[key] for key in ALWAYS if key not in sections}
+        self.sections = {**missing, **sections}
+        self.weights = weights or {}
+        self.agents = agents
+        """Agent types that contain one of these words have this role."""
+
+    def heading(self, section: str) -> str:
+        return f"## {self.sections[section]}"
+
+    def text(self) -> str:
+        """As a file that `parse` reads."""
+        told = [f"# {self.title}"]
+        if self.agents:
+            told.append(f"for: {', '.join(self.agents)}")
+        for key, heading in self.sections.items():
+            weight = self.weights.get(key, 1.0)
+            told.append(f"## {heading} {{{key}{f' x{weight:g}' if weight != 1.0 else ''}}}")
+        return "\n".join([*told, ""])
+
+
+def parse(name: str, text: str) -> Template:
+    """A template from its file; what is wrong is said with its line."""
+    title, agents = TITLE, tuple[str, ...]()
+    sections: dict[str, str] = {}
+    weights: dict[str, float] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        stripped = line.strip()
+        if stripped.startswith("## "):
+            key, heading, weight = _section(name, number, stripped[3:])
+            sections[key], weights[key] = heading, weight
+        elif stripped.startswith("# "):
+            title = stripped[2:].strip()[:LONGEST] or TITLE
+        elif stripped.lower().startswith("for:"):
+            words = (word.strip().lower() for word in stripped[4:].split(","))
+            agents = tuple(word for word in words if word)
+        elif stripped:
+            raise BadTemplate(
+                f"{name}, line {number}: neither a heading nor `for:`",
+                hint="a template is headings such as `## Plan {plan}`",
+            )
+    if not sections:
+        raise BadTemplate(f"{name} has no section", hint="write one: `## Plan {plan}`")
+    return Template(name, title, sections, weights, agents)
+
+
+def _section(name: str, number: int, text: str) -> tuple[str, str, float]:
+    heading, brace, rest = text.rpartition("{")
+    key, _, weight = rest.partition("}")[0].strip().partition(" ")
+    if not brace or not rest.rstrip().endswith("}") or key not in SECTIONS:
+        raise BadTemplate(
+            f"{name}, line {number}: `## {text[:LONGEST]}` names no part of the state",
+            hint=f"a heading ends with one of: {', '.join(f'{{{one}}}' for one in SECTIONS)}",
+        )
+    return key, heading.strip()[:LONGEST] or SECTIONS[key], _weight(name, number, weight.strip())
+
+
+def _weight(name: str, number: int, text: str) -> float:
+    if not text:
+        return 1.0
+    try:
+        value = float(text.removeprefix("x"))
+    except ValueError:
+        value = -1.0
+    if not 0.0 <= value <= 10.0:
+        raise BadTemplate(
+            f"{name}, line {number}: {text[:LONGEST]!r} is no weight",
+            hint="`{plan x1.5}` weighs the plan half as much again; 0 leaves it out if it can",
+        )
+    return value

@@ -1,0 +1,72 @@
+"""What came before earlier compactions gets shorter with age, and never disappears."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.brief.history import APART, ended, eras, is_earlier
+from holdfast.brief.render import build
+from holdfast.state.fold import new_state
+from holdfast.state.model import State
+
+
+def chain(compactions: int, *, running: bool = False) -> State:
+    """A session of ten lines between compactions: two requests and a commit in each stretch."""
+    state = new_state()
+    for number in range(compactions + 1):
+        start = 10 * number
+        for offset in (1, 4):
+            state["requests"].append(
+                {"text": f"Do thing {number}.{offset} " + "at length " * 40, "line": start + offset}  # type: ignore[typeddict-item]
+            )
+        state["commits"].append(
+            {"sha": f"{number:07x}", "subject": f"Thing {number}", "line": start + 8}
+        )
+        if number < compactions:
+            state["compactions"].append(
+                {"id": str(number), "line": start + 10, "trigger": "auto", "before": 0, "after": 0,
+                 "summary_line": start + 10, "reply_line": start + 11, "deliveries": []}
+            )  # fmt: skip
+    if running:
+        state["compactions"][-1]["reply_line"] = 0
+    return state
+
+
+def test_without_a_compaction_nothing_is_earlier() -> None:
+    assert [*eras(chain(0))] == []
+    assert not is_earlier(chain(0), 1)
+
+
+def test_each_stretch_is_told_once_and_the_older_the_shorter() -> None:
+    told = [item.forms[0] for item in eras(chain(3))]
+    assert [line.split(":")[0] for line in told] == [
+        "- before compaction 1", "- before compaction 2", "- before compaction 3",
+    ]  # fmt: skip
+    per_request = [len(line) / line.count("“") for line in told]
+    assert per_request == sorted(per_request)
+    assert "commit 0000001 Thing 1 (L18)" in told[1]
+
+
+def test_a_compaction_that_is_going_on_ends_no_stretch_yet() -> None:
+    state = chain(2, running=True)
+    assert ended(state) == [10]
+    assert not is_earlier(state, 14)
+
+
+@pytest.mark.parametrize("compactions", [1, APART, APART + 1, 40])
+def test_no_stretch_disappears_however_long_the_chain(compactions: int) -> None:
+    state = chain(compactions)
+    told = "\n".join(item.forms[0] for item in eras(state))
+    assert len([*eras(state)]) <= APART + 1
+    for request in state["requests"][1:-1]:
+        if is_earlier(state, request["line"]):
+            assert f"(L{request['line']})" in told
+    least = "\n".join(item.forms[-1] for item in eras(state))
+    assert len(least) < 70 * (APART + 1) + 12 * compactions
+
+
+def test_what_was_asked_earlier_is_not_told_twice() -> None:
+    text = build(chain(2), tokens=3000, characters=9500).text
+    assert text.count("Do thing 1.1") == 1
+    assert text.index("## Earlier") < text.index("Do thing 1.1")
+    assert text.index("Do thing 0.1") < text.index("## Earlier")
