@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from holdfast import settings
+from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.name_index import update_names
 from holdfast.actions.restore import best_state, recall_command
 from holdfast.actions.transcript_file import state_and_names_of_file
@@ -40,7 +41,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     _check(args)
-    budget = args.max_tokens or settings.load(os.environ, here()).brief_tokens
+    chosen = settings.load(os.environ, here())
+    budget = args.max_tokens or chosen.brief_tokens
     session, state, index = _source(args)
     brief = build(
         state,
@@ -51,6 +53,7 @@ def run(args: argparse.Namespace) -> int:
         role=args.role,
         recall=recall_command(),
         session=session,
+        scale=scale_of(chosen.home, state["usage"]["model"]),
     )
     if args.json:
         print_json(described(brief, budget))
