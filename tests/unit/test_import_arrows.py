@@ -38,10 +38,11 @@ MAY_IMPORT: dict[str, set[str]] = {
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
     "index": {"transcript", *COMMON},
+    "calibration": {"brief", *COMMON},
     "example": COMMON,
     "eval": BELOW_ACTIONS,
-    "actions": {*BELOW_ACTIONS, "example"},
-    "surfaces": {*BELOW_ACTIONS, "actions", "eval"},
+    "actions": {*BELOW_ACTIONS, "calibration", "example"},
+    "surfaces": {*BELOW_ACTIONS, "actions", "calibration", "eval"},
 }
 
 # Packages of others, and the one part that may use each: nothing that a hook imports.
@@ -64,7 +65,7 @@ IMPURE = {
     "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid",
     "_io", "_sqlite3", "_thread",
 }  # fmt: skip
-PURE = ("state", "names", "brief", "views", "redact")
+PURE = ("state", "names", "brief", "views", "calibration", "redact")
 CALLS_THAT_TOUCH_THE_WORLD = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -28,19 +28,20 @@ class Recovered:
     bad_lines: int
 
 
-def transcripts(paths: list[str]) -> list[str]:
+def transcripts(paths: list[str], *, packed: bool = False) -> list[str]:
     """The session files among these paths and below them; a sub-agent's own log is not one."""
     found: list[str] = []
     for path in paths:
-        found.extend(_below(path) if os.path.isdir(path) else [path])
+        found.extend(_below(path, packed) if os.path.isdir(path) else [path])
     return list(dict.fromkeys(found))
 
 
-def _below(folder: str) -> Iterator[str]:
+def _below(folder: str, packed: bool) -> Iterator[str]:
+    endings = (".jsonl", ".jsonl.gz", ".jsonl.zst") if packed else (".jsonl",)
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "subagents")
         for name in sorted(names):
-            if name.endswith(".jsonl") and not name.startswith("agent-"):
+            if name.endswith(endings) and not name.startswith("agent-"):
                 yield os.path.join(here, name)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.name_index import names_before
 from holdfast.brief.render import build
 from holdfast.state.richness import richness
@@ -59,6 +60,7 @@ def restore(
         summary=row["summary"] if row else None,
         recall=recall,
         session=session.id,
+        scale=scale_of(settings.home, state["usage"]["model"]),
     )
     if brief.text:
         store.note_brief(

@@ -96,7 +96,7 @@ def _must(wanted: list[Item], room: Room) -> list[Item]:
     left = BINDING * (room.tokens - SCARCE)
     for item in sorted(wanted, key=lambda one: -one.value):
         if item.section == "rules" and not item.floor:
-            needed = room.cost(item.forms[-1]) + 0.4
+            needed = room.cost(item.forms[-1] + "\n")
             if needed <= left:
                 left -= needed
                 floors.append(item)

@@ -24,6 +24,7 @@ class Room:
         self.tokens = tokens
         self.characters = characters
         self.cost = cost
+        self._line = cost("\n")
 
     def part(self, tokens: float) -> Room:
         """Room for other tokens, with the same characters."""
@@ -32,24 +33,24 @@ class Room:
     def without(self, text: str) -> Room:
         """What is left when this text is in it."""
         return Room(
-            self.tokens - self.cost(text) - 0.4, self.characters - units(text) - 1, self.cost
+            self.tokens - self.cost(text) - self._line, self.characters - units(text) - 1, self.cost
         )
 
     def holds(self, text: str) -> bool:
         if len(text) > CHARACTERS_PER_TOKEN * self.tokens:
             return False
-        return self.cost(text) + 0.4 <= self.tokens and units(text) + 1 <= self.characters
+        return self.cost(text) + self._line <= self.tokens and units(text) + 1 <= self.characters
 
     def take(self, text: str) -> bool:
         """Use up the room for these lines, if they fit."""
         if not self.holds(text):
             return False
-        self.tokens -= self.cost(text) + 0.4
+        self.tokens -= self.cost(text) + self._line
         self.characters -= units(text) + 1
         return True
 
     def give_back(self, text: str) -> None:
-        self.tokens += self.cost(text) + 0.4
+        self.tokens += self.cost(text) + self._line
         self.characters += units(text) + 1
 
 

@@ -72,13 +72,15 @@ def build(
     template: Template = roles.SESSION,
     recall: str = "holdfast recall",
     session: str = "",
+    scale: float = 1.0,
 ) -> Brief:
     """The best brief of this state that stays within `tokens` and `characters`.
 
     Without an index only the names that the state itself knows can be told. `commands` are name,
-    text and file of what active slash commands ask to be kept, `notes` what people noted down.
+    text and file of what active slash commands ask to be kept, `notes` what people noted down,
+    `scale` what logs have shown of the model: tokens counted for each that is estimated.
     """
-    estimator = Estimator.for_model(state["usage"]["model"])
+    estimator = Estimator.for_model(state["usage"]["model"], scale)
     everything = _of_template(
         template, [*items(state), *words.in_force(state, commands), *words.noted(notes)]
     )

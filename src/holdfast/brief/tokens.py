@@ -15,17 +15,19 @@ EARLIER_MODELS = (
 
 
 class Estimator:
-    """Estimates tokens for one generation of tokenizers."""
+    """Estimates tokens for one generation of tokenizers, or for a model that was learned about."""
 
-    __slots__ = ("_dense", "_prose")
+    __slots__ = ("_dense", "_prose", "scale")
 
-    def __init__(self, dense: float, prose: float) -> None:
+    def __init__(self, dense: float, prose: float, scale: float = 1.0) -> None:
         self._dense = dense
         self._prose = prose
+        self.scale = scale
 
     @classmethod
-    def for_model(cls, model: str) -> Estimator:
-        return cls(*(EARLIER if model.startswith(EARLIER_MODELS) else NEWEST))
+    def for_model(cls, model: str, scale: float = 1.0) -> Estimator:
+        """`scale` is what logs have shown: tokens counted for each that is estimated."""
+        return cls(*(EARLIER if generation(model) == "earlier" else NEWEST), scale)
 
     def cost(self, text: str) -> float:
         """Estimated tokens; adds up over parts that end at white space."""
@@ -36,14 +38,24 @@ class Estimator:
                 strange = sum(1 for sign in word if sign > "\x7f")
                 total += strange
                 length -= strange
-            plain = word.isalpha() and (word.islower() or word.istitle())
-            total += (length + 1) / (self._prose if plain or _mostly_letters(word) else self._dense)
-        return total + 0.4 * text.count("\n")
+            total += (length + 1) / (self._prose if self.is_prose(word) else self._dense)
+        return self.scale * (total + 0.4 * text.count("\n"))
+
+    @staticmethod
+    def is_prose(word: str) -> bool:
+        """A word of a language, and no name, path or number."""
+        plain = word.isalpha() and (word.islower() or word.istitle())
+        return plain or _mostly_letters(word)
 
     def estimate(self, text: str) -> int:
         """Estimated tokens, rounded up."""
         whole = self.cost(text)
         return int(whole) + (whole > int(whole))
+
+
+def generation(model: str) -> str:
+    """Which tokenizer counts for a model."""
+    return "earlier" if model.startswith(EARLIER_MODELS) else "newest"
 
 
 def _mostly_letters(word: str) -> bool:

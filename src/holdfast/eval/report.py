@@ -15,7 +15,7 @@ from holdfast.eval.arms import BOTH, BRIEF, SUMMARY
 from holdfast.eval.cuts import PSEUDO, REAL
 from holdfast.eval.plan import Plan
 from holdfast.eval.run import Row, Scored
-from holdfast.eval.statistics import Key, estimate, paired, unit
+from holdfast.eval.statistics import Key, estimate, holm, paired, unit
 
 Values = list[tuple[Key, float]]
 Cells = dict[tuple[str, str, int], dict[str, Values]]  # arm, method, budget -> figure -> values
@@ -27,12 +27,18 @@ COUNTS = (
 # Sizes need no interval.
 SIZES = ("tokens", "characters")
 STARTS = 9
+# The one comparison that was named beforehand; all others are adjusted for being many.
+PRIMARY = {"arm": PSEUDO, "method": BRIEF, "budget": 1000, "against": "name dump"}
 
 
 def report(scored: Sequence[Scored], plan: Plan) -> dict[str, Any]:
     rows = [row for each in scored for row in each.rows]
     cells = collected(rows)
     keys = {(row.repository, row.session) for row in rows}
+    in_arm = {
+        arm: len({(row.repository, row.session) for row in rows if row.arm == arm})
+        for arm in (PSEUDO, REAL)
+    }
     return {
         "sessions": len(keys),
         "repositories": len({repository for repository, _ in keys}),
@@ -43,8 +49,9 @@ def report(scored: Sequence[Scored], plan: Plan) -> dict[str, Any]:
         "budgets": list(plan.budgets),
         "estimator": plan.estimator,
         "resampled_by": unit(keys),
-        "results": [_result(*cell, figures) for cell, figures in cells.items()],
-        "differences": list(_differences(cells)),
+        "primary": PRIMARY,
+        "results": [_result(*cell, figures, in_arm[cell[0]]) for cell, figures in cells.items()],
+        "differences": adjusted(list(_differences(cells))),
         "latency": latency(rows),
         "skipped": {each.path: each.skipped for each in scored if each.skipped},
     }
@@ -61,13 +68,19 @@ def collected(rows: Iterable[Row]) -> Cells:
     return {cell: dict(figures) for cell, figures in found.items()}
 
 
-def _result(arm: str, method: str, budget: int, figures: dict[str, Values]) -> dict[str, Any]:
+def _result(
+    arm: str, method: str, budget: int, figures: dict[str, Values], sessions: int
+) -> dict[str, Any]:
+    """All figures of a method; `missing` are the arm's sessions that have nothing of the kind."""
     return {
         "arm": arm,
         "method": method,
         "budget": budget,
         "figures": {
-            name: asdict(estimate(values, with_interval=name not in SIZES))
+            name: {
+                **(one := asdict(estimate(values, with_interval=name not in SIZES))),
+                "missing": sessions - one["sessions"],
+            }
             for name, values in figures.items()
             if name not in COUNTS and name != "seconds"
         },
@@ -92,6 +105,18 @@ def _differences(cells: Cells) -> Iterator[dict[str, Any]]:
                     "against": method,
                     "frr": asdict(gain),
                 }
+
+
+def adjusted(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """With p by Holm for all but the primary comparison."""
+    for one in differences:
+        one["primary"] = PRIMARY.items() <= one.items()
+        one["p_holm"] = None
+    others = [one for one in differences if not one["primary"] and one["frr"]["p"] is not None]
+    chances = holm([one["frr"]["p"] for one in others])
+    for one, chance in zip(others, chances, strict=True):
+        one["p_holm"] = chance
+    return differences
 
 
 def _ours_beside(cells: Cells, arm: str, method: str, budget: int) -> Iterator[tuple[str, int]]:

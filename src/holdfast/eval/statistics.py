@@ -37,15 +37,13 @@ def by_session(values: Iterable[tuple[Key, float]]) -> dict[Key, float]:
 def estimate(values: Sequence[tuple[Key, float]], *, with_interval: bool = True) -> Estimate:
     means = by_session(values)
     low, high = interval(means) if with_interval else (None, None)
-    ordered = sorted(means.values())
-    worst = ordered[: max(1, len(ordered) // 10)]
     return Estimate(
-        mean=_mean(ordered),
+        mean=_mean(means.values()),
         low=low,
         high=high,
         sessions=len(means),
         cuts=len(values),
-        worst_decile=_mean(worst),
+        worst_decile=_mean(_worst(means.values())),
     )
 
 
@@ -57,39 +55,78 @@ class Difference:
     low: float | None
     high: float | None
     sessions: int
+    missing: int  # sessions that only one of the two has
     win_rate: float  # ties count half
+    worst_decile: float
+    p: float | None  # two-sided, by the same resampling; none if there is but one unit
 
 
 def paired(ours: Sequence[tuple[Key, float]], theirs: Sequence[tuple[Key, float]]) -> Difference:
     first, second = by_session(ours), by_session(theirs)
     gains = {key: first[key] - second[key] for key in first if key in second}
-    low, high = interval(gains)
+    drawn = _resampled(gains)
+    low, high = _bounds(drawn)
     wins = sum(1.0 if gain > 0 else 0.5 if gain == 0 else 0.0 for gain in gains.values())
     return Difference(
         mean=_mean(gains.values()),
         low=low,
         high=high,
         sessions=len(gains),
+        missing=len(first.keys() ^ second.keys()),
         win_rate=wins / len(gains) if gains else 0.0,
+        worst_decile=_mean(_worst(gains.values())),
+        p=_chance(drawn),
     )
 
 
 def interval(means: Mapping[Key, float]) -> tuple[float | None, float | None]:
     """The percentile bootstrap, always with the same seed."""
+    return _bounds(_resampled(means))
+
+
+def holm(chances: Sequence[float]) -> list[float]:
+    """Adjusted for asking many questions: the smallest is multiplied by their number, and so on."""
+    adjusted = [1.0] * len(chances)
+    highest = 0.0
+    for rank, at in enumerate(sorted(range(len(chances)), key=lambda at: (chances[at], at))):
+        highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))
+        adjusted[at] = highest
+    return adjusted
+
+
+def _bounds(drawn: Sequence[float]) -> tuple[float | None, float | None]:
+    if not drawn:
+        return None, None
+    return drawn[int(0.025 * len(drawn))], drawn[int(0.975 * len(drawn)) - 1]
+
+
+def _chance(drawn: Sequence[float]) -> float | None:
+    """How likely so large a difference is if there is none."""
+    if not drawn:
+        return None
+    below, above = sum(value <= 0 for value in drawn), sum(value >= 0 for value in drawn)
+    return min(1.0, 2 * (min(below, above) + 1) / (len(drawn) + 1))
+
+
+def _worst(values: Iterable[float]) -> list[float]:
+    ordered = sorted(values)
+    return ordered[: max(1, len(ordered) // 10)]
+
+
+def _resampled(means: Mapping[Key, float]) -> list[float]:
+    """The means of all resamples, in order; none if there is but one unit."""
     groups = _groups(means)
     if len(groups) < 2:
-        return None, None
+        return []
     if len(set(means.values())) == 1:
-        return (same := next(iter(means.values()))), same
+        return [next(iter(means.values()))] * RESAMPLES
     sums, sizes = [sum(group) for group in groups], [len(group) for group in groups]
     draws = _draws(len(groups))
     if max(sizes) == 1:
-        drawn = sorted(sum(map(sums.__getitem__, draw)) / len(draw) for draw in draws)
-    else:
-        drawn = sorted(
-            sum(map(sums.__getitem__, draw)) / sum(map(sizes.__getitem__, draw)) for draw in draws
-        )
-    return drawn[int(0.025 * RESAMPLES)], drawn[int(0.975 * RESAMPLES) - 1]
+        return sorted(sum(map(sums.__getitem__, draw)) / len(draw) for draw in draws)
+    return sorted(
+        sum(map(sums.__getitem__, draw)) / sum(map(sizes.__getitem__, draw)) for draw in draws
+    )
 
 
 def unit(keys: Iterable[Key]) -> str:

@@ -70,10 +70,36 @@ def state_table(report: dict[str, Any]) -> tuple[Row, list[Row]]:
         "%",
         *(f"{arm} {method}{f' @{size}' if size else ''}" for arm, method, size in shown),
     )
+    worst = ("recall, the worst tenth of sessions", *(_worst(found[cell]) for cell in shown))
     rows = [
-        (title, *(_shown(found[cell], name) for cell in shown)) for name, title in STATE.items()
+        worst,
+        *((title, *(_shown(found[cell], name) for cell in shown)) for name, title in STATE.items()),
     ]
     return columns, [row for row in rows if any(cell != MISSING for cell in row[1:])]
+
+
+def difference_table(report: dict[str, Any]) -> tuple[Row, list[Row]]:
+    """What our briefs gain over each other method, in points; the primary comparison first."""
+    columns = ("cuts", "ours", "against", "gain", "sessions", "wins", "worst tenth", "p", "")
+    ordered = sorted(report["differences"], key=lambda one: not one["primary"])
+    return columns, [_difference(one) for one in ordered]
+
+
+def _difference(one: dict[str, Any]) -> Row:
+    gain, p = one["frr"], one["frr"]["p"] if one["primary"] else one["p_holm"]
+    span = "" if gain["low"] is None else f" [{100 * gain['low']:+.0f}, {100 * gain['high']:+.0f}]"
+    missing = f" (of {gain['sessions'] + gain['missing']})" if gain["missing"] else ""
+    return (
+        one["arm"],
+        f"{one['method']} @{one['budget']}",
+        one["against"],
+        f"{100 * gain['mean']:+.1f}{span}",
+        f"{gain['sessions']}{missing}",
+        f"{100 * gain['win_rate']:.0f} %",
+        f"{100 * gain['worst_decile']:+.0f}",
+        MISSING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
+        "primary" if one["primary"] else "",
+    )
 
 
 def faults(report: dict[str, Any]) -> dict[str, int]:
@@ -91,6 +117,10 @@ def faults(report: dict[str, Any]) -> dict[str, int]:
 
 def _by_cell(report: dict[str, Any]) -> dict[tuple[str, str, int], dict[str, Any]]:
     return {(one["arm"], one["method"], one["budget"]): one["figures"] for one in report["results"]}
+
+
+def _worst(figures: dict[str, Any]) -> str:
+    return f"{100 * figures['frr']['worst_decile']:.1f}" if "frr" in figures else MISSING
 
 
 def _shown(figures: dict[str, Any] | None, name: str) -> str:

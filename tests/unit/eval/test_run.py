@@ -14,7 +14,7 @@ from holdfast.eval.chart import lines, page
 from holdfast.eval.explain import explain
 from holdfast.eval.plan import Plan
 from holdfast.eval.report import report
-from holdfast.eval.run import Scored, score, score_all
+from holdfast.eval.run import Row, Scored, score, score_all
 from holdfast.eval.session import load
 from holdfast.state.fold import advance, new_state
 from holdfast.transcript.events import decode
@@ -176,6 +176,38 @@ def test_differences_are_against_others_of_the_same_size(scored: Scored) -> None
     assert ("real", BOTH, 300, SUMMARY) in pairs
     assert ("real", BRIEF, 1000, SUMMARY) in pairs
     assert all(one["against"] not in (BRIEF, BOTH) for one in found)
+
+
+def test_one_comparison_is_primary_and_all_others_are_adjusted() -> None:
+    def row(session: str, method: str, budget: int, recall: float) -> Row:
+        return Row(
+            session=session,
+            repository="r",
+            arm="pseudo",
+            line=1,
+            method=method,
+            budget=budget,
+            figures={"frr": recall},
+        )
+
+    rows = [
+        row(str(n), method, budget, 0.5 + 0.01 * n * (method == BRIEF))
+        for n in range(12)
+        for method in (BRIEF, "name dump", "raw tail")
+        for budget in (500, 1000)
+        if (n, method) != (0, "raw tail")
+    ]
+    result = report([Scored(path="x", rows=tuple(rows))], Plan(budgets=(500, 1000)))
+    found = {(one["against"], one["budget"]): one for one in result["differences"]}
+    first = found.pop(("name dump", 1000))
+    assert (first["primary"], first["p_holm"]) == (True, None)
+    assert all(one["p_holm"] >= one["frr"]["p"] for one in found.values())
+    assert found["raw tail", 1000]["frr"]["missing"] == 1
+    tail = next(one for one in result["results"] if one["method"] == "raw tail")
+    assert (tail["figures"]["frr"]["sessions"], tail["figures"]["frr"]["missing"]) == (11, 1)
+    shown = tables.difference_table(result)[1]
+    assert (shown[0][2], shown[0][-1]) == ("name dump", "primary")
+    assert "11 (of 12)" in {row[4] for row in shown}
 
 
 def test_the_chart_is_one_page_with_nothing_from_elsewhere(scored: Scored) -> None:

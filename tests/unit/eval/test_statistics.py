@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.eval.statistics import Key, by_session, estimate, interval, paired, unit
+from holdfast.eval.statistics import (
+    Key,
+    by_session,
+    estimate,
+    holm,
+    interval,
+    paired,
+    unit,
+)
 
 
 def of(repository: str, session: str, *values: float) -> list[tuple[Key, float]]:
@@ -48,8 +56,29 @@ def test_differences_are_taken_session_by_session() -> None:
     assert found.sessions == 3
     assert found.mean == pytest.approx((0.5 + 0.0 - 0.1) / 3)
     assert found.win_rate == pytest.approx(0.5)
+    assert found.missing == 1
+    assert found.worst_decile == pytest.approx(-0.1)
 
 
 def test_the_worst_decile_is_told() -> None:
     values = [pair for n in range(20) for pair in of("r", str(n), float(n))]
     assert estimate(values).worst_decile == 0.5
+
+
+def test_a_difference_that_every_session_shows_is_not_chance() -> None:
+    ours = [pair for n in range(20) for pair in of("r", str(n), 0.5 + n / 100)]
+    theirs = [pair for n in range(20) for pair in of("r", str(n), 0.4)]
+    assert paired(ours, theirs).p == pytest.approx(2 / 10_001)
+    assert paired(theirs, ours).p == pytest.approx(2 / 10_001)
+
+
+def test_no_difference_is_chance_and_one_session_says_nothing() -> None:
+    same = [pair for n in range(5) for pair in of("r", str(n), 0.5)]
+    assert paired(same, same).p == 1.0
+    assert paired(of("r", "a", 1.0), of("r", "a", 0.0)).p is None
+
+
+def test_many_questions_make_each_answer_weaker() -> None:
+    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.5, 0.9]) == [1.0, 1.0]
+    assert holm([]) == []

@@ -37,6 +37,7 @@ COMMANDS = {
     "note": ("note", "write something down in the session's notes"),
     "plugin": ("plugin", "build a Claude Code plugin: hooks, slash commands, a skill"),
     "instructions": ("instructions", "the section in CLAUDE.md that guides the summariser"),
+    "tokens": ("tokens", "how many tokens a text takes, and how models count"),
     "eval": ("eval", "how well briefs restore, measured on transcripts"),
     "mcp": ("mcp", "for hosts: the lookups as tools, over MCP on stdin and stdout"),
     "demo": ("demo", "see save → compact → restore on an example session"),

@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from holdfast import settings
+from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.name_index import update_names
 from holdfast.actions.project import project_of
 from holdfast.actions.restore import best_state, recall_command
@@ -44,7 +45,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     _check(args)
-    budget = args.max_tokens or settings.load(os.environ, here()).brief_tokens
+    chosen = settings.load(os.environ, here())
+    budget = args.max_tokens or chosen.brief_tokens
     template = _template(args)
     session, state, index = _source(args)
     brief = build(
@@ -56,6 +58,7 @@ def run(args: argparse.Namespace) -> int:
         template=template,
         recall=recall_command(),
         session=session,
+        scale=scale_of(chosen.home, state["usage"]["model"]),
     )
     if args.json:
         print_json(described(brief, budget))

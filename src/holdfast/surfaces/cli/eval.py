@@ -147,6 +147,8 @@ def _print(result: dict[str, Any]) -> None:
     screen.print()
     screen.print(table(*tables.state_table(result)))
     screen.print()
+    screen.print(table(*tables.difference_table(result)))
+    screen.print()
     counted = tables.faults(result)
     screen.print(
         f"budget overshoots {counted['overshoots']}, over the host's cap {counted['over_cap']}, "
@@ -164,7 +166,8 @@ def _print(result: dict[str, Any]) -> None:
         f"{result['sessions']} sessions of {result['repositories']} repositories, {cuts['pseudo']} "
         f"pseudo-cuts and {cuts['real']} compactions. Per cent, means over sessions, 95 % "
         f"intervals by {result['resampled_by']}; (n) where fewer than {tables.FEW} sessions have "
-        "any. Recall is of names, not of understanding."
+        "any. Gains are paired by session, ties are half a win; p is two-sided, by Holm for all "
+        "but the primary comparison. Recall is of names, not of understanding."
     )
 
 

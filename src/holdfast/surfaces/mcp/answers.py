@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from holdfast import settings
 from holdfast.actions import refs
+from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
 from holdfast.actions.project import project_of
 from holdfast.actions.recall import printed
@@ -96,7 +97,8 @@ def state(section: str, max_tokens: int) -> str:
 
 def brief(max_tokens: int | None = None) -> str:
     """What would be restored after a compaction now."""
-    budget = max_tokens or settings.load(os.environ, folder()).brief_tokens
+    chosen = settings.load(os.environ, folder())
+    budget = max_tokens or chosen.brief_tokens
     with desk() as opened:
         row = _session(opened)
         current = best_state(opened.store, refresh(opened.store, row))
@@ -106,6 +108,7 @@ def brief(max_tokens: int | None = None) -> str:
         characters=claude_code.CHARACTERS,
         recall=recall_command(),
         session=row["id"],
+        scale=scale_of(chosen.home, current["usage"]["model"]),
     )
     return made.text or f"A brief does not fit into {budget} tokens."
 

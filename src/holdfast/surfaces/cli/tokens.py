@@ -1,0 +1,174 @@
+"""How many tokens a text takes, and what is known about how models count.
+
+Without a calibration the figures of docs/why/tokens.md count, which are meant never to be short.
+`--calibrate` learns from the counts that the host wrote into its transcripts.
+
+  holdfast tokens README.md
+  git diff | holdfast tokens - --model claude-opus-4-6
+  holdfast tokens --calibrate ~/.claude/projects
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from dataclasses import asdict
+from statistics import median
+from typing import Any
+
+from rich.console import Console
+from rich.progress import track
+
+from holdfast import settings
+from holdfast.actions.calibrate import Learned, calibrate, what_is_learned
+from holdfast.actions.learned_tokens import scale_of
+from holdfast.actions.recover import transcripts
+from holdfast.brief.tokens import Estimator, generation, units
+from holdfast.calibration.samples import CLASSES
+from holdfast.errors import BadUsage, NotATranscript
+from holdfast.surfaces.cli.output import console, count, harmless, print_json, say, table
+from holdfast.surfaces.cli.sessions import here
+
+PROJECTS = "~/.claude/projects"
+TITLES = {"reply": "replies", "call": "calls", "result": "results", "prompt": "prompts"}
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "text", nargs="?", metavar="TEXT", help="a file, a text, or - for what is piped in"
+    )
+    parser.add_argument("--model", default="", metavar="M", help="count as this model does")
+    parser.add_argument(
+        "--calibrate",
+        nargs="?",
+        const=PROJECTS,
+        metavar="FOLDER",
+        help=f"learn from transcripts, or folders of them (default: {PROJECTS})",
+    )
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(args: argparse.Namespace) -> int:
+    home = settings.load(os.environ, here()).home
+    if args.calibrate and args.text:
+        raise BadUsage("--calibrate takes a folder, not a text", hint="do one after the other")
+    if args.calibrate:
+        _calibrate(home, os.path.expanduser(args.calibrate))
+    counted = counts(_read(args.text), args.model, home) if args.text is not None else None
+    known = what_is_learned(home)
+    if args.json:
+        models = [asdict(one) for one in known.models]
+        print_json({"text": counted, "logs": known.logs, "models": models})
+    elif counted:
+        _print_text(counted)
+    else:
+        _print_models(known)
+    return 0
+
+
+def counts(text: str, model: str, home: str) -> dict[str, Any]:
+    """One text, by what it consists of."""
+    scale = scale_of(home, model)
+    estimator = Estimator.for_model(model, scale)
+    parts = {"paths, names, code and numbers": 0, "prose": 0, "beyond ASCII": 0}
+    for word in text.split():
+        strange = sum(sign > "\x7f" for sign in word)
+        parts["beyond ASCII"] += strange
+        kind = "prose" if estimator.is_prose(word) else "paths, names, code and numbers"
+        parts[kind] += len(word) - strange
+    return {
+        "tokens": estimator.estimate(text),
+        "characters": len(text),
+        "utf16_units": units(text),
+        "characters_by_class": parts,
+        "tokenizer": generation(model),
+        "scale": scale,
+    }
+
+
+def _read(given: str) -> str:
+    if given == "-":
+        return sys.stdin.buffer.read().decode("utf-8", "replace")
+    if not os.path.isfile(given):
+        if os.path.sep in given and " " not in given:
+            raise BadUsage(f"{given} (no such file)", hint="a text with spaces counts as it is")
+        return given
+    try:
+        with open(given, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError as problem:
+        raise BadUsage(f"{given} ({problem.strerror})", hint="give a text file") from None
+
+
+def _calibrate(home: str, folder: str) -> None:
+    found = transcripts([folder], packed=True) if os.path.exists(folder) else []
+    if not found:
+        raise NotATranscript(
+            f"no .jsonl or .jsonl.gz file is in {folder}", hint="give a folder of transcripts"
+        )
+    bar = Console(stderr=True)
+    skipped = [
+        why
+        for why in track(
+            calibrate(home, found),
+            "learning",
+            total=len(found),
+            console=bar,
+            disable=not sys.stderr.isatty(),
+        )
+        if why
+    ]
+    for why in skipped:
+        say(f"skipped: {harmless(why)}", style="dim")
+
+
+def _print_text(counted: dict[str, Any]) -> None:
+    rows = [(name, count(size)) for name, size in counted["characters_by_class"].items()]
+    console().print(table(("characters", ""), [*rows, ("all", count(counted["characters"]))]))
+    learned = "" if counted["scale"] == 1 else f", times {counted['scale']} as its logs say"
+    print(f"{counted['tokens']} tokens")
+    say(f"by the {counted['tokenizer']} tokenizers' figures{learned}", style="dim")
+
+
+def _print_models(known: Learned) -> None:
+    if not known.models:
+        say("Nothing is learned yet: `holdfast tokens --calibrate` reads your transcripts.")
+        return
+    columns = ("model", "tokenizer", "steps", "logs", *(TITLES[name] for name in CLASSES),
+               "each block", "counted : estimated", "9 of 10", "error p50 / p95", "results",
+               "used")  # fmt: skip
+    rows = [
+        (
+            one.model,
+            one.generation,
+            count(one.steps),
+            str(one.logs),
+            *(f"{one.characters_per_token.get(name, '–')}" for name in CLASSES),
+            f"{one.overhead:.0f}",
+            f"{one.ratio:.2f}"
+            + (f" [{one.ratio_low:.2f}, {one.ratio_high:.2f}]" if one.logs > 1 else ""),
+            f"{one.p90:.2f}",
+            f"{100 * one.error_p50:.0f} / {100 * one.error_p95:.0f} %" if one.logs > 1 else "–",
+            f"{100 * one.result_error_p50:.0f} / {100 * one.result_error_p95:.0f} %"
+            if one.logs > 1
+            else "–",
+            f"× {one.scale}",
+        )
+        for one in known.models
+    ]
+    console().print(table(columns, rows))
+    for one in known.models:
+        say(f"{one.model}: {one.why}", style="dim")
+    if known.compactions:
+        say(
+            f"Before {len(known.compactions)} compactions the host counted what we make of its "
+            f"calls: ours is {100 * median(known.compactions):.1f} % of it (median).",
+            style="dim",
+        )
+    say(
+        "Characters per token by class, then tokens for each text, call or result. The ratio is "
+        "of tool results to the safe figures, with its interval and of nine results in ten. Errors "
+        "are of steps of 500 tokens or more, and of results of 500, in logs not learned from.",
+        style="dim",
+    )

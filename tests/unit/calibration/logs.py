@@ -1,0 +1,36 @@
+"""A log in which we know how many tokens everything takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.brief.tokens import Estimator
+from tests.unit.transcript_lines import Line, assistant, result, text
+
+MODEL = "claude-opus-4-6"
+WORDS = "def requeue(self, job_id): return self.queue.put(job_id, delay=retry_cap) # see a.py:12 "
+
+
+def spoken(
+    context: int, ident: str, *blocks: Any, model: str = MODEL, output: int = 1, **more: Any
+) -> Line:
+    """A message of the model's, with the context that it was given."""
+    made = assistant(*blocks, usage={"cache_read_input_tokens": context}, uuid=f"u-{ident}", **more)
+    made["message"].update(id=ident, model=model)
+    made["message"]["usage"]["output_tokens"] = output
+    return made
+
+
+def log(steps: int, ratio: float, *, name: str = "", model: str = MODEL) -> list[Line]:
+    """Results take so many times the tokens that we estimate; all else takes what we say."""
+    estimator = Estimator.for_model(model)
+    lines: list[Line] = []
+    context = 20_000
+    for number in range(steps):
+        words = f"I look at part {number}. " * (1 + number % 3)
+        more = ord(name[:1] or "a") % 13
+        output = f"{WORDS} handle_part_{number}(x) " * (12 + 7 * (number % 11) + more)
+        lines.append(spoken(context, f"{name}{number}", text(words), model=model))
+        lines.append(result(output, uuid=f"r-{name}{number}"))
+        context += round(40 + estimator.cost(words) + ratio * estimator.cost(output))
+    return [*lines, spoken(context, f"{name}end", model=model)]
