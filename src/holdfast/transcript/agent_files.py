@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from holdfast.errors import HoldfastError
+from holdfast.foreign_json import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,10 +38,9 @@ def _came_back(event: Event) -> str:
         return event["id"]
     if event["kind"] != "tool_result" or "agent" in event:
         return ""
-    detail = event.get("detail")
-    ident = detail.get("agentId") if isinstance(detail, dict) else None
-    launched = isinstance(detail, dict) and detail.get("status") == "async_launched"
-    return ident if isinstance(ident, str) and not launched else ""
+    detail = told(event.get("detail"))
+    ident = detail.get("agentId")
+    return ident if isinstance(ident, str) and detail.get("status") != "async_launched" else ""
 
 
 def agent_file(transcript: str, ident: str) -> str:

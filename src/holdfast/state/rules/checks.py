@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.foreign_json import told
 from holdfast.state import shell
 from holdfast.state.wording import keep
 
@@ -14,9 +15,12 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("tool",)
+TOOLS = ("Bash",)
 MOST = 60
 LONGEST_COMMAND = 500
 ERROR_LINES, LONGEST_ERROR = 6, 300
+WIDE = 4 * LONGEST_ERROR
+ALIKE = 8
 
 # Looked up by words, not by patterns: `re` alone would cost a hook a third of its time.
 TESTERS = frozenset(
@@ -41,15 +45,19 @@ FAILED = (
     r"\b[1-9]\d* (failed|failing|failures?|errors?)\b|^FAILED\b|^FAIL\b|^--- FAIL|^E   "
     r"|panicked at|^Traceback \(most recent|^error(\[\w+\])?: |\[build failed\]|ERROR task failed"
 )
+# One of them is in every text that this finds: to look for them is far quicker.
+FAILED_HINTS = ("FAIL", "fail", "error", "E   ", "panicked at", "Traceback")
 # What a test runner says of a failure itself, then whatever else looks like an error.
 VERDICT = (
-    r"^E   |^FAILED |^FAIL\b.|^--- FAIL|^_{3,} .+ _{3,}$|^[ \t]*(✗|✕|×) |panicked at"
-    r"|^error(\[\w+\])?:|^[\w.]*(Error|Exception)\b|^[A-Z]{1,4}\d{2,5} "
+    r"E   |FAILED |FAIL\b.|--- FAIL|_{3,} .+ _{3,}$|[ \t]*(?:✗|✕|×) |error(?:\[\w+\])?:"
+    r"|[\w.]*(?:Error|Exception)\b|[A-Z]{1,4}\d{2,5} "
 )
+PANIC = "panicked at"
 # `a.go:12:5: what is wrong`, as compilers, linters and some test runners say it.
-LOCATED = r"^[ \t]*[\w./@-]{1,200}\.\w{1,5}:\d+(?::\d+)?:? [^\s\d]"
+LOCATED = r"[ \t]*[\w./@-]{1,200}\.\w{1,5}:\d+(?::\d+)?:? [^\s\d]"
 TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
 # Starts only where a name starts, and never goes back into it: output may be one endless word.
+LINE = '", line '
 PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
 # What the host answers in the place of a command that it did not run.
 NEVER_RAN = (
@@ -65,12 +73,15 @@ def apply(state: State, event: Event) -> None:
     if event["name"] != "Bash" or not _has_outcome(event):
         return
     command = str(event["input"].get("command") or "")
-    kept, simple = keep(core(command), LONGEST_COMMAND), _simple(command)
+    simple, bare = _simple(command), core(command)
     if event["ok"]:
         _close(state, simple)
-    checks = state["checks"]
+    checks, kind = state["checks"], _kind(simple)
+    if event["ok"] and not kind and not any(_begin_alike(check, bare) for check in checks):
+        return
+    kept = keep(bare, LONGEST_COMMAND)
     known = next((n for n, check in enumerate(checks) if check["command"] == kept), None)
-    kind = checks[known]["kind"] if known is not None else _kind(simple)
+    kind = checks[known]["kind"] if known is not None else kind
     if not simple or (not kind and event["ok"]):
         return
     check = checks.pop(known) if known is not None else _new(kept, kind or "run")
@@ -86,6 +97,11 @@ def apply(state: State, event: Event) -> None:
     # The order is that of the last run.
     checks.append(check)
     del checks[:-MOST]
+
+
+def _begin_alike(check: Check, command: str) -> bool:
+    """Whether they can be the same: most are told apart before a command is cleaned."""
+    return check["command"][:ALIKE] == command[:ALIKE]
 
 
 def _close(state: State, simple: list[list[str]]) -> None:
@@ -135,8 +151,7 @@ def _has_outcome(event: Event) -> bool:
     """Neither refused nor sent to the background."""
     if not event["ok"]:
         return not event.get("text", "").startswith(NEVER_RAN)
-    detail = event.get("detail")
-    return not (isinstance(detail, dict) and detail.get("backgroundTaskId"))
+    return not told(event.get("detail")).get("backgroundTaskId")
 
 
 def _new(command: str, kind: str) -> Check:
@@ -194,8 +209,7 @@ def _kind_of_one(words: list[str]) -> str:
 
 
 def _tells_failure(text: str) -> bool:
-    hinted = "ail" in text or "FAIL" in text or "rror" in text or "E   " in text
-    if not hinted and "panicked" not in text and "Traceback" not in text:
+    if not any(hint[0] in text and hint in text for hint in FAILED_HINTS):
         return False
     import re
 
@@ -206,21 +220,28 @@ def _error(text: str) -> tuple[list[str], str]:
     """The lines that say what is wrong, verbatim, and where."""
     import re
 
-    verdicts = _lines_with(re.finditer(VERDICT, text, re.MULTILINE), text)
-    located = _lines_with(re.finditer(LOCATED, text, re.MULTILINE), text)
+    verdict, located_at = re.compile(VERDICT).match, re.compile(LOCATED).match
+    verdicts = _kept(line[:WIDE] for line in _lines(text) if PANIC in line or verdict(line))
+    located = _kept(line[:WIDE] for line in _lines(text) if ":" in line and located_at(line))
     # What failed, then where and why, then the rest.
     why = [line for line in verdicts if line.startswith("E ")][:1] or located[:2]
     telling = _kept([*verdicts[:1], *why, *verdicts, *located])
-    telling = telling or _lines_with(re.finditer(TELLING, text, re.IGNORECASE), text)
+    telling = telling or _kept(_lines_of(re.finditer(TELLING, text, re.IGNORECASE), text))
     kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
     kept = kept or _kept(text.splitlines())
-    spot = re.search(PLACE, "\n".join(telling)) or re.search(PLACE, text)
+    place = re.compile(PLACE).search
+    spots = (place(line) for line in (*telling, *_lines(text)) if ":" in line or LINE in line)
+    spot = next(filter(None, spots), None)
     return kept, f"{spot[1]}:{spot[2]}" if spot else ""
 
 
-def _lines_with(matches: Iterable[re.Match[str]], text: str) -> list[str]:
-    """The lines in which something was found, as far as there is room for them."""
-    return _kept(_lines_of(matches, text))
+def _lines(text: str) -> Iterator[str]:
+    """Line by line, as far as somebody asks: a pattern that is tried at every sign is slow."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
 
 
 def _lines_of(matches: Iterable[re.Match[str]], text: str) -> Iterator[str]:
@@ -231,7 +252,7 @@ def _lines_of(matches: Iterable[re.Match[str]], text: str) -> Iterator[str]:
             start = text.rfind("\n", 0, found.end()) + 1
             end = text.find("\n", found.end())
             end = len(text) if end < 0 else end
-            yield text[start : min(end, start + 4 * LONGEST_ERROR)]
+            yield text[start : min(end, start + WIDE)]
 
 
 def _kept(lines: Iterable[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.foreign_json import Unread, told
 from holdfast.state.rules.answers import answers
 from holdfast.state.wording import Cues, Heard, clip, heard, keep, one_line, plain, sentences
 
@@ -48,7 +49,7 @@ def apply(state: State, event: Event) -> None:
     by: Literal["user", "agent"] = "user" if event["kind"] == "prompt" else "agent"
     chosen = CHOSEN_BY_USER if by == "user" else CHOSEN_BY_AGENT
     whole = heard(event["text"])
-    contrast = by == "user" and "use" in whole.words and "not" in whole.words
+    contrast = by == "user" and {"use", "not"}.issubset(whole.in_order)
     if not (contrast or chosen.among(whole) or REJECTED.among(whole)):
         return
     for sentence in sentences(event["text"]):
@@ -76,16 +77,19 @@ def _asked(state: State, event: Event) -> None:
         for question, said, others in answers(event):
             _add(state, f"{question} — {said}", "chosen", "user", line, over=", ".join(others))
     elif name in PLANS:
-        told = event.get("detail")
-        told = told if isinstance(told, dict) else None
-        plan = told is not None and (
-            plain(told.get("plan"))
-            or plain(event["input"].get("plan"))
-            or plain(told.get("filePath"))
-        )
+        plan = _approved(event)
         if plan:
             text = f"plan approved: {one_line(plan, LONGEST - 20)}"
             _add(state, text, "chosen", "user", line)
+
+
+def _approved(event: Event) -> str:
+    """The plan itself, or where it is."""
+    if not isinstance(event.get("detail"), dict | Unread):
+        return ""
+    detail = told(event.get("detail"))
+    given = plain(detail.get("plan")) or plain(event["input"].get("plan"))
+    return given or plain(detail.get("filePath"))
 
 
 def _refused(state: State, event: Event) -> None:

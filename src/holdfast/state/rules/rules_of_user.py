@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("prompt", "command", "tool")
+TOOLS = ("AskUserQuestion",)
 MOST = 200
 SHORTEST, LONGEST = 8, 400
 # A plan that the user had the agent carry out: its sentences are the agent's.
