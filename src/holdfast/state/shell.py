@@ -79,7 +79,7 @@ class _Parser:
         self.text = script.replace(MARK, "").replace("\\\r\n", "").replace("\\\n", "")
         # The same text with one sign for all that are special: their places are found by C code.
         self.marked = self.text.translate(MARK_SPECIAL)
-        self.marked_quoted = self.text.translate(MARK_SPECIAL_QUOTED)
+        self.marked_quoted = self.text.translate(MARK_SPECIAL_QUOTED) if '"' in script else ""
         self.at = 0
         self.depth = 0
         self.variables: dict[str, list[str]] = {}

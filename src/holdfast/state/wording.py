@@ -131,13 +131,16 @@ _vocabulary: set[str] = set()
 class Cues:
     """Words and phrases that tell what a sentence is."""
 
-    __slots__ = ("_anywhere", "_firsts", "_phrases", "_words")
+    __slots__ = ("_anywhere", "_firsts", "_words")
 
     def __init__(self, *phrases: str, anywhere: tuple[str, ...] = ()) -> None:
         """`anywhere` is for writing that does not set words apart by spaces."""
         self._words = frozenset(phrase for phrase in phrases if " " not in phrase)
-        self._phrases = tuple(f" {phrase} " for phrase in phrases if " " in phrase)
-        self._firsts = frozenset(phrase.split()[0] for phrase in self._phrases)
+        self._firsts: dict[str, list[str]] = {}
+        """Phrases by their first word."""
+        for phrase in phrases:
+            if " " in phrase:
+                self._firsts.setdefault(phrase.split()[0], []).append(f" {phrase} ")
         self._anywhere = anywhere
         _vocabulary.update(self._words, self._firsts)
         _last_heard.clear()
@@ -145,9 +148,9 @@ class Cues:
     def among(self, heard: Heard) -> bool:
         if not self._words.isdisjoint(heard.telling):
             return True
-        if not self._firsts.isdisjoint(heard.telling):
+        if begun := self._firsts.keys() & heard.telling:
             padded = heard.padded
-            if any(phrase in padded for phrase in self._phrases):
+            if any(phrase in padded for first in begun for phrase in self._firsts[first]):
                 return True
         return bool(self._anywhere) and self._stands_anywhere(heard.padded)
 
