@@ -20,6 +20,8 @@ PROGRESS = b'"type":"progress","data":{"type":"'
 HEAD = 1200
 MOST_AT_ONCE = 50
 BURST = 1 << 18
+# What is longer is shortened before it is decoded: see `long_lines`.
+LONG_LINE = 4 << 20
 MESSAGES = ("user", "assistant")
 BESIDES = ("system", "attachment")
 
@@ -75,7 +77,7 @@ class Decoder:
             if raw.startswith(NOISE) or _is_progress(raw) or raw.isspace() or not raw:
                 continue
             self._read += len(raw)
-            line = line_of(raw)
+            line = line_of(raw if len(raw) <= LONG_LINE else _shortened(raw))
             # A line can be long: nothing of it is held twice.
             del raw
             if not isinstance(line, dict):
@@ -141,6 +143,12 @@ class Decoder:
 def decode(numbered: Iterable[tuple[int, bytes]], burst: int = BURST) -> Iterator[Event]:
     """The events of a log that is read from its beginning."""
     return Decoder().events(numbered, burst)
+
+
+def _shortened(raw: bytes) -> bytes:
+    from holdfast.transcript.long_lines import shortened
+
+    return shortened(raw)
 
 
 def _counts(line: dict[str, Any]) -> bool:
