@@ -1,4 +1,4 @@
-"""What sub-agents do themselves, where the main log tells it: their files and last words.
+"""What sub-agents do themselves, as the main log or their own tells it: files and last words.
 
 It never counts as the main session's doing.
 """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from holdfast.foreign_json import told
-from holdfast.state.paths import relative
 from holdfast.state.wording import keep, one_line, plain
 
 TYPE_CHECKING = False
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from holdfast.state.model import Agent, State
     from holdfast.transcript.model import Event
 
-HANDLES = ("tool_call", "tool", "agent_done", "agent_work")
+HANDLES = ("tool_call", "tool", "agent_done")
 MOST = 60
 MOST_FILES = 60
 LONGEST_RESULT = 600
@@ -27,8 +26,6 @@ def apply(state: State, event: Event) -> None:
         agent = named(state, event["id"])
         if agent is not None:
             _ended(agent, event["name"] or "completed", event["text"], event["line"])
-    elif kind == "agent_work":
-        _worked(state, event)
     elif event["name"] in STARTS:
         (_started if kind == "tool_call" else _answered)(state, event)
     elif kind == "tool" and event["name"] in ASKS_ABOUT:
@@ -94,17 +91,6 @@ def _ended(agent: Agent, status: str, words: str, line: int) -> None:
     agent["status"] = keep(status, 40)
     agent["result"] = keep(one_line(words, 2 * LONGEST_RESULT), LONGEST_RESULT) or agent["result"]
     agent["line"] = line
-
-
-def _worked(state: State, event: Event) -> None:
-    """What the agent's own log says, read when it was done."""
-    agent = named(state, event["id"])
-    if agent is None:
-        return
-    for path, happened in event["input"].items():
-        touch(agent, relative(state, path), plain(happened))
-    if not agent["result"]:
-        agent["result"] = keep(one_line(event["text"], 2 * LONGEST_RESULT), LONGEST_RESULT)
 
 
 def touch(agent: Agent, path: str, happened: str) -> None:
