@@ -20,6 +20,9 @@ SHORTEST, LONGEST = 8, 400
 CARRY_OUT = "Implement the following plan:"
 # In a longer text something is pasted; what the user says of it stands before or after.
 LONG, HEAD, TAIL = 4000, 1500, 800
+# What a terminal draws around its output, and what begins a JSON object.
+DRAWN = tuple("│┃║╭╮╰╯├┤┌┐└┘─━═⎿⏺❯")
+DATA = '{"'
 
 PROHIBITIONS = Cues(
     "never", "don't", "dont", "do not", "must not", "mustn't", "should not", "shouldn't",
@@ -49,6 +52,16 @@ STRONG = Cues("never", "must not", "mustn't", "avoid", "forbidden", "we don't wa
               "i do not want", "we do not want", "please")  # fmt: skip
 SUBJECTS = ("i", "we", "they", "it", "still", "just", "if we", "that", "which", "users", "who")
 NEGATIONS = ("don't", "dont", "do not", "stop")
+# What the person has to do themselves binds nobody else; what they need to be able to do does.
+OWN_DUTIES = (
+    " i keep ",
+    *(
+        f" {who} {duty} "
+        for who in ("i", "i will", "i'll", "i would", "i'd", "i still")
+        for duty in ("have to", "need to", "must")
+    ),
+)
+WISH = " be able "
 # Where a sentence says how far it goes, and where it does so only before the name of a place.
 SCOPES = (" in this ", " for this ", " for now", " until ", " unless ", " whenever ", " during ")
 PLACES = (" in ", " under ", " inside ", " within ", " outside ", " for ")
@@ -92,11 +105,11 @@ def _end(text: str) -> str:
 def _consider(state: State, sentence: str, line: int) -> None:
     heard = Heard(sentence)
     kind: Literal["prohibition", "requirement"]
-    if _is_output(heard):
+    if sentence.startswith(DRAWN) or DATA in sentence or _is_output(heard):
         return
     if PROHIBITIONS.among(heard):
         kind = "prohibition"
-    elif REQUIREMENTS.among(heard):
+    elif REQUIREMENTS.among(heard) and not _is_own_duty(heard):
         kind = "requirement"
     else:
         return
@@ -120,6 +133,16 @@ def _is_output(heard: Heard) -> bool:
     """Pasted output: most of its words are none."""
     spelled = sum(word.replace("'", "").replace("-", "").isalpha() for word in heard.in_order)
     return spelled * 2 < len(heard.in_order)
+
+
+def _is_own_duty(heard: Heard) -> bool:
+    """`I have to ask support` obliges the person, and nothing else in the sentence obliges."""
+    told = heard.padded
+    if WISH in told or not any(duty in told for duty in OWN_DUTIES):
+        return False
+    for duty in OWN_DUTIES:
+        told = told.replace(duty, " ")
+    return not REQUIREMENTS.among(Heard(told))
 
 
 def _only_tells(heard: Heard) -> bool:

@@ -190,6 +190,46 @@ def test_pasted_output_sets_no_rules(pasted: str) -> None:
     assert rules(f"It says:\n{pasted}\nWhy?") == []
 
 
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "Whether it starts again at attempt 0 I have to ask support.",
+        "I will need to configure that on the other side",
+        "I'll have to look that up, I must say.",
+        "I keep seeing the same error in the worker.",
+    ],
+)
+def test_what_the_user_has_to_do_binds_nobody_else(remark: str) -> None:
+    assert rules(remark) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I have to ask support, so leave that open for now.",
+        "I need to be able to filter by job.",
+        "If I have to choose I will only have slow tests.",
+        "We need to rebase first.",
+        "You have to ask support.",
+        "For now I would keep him.",
+    ],
+)
+def test_a_sentence_that_also_obliges_somebody_else_binds(sentence: str) -> None:
+    assert [rule["text"] for rule in rules(sentence)] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "╭     - 654274e make sure that all required steps are done",
+        "│ you must never do this",
+        'Login failed: {"message":["the key must be public, and only that"]}',
+    ],
+)
+def test_what_a_terminal_drew_and_what_a_server_answered_sets_no_rules(pasted: str) -> None:
+    assert rules(f"It says:\n{pasted}") == []
+
+
 def test_a_plan_to_be_carried_out_sets_no_rules() -> None:
     assert rules("Implement the following plan:\n\n# Retry\n\n- Never wait.\n- Always log.") == []
     assert rules("Never wait. Implement the following plan: retry.") != []
