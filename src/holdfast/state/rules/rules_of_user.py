@@ -62,6 +62,14 @@ OWN_DUTIES = (
     ),
 )
 WISH = " be able "
+# Nor does what they do not see or know, whatever it says “not” to.
+UNAWARE = tuple(
+    f" {who} {negation} {verb} "
+    for who in ("i", "we", "they", "it", "still", "really")
+    for negation in ("don't", "dont", "do not")
+    for verb in ("see", "know", "think", "understand", "remember", "believe", "get", "mind")
+)
+REMARKS = (*OWN_DUTIES, *UNAWARE)
 # Where a sentence says how far it goes, and where it does so only before the name of a place.
 SCOPES = (" in this ", " for this ", " for now", " until ", " unless ", " whenever ", " during ")
 PLACES = (" in ", " under ", " inside ", " within ", " outside ", " for ")
@@ -109,9 +117,11 @@ def _consider(state: State, sentence: str, line: int) -> None:
         return
     if PROHIBITIONS.among(heard):
         kind = "prohibition"
-    elif REQUIREMENTS.among(heard) and not _is_own_duty(heard):
+    elif REQUIREMENTS.among(heard):
         kind = "requirement"
     else:
+        return
+    if _is_remark(heard):
         return
     if CORRECTIONS.among(heard):
         _supersede(state, heard.padded, line)
@@ -135,14 +145,15 @@ def _is_output(heard: Heard) -> bool:
     return spelled * 2 < len(heard.in_order)
 
 
-def _is_own_duty(heard: Heard) -> bool:
-    """`I have to ask support` obliges the person, and nothing else in the sentence obliges."""
+def _is_remark(heard: Heard) -> bool:
+    """`I have to ask support` and `I do not see it` are about the person; nothing else binds."""
     told = heard.padded
-    if WISH in told or not any(duty in told for duty in OWN_DUTIES):
+    if WISH in told or not any(remark in told for remark in REMARKS):
         return False
-    for duty in OWN_DUTIES:
-        told = told.replace(duty, " ")
-    return not REQUIREMENTS.among(Heard(told))
+    for remark in REMARKS:
+        told = told.replace(remark, " ")
+    rest = Heard(told)
+    return not PROHIBITIONS.among(rest) and not REQUIREMENTS.among(rest)
 
 
 def _only_tells(heard: Heard) -> bool:
