@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -85,10 +85,18 @@ def write(path: Path, size: int) -> None:
                 return
 
 
-def repeat(path: Path, size: int, block: int = 10_000_000) -> int:
-    """As `write`, in a fraction of the time: one stretch again and again. How many lines it has."""
+def repeat(
+    path: Path, size: int, block: int = 10_000_000, words: Mapping[bytes, str] | None = None
+) -> int:
+    """As `write`, in a fraction of the time: one stretch again and again. How many lines it has.
+
+    `words` are put in the place of others, to have another script.
+    """
     write(path, min(size, block))
     stretch = path.read_bytes()
+    for old, new in (words or {}).items():
+        stretch = stretch.replace(old, new.encode())
+    path.write_bytes(stretch)
     written, count, turn = len(stretch), stretch.count(b"\n"), 0
     with path.open("ab") as file:
         while written < size:

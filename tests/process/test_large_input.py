@@ -60,6 +60,15 @@ def test_two_hundred_megabytes_are_folded_in_little_memory(tmp_path: Path, at_re
     assert peak - at_rest <= ROOM
 
 
+def test_the_same_in_other_scripts(tmp_path: Path, at_rest: int) -> None:
+    path = tmp_path / "session.jsonl"
+    written = transcripts.repeat(path, 200 * MEGABYTE, words={b"queue": "队列", b"retry": "🚀"})
+    assert "🚀".encode() in path.read_bytes()[:MEGABYTE]
+    lines, peak = folded(path)
+    assert lines == written
+    assert peak - at_rest <= ROOM
+
+
 def told(kind: str, content: Any) -> bytes:
     line = {"type": kind, "message": {"role": kind, "content": content}}
     return json.dumps(line).encode() + b"\n"
@@ -75,8 +84,8 @@ def an_image() -> bytes:
     return told("user", [{"type": "tool_result", "tool_use_id": "toolu_1_2", "content": [image]}])
 
 
-def words() -> str:
-    return 'retry the "worker"\n' * (LONG // 22)
+def words(sign: str = "") -> str:
+    return 'retry the "worker"\n' * (LONG // 22) + sign
 
 
 def a_result() -> bytes:
@@ -91,7 +100,25 @@ def a_reply() -> bytes:
     return told("assistant", [{"type": "text", "text": words()}])
 
 
-@pytest.mark.parametrize("line", [an_image, a_result, a_prompt, a_reply])
+def a_result_with_an_emoji() -> bytes:
+    block = {"type": "tool_result", "tool_use_id": "toolu_1_2", "content": words("🚀")}
+    line = {"type": "user", "message": {"role": "user", "content": [block]}}
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+def a_prompt_in_chinese() -> bytes:
+    line = {"type": "user", "message": {"role": "user", "content": "重试队列。🚀" * (LONG // 19)}}
+    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+
+
+def an_escaped_reply() -> bytes:
+    return told("assistant", [{"type": "text", "text": "重试🚀" * (LONG // 24)}])
+
+
+BEYOND_LATIN = [a_result_with_an_emoji, a_prompt_in_chinese, an_escaped_reply]
+
+
+@pytest.mark.parametrize("line", [an_image, a_result, a_prompt, a_reply, *BEYOND_LATIN])
 def test_a_line_of_fifty_megabytes_takes_little_more_memory_than_itself(
     tmp_path: Path, tiny: Path, at_rest: int, line: Callable[[], bytes]
 ) -> None:

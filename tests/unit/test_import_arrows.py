@@ -17,7 +17,7 @@ import holdfast
 ROOT = Path(holdfast.__file__).parent
 
 # Small pure modules that anyone may use.
-COMMON = {"errors", "redact", "quick_json"}
+COMMON = {"errors", "redact", "quick_json", "foreign_json"}
 LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views"}
 BELOW_ACTIONS = {*LOWER, "settings", "log", *COMMON, ""}
 
@@ -28,6 +28,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "redact": set(),
     "quick_json": set(),
+    "foreign_json": {"quick_json"},
     "log": COMMON,
     "settings": COMMON,
     "state": COMMON,

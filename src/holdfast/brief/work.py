@@ -141,7 +141,10 @@ def now(state: State) -> Iterator[Item]:
             quote=text,
             floor=True,
         )
-    for call in list(state["calls"].values())[-3:]:
+    # A sub-agent that runs is told among the sub-agents.
+    agents = {agent["call"] for agent in state["agents"]}
+    open_calls = [call for ident, call in state["calls"].items() if ident not in agents]
+    for call in open_calls[-3:]:
         given = call["input"]
         target = redact(str(given.get("file_path") or given.get("command") or ""))
         yield Item(

@@ -73,7 +73,7 @@ def pieces(numbered: Iterable[tuple[int, bytes]], calls: Calls) -> Iterator[Piec
             raw = line
             yield number, line
 
-    for event in decode(noted()):
+    for event in decode(noted(), burst=0):
         kind = event["kind"]
         if kind == "compaction":
             yield event

@@ -71,7 +71,8 @@ def fold(state: State, events: Iterable[Event]) -> State:
 
 def advance(state: State, events: Iterable[Event]) -> None:
     """Fold events into a state that the caller owns, such as one just read from the store."""
-    by_kind, of_agent = rules.BY_KIND, rules.of_agent
+    by_kind, by_tool, of_agent = rules.BY_KIND, rules.BY_TOOL, rules.of_agent
+    about_any = by_tool[""]
     for event in events:
         kind = event["kind"]
         if kind == "place":
@@ -96,7 +97,9 @@ def advance(state: State, events: Iterable[Event]) -> None:
             # What a sub-agent did is its own: it never counts as the main session's doing.
             of_agent(state, event)
         elif "queued" not in event or not queue.was_heard(state, event):
-            for apply in by_kind.get(kind, ()):
+            for apply in (
+                by_kind.get(kind, ()) if kind != "tool" else by_tool.get(event["name"], about_any)
+            ):
                 apply(state, event)
 
 
@@ -117,7 +120,12 @@ def _remember(calls: dict[str, Call], event: Event, folder: str) -> None:
     given = event["input"]
     call = calls[event["id"]] = {
         "name": event["name"],
-        "input": {name: _slim(value, DEEPEST_INPUT) for name, value in _first(given).items()},
+        "input": {
+            name: value
+            if isinstance(value, str) and len(value) <= LONGEST_INPUT
+            else _slim(value, DEEPEST_INPUT)
+            for name, value in _first(given).items()
+        },
         "line": event["line"],
         # Where the call was made: its result can tell another folder, if it went there.
         "cwd": folder,
@@ -149,12 +157,16 @@ def _slim(value: Any, depth: int) -> Any:
 def _paired(state: State, event: Event) -> Event:
     """The call and its result as one event of kind `tool`."""
     call = _calls(state, event).pop(event["id"], None)
-    tool: dict[str, Any] = {**event, "kind": "tool", "name": "", "input": {}}
-    if call is not None:
-        tool.update(
-            name=call["name"], input=call["input"], call_line=call["line"], cwd=call.get("cwd", "")
-        )
-    return tool  # type: ignore[return-value]
+    if call is None:
+        return {**event, "kind": "tool", "name": "", "input": {}}
+    return {
+        **event,
+        "kind": "tool",
+        "name": call["name"],
+        "input": call["input"],
+        "call_line": call["line"],
+        "cwd": call.get("cwd", ""),
+    }
 
 
 def _copy(value: Any) -> Any:

@@ -16,6 +16,8 @@ REDIRECTIONS = ("<<-", "<<<", "<<", "<>", "<&", "<", "&>>", "&>", ">>", ">&", ">
 OPERATOR_SIGNS = frozenset("&|;()\n")
 REDIRECTION_SIGNS = frozenset("<>&0123456789")
 SPACE = " \t"
+BLANK = frozenset(" \t\r")
+ENDS_WORD = frozenset(" \t\r\n;|()<>&")
 # Where a run of plain signs ends, outside and inside double quotes.
 SPECIAL = frozenset(" \t\r\n;|()<>&'\"\\$`{")
 SPECIAL_QUOTED = frozenset('"\\$`')
@@ -77,7 +79,7 @@ class _Parser:
         self.text = script.replace(MARK, "").replace("\\\r\n", "").replace("\\\n", "")
         # The same text with one sign for all that are special: their places are found by C code.
         self.marked = self.text.translate(MARK_SPECIAL)
-        self.marked_quoted = self.text.translate(MARK_SPECIAL_QUOTED)
+        self.marked_quoted = self.text.translate(MARK_SPECIAL_QUOTED) if '"' in script else ""
         self.at = 0
         self.depth = 0
         self.variables: dict[str, list[str]] = {}
@@ -86,20 +88,21 @@ class _Parser:
 
     def parse(self) -> list[Command]:
         command = Command("\n")
-        while self.at < len(self.text):
-            operator = self._operator()
-            if operator:
-                command = self._next(command, operator)
-            elif self.text[self.at] in SPACE + "\r":
+        text, length = self.text, len(self.text)
+        while self.at < length:
+            sign = text[self.at]
+            if sign in BLANK:
                 self.at += 1
-            elif self.text[self.at] == "#":
+            elif sign in OPERATOR_SIGNS and (operator := self._operator()):
+                command = self._next(command, operator)
+            elif sign == "#":
                 self._skip_line()
-            elif redirection := self._redirection():
+            elif sign in REDIRECTION_SIGNS and (redirection := self._redirection()):
                 self._redirect(command, redirection)
             else:
                 start = self.at
                 command.words.extend(self._word())
-                command.written.append(self.text[start : self.at])
+                command.written.append(text[start : self.at])
         self._next(command, "")
         return self.found
 
@@ -128,8 +131,6 @@ class _Parser:
         return True
 
     def _operator(self) -> str:
-        if self.text[self.at] not in OPERATOR_SIGNS:
-            return ""
         operator = next((sign for sign in OPERATORS if self.text.startswith(sign, self.at)), "")
         if operator == "&" and self.text.startswith("&>", self.at):
             return ""
@@ -138,8 +139,6 @@ class _Parser:
 
     def _redirection(self) -> str:
         """A redirection here, with the file descriptor that may stand before it."""
-        if self.text[self.at] not in REDIRECTION_SIGNS:
-            return ""
         start = self.at
         while start < len(self.text) and self.text[start].isdigit():
             start += 1
@@ -185,7 +184,7 @@ class _Parser:
             if sign not in SPECIAL:
                 parts.append([self._run(self.marked)])
                 continue
-            if sign in " \t\r\n;|()<>&":
+            if sign in ENDS_WORD:
                 break
             self.at += 1
             if sign == "'":
@@ -320,6 +319,8 @@ class _Parser:
 
 def _joined(parts: list[list[str] | None]) -> list[str | None]:
     """All combinations of what the parts of a word can be; unknown if one part is."""
+    if len(parts) == 1 and parts[0] is not None and len(parts[0]) == 1:
+        return [parts[0][0]]
     made = [""]
     for part in parts:
         if part is None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from holdfast.errors import HoldfastError
+from holdfast.foreign_json import told
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,18 +18,20 @@ if TYPE_CHECKING:
 
 # More than this of one sub-agent's log is not worth a hook's time.
 LARGEST = 32 << 20
-DOES = {"Read": "read", "Edit": "edited", "MultiEdit": "edited", "NotebookEdit": "edited"}
 NAMES = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
 
 
 def with_agents(events: Iterable[Event], transcript: str) -> Iterator[Event]:
-    """The events, and after each that ends a sub-agent what that agent's own log says."""
+    """The events, and before each that ends a sub-agent what that agent's own log says."""
     for event in events:
-        yield event
         ident = _came_back(event)
         path = agent_file(transcript, ident) if ident else ""
         if path:
-            yield _work(path, ident, event["line"])
+            for own in _work(path):
+                # The line is the main log's: it is there that the work can be looked up from.
+                told = {**own, "agent": ident, "line": event["line"]}
+                yield {**told, "parent": event["id"]}  # type: ignore[typeddict-item]
+        yield event
 
 
 def _came_back(event: Event) -> str:
@@ -37,10 +40,9 @@ def _came_back(event: Event) -> str:
         return event["id"]
     if event["kind"] != "tool_result" or "agent" in event:
         return ""
-    detail = event.get("detail")
-    ident = detail.get("agentId") if isinstance(detail, dict) else None
-    launched = isinstance(detail, dict) and detail.get("status") == "async_launched"
-    return ident if isinstance(ident, str) and not launched else ""
+    detail = told(event.get("detail"))
+    ident = detail.get("agentId")
+    return ident if isinstance(ident, str) and detail.get("status") != "async_launched" else ""
 
 
 def agent_file(transcript: str, ident: str) -> str:
@@ -60,28 +62,22 @@ def agent_file(transcript: str, ident: str) -> str:
     return ""
 
 
-def _work(path: str, ident: str, line: int) -> Event:
-    """What the agent did to files, and its last words."""
-    files: dict[str, str] = {}
-    calls: dict[str, tuple[str, str]] = {}
-    last = ""
+def _work(path: str) -> Iterator[Event]:
+    """The calls of an agent that have a result, and its last words."""
+    calls: dict[str, Event] = {}
+    last: list[Event] = []
     try:
         for event in _events(path):
             if event["kind"] == "reply":
-                last = event["text"]
+                last = [event]
             elif event["kind"] == "tool_call":
-                given = event["input"]
-                target = given.get("file_path") or given.get("notebook_path")
-                if isinstance(target, str) and target:
-                    calls[event["id"]] = (event["name"], target)
-            elif event["kind"] == "tool_result" and event["ok"]:
-                name, target = calls.pop(event["id"], ("", ""))
-                happened = "edited" if name == "Write" else DOES.get(name, "")
-                if happened and not (happened == "read" and target in files):
-                    files[target] = happened
+                calls[event["id"]] = event
+            elif event["kind"] == "tool_result" and event["id"] in calls:
+                yield calls.pop(event["id"])
+                yield event
     except HoldfastError:
         pass  # gone or unreadable: what the main log says of it must do
-    return {"kind": "agent_work", "id": ident, "input": files, "text": last, "line": line}
+    yield from last
 
 
 def _events(path: str) -> Iterator[Event]:

@@ -34,13 +34,14 @@ def events(line: dict[str, Any], number: int) -> list[Event]:
         return []
     found: list[Event] = reader(line)
     at = line.get("timestamp")
-    agent = (_word(line.get("agentId")) or "sidechain") if line.get("isSidechain") else ""
     for one in found:
         one["line"] = number
         if isinstance(at, str):
             one["at"] = at
-        if agent and "agent" not in one:
-            one["agent"] = agent
+    if found and line.get("isSidechain"):
+        agent = _word(line.get("agentId")) or "sidechain"
+        for one in found:
+            one.setdefault("agent", agent)
     return found
 
 
@@ -93,10 +94,7 @@ def _assistant(line: dict[str, Any]) -> list[Event]:
         if not isinstance(block, dict):
             continue
         kind = block.get("type")
-        if kind == "text":
-            if words := _word(block.get("text")):
-                found.append(event("reply", text=words[:LONGEST]))
-        elif kind == "tool_use":
+        if kind == "tool_use":
             given = block.get("input")
             found.append(
                 event(
@@ -106,6 +104,8 @@ def _assistant(line: dict[str, Any]) -> list[Event]:
                     input=given if isinstance(given, dict) else {},
                 )
             )
+        elif kind == "text" and (words := _word(block.get("text"))):
+            found.append(event("reply", text=words[:LONGEST]))
     usage = message.get("usage")
     if isinstance(usage, dict) and message.get("model") != "<synthetic>":
         found.append(_usage(message, usage))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast import quick_json
+from holdfast.foreign_json import line_of
 from holdfast.transcript import claude_code
 
 TYPE_CHECKING = False
@@ -19,6 +19,9 @@ PROGRESS = b'"type":"progress","data":{"type":"'
 # The head of a line, in which its type stands.
 HEAD = 1200
 MOST_AT_ONCE = 50
+BURST = 1 << 18
+# What is longer is shortened before it is decoded: see `long_lines`.
+LONG_LINE = 4 << 20
 MESSAGES = ("user", "assistant")
 BESIDES = ("system", "attachment")
 
@@ -31,7 +34,7 @@ class Decoder:
     than the newest one can be such a copy, so only then it is looked up.
     """
 
-    __slots__ = ("_at", "_beside", "_earlier", "_place", "_same_time", "_seen")
+    __slots__ = ("_at", "_beside", "_earlier", "_place", "_read", "_same_time", "_seen")
 
     def __init__(
         self, cursor: Cursor | None = None, earlier: Callable[[], set[str]] | None = None
@@ -43,6 +46,7 @@ class Decoder:
         self._seen: set[str] = set()
         self._earlier = earlier
         self._place: dict[str, str] = {}
+        self._read = 0
 
     def memory(self) -> Cursor:
         """What the next decoder must know to go on as if it were this one."""
@@ -52,23 +56,34 @@ class Decoder:
             "beside_ids": self._beside,
         }
 
-    def events(self, numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
-        """Events of transcript lines. A line that is not JSON is told as a `bad_line`."""
+    def events(self, numbered: Iterable[tuple[int, bytes]], burst: int = BURST) -> Iterator[Event]:
+        """Events of transcript lines. A line that is not JSON is told as a `bad_line`.
+
+        `burst` is how many bytes are decoded before their events are told: to decode and to use
+        them by turns takes a seventh longer, because each finds the other's things in the cache.
+        """
+        waiting: list[Event] = []
+        for event in self._one_by_one(numbered):
+            waiting.append(event)
+            if self._read >= burst:
+                yield from waiting
+                waiting.clear()
+                self._read = 0
+        yield from waiting
+
+    def _one_by_one(self, numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
         where: tuple[Any, ...] = ()
         for number, raw in numbered:
-            if raw.startswith(NOISE) or _is_progress(raw) or not raw.strip():
+            if raw.startswith(NOISE) or _is_progress(raw) or raw.isspace() or not raw:
                 continue
-            text = raw.decode("utf-8", "replace").lstrip("\ufeff")
+            self._read += len(raw)
+            line = line_of(raw if len(raw) <= LONG_LINE else _shortened(raw))
             # A line can be long: nothing of it is held twice.
             del raw
-            line = _parsed(text)
-            del text
             if not isinstance(line, dict):
                 yield {"kind": "bad_line", "line": number}
                 continue
             kind = line.get("type")
-            if kind in BESIDES and _counts(line) and self._stood_before(line):
-                continue
             if kind in MESSAGES:
                 if self._repeats(line.get("uuid"), line.get("timestamp")):
                     continue
@@ -82,6 +97,8 @@ class Decoder:
                     if found and found != self._place:
                         self._place = found
                         yield {"kind": "place", "line": number, "place": found}
+            elif kind in BESIDES and _counts(line) and self._stood_before(line):
+                continue
             yield from claude_code.events(line, number)
 
     def _repeats(self, ident: Any, at: Any) -> bool:
@@ -123,9 +140,15 @@ class Decoder:
         return self._seen
 
 
-def decode(numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
+def decode(numbered: Iterable[tuple[int, bytes]], burst: int = BURST) -> Iterator[Event]:
     """The events of a log that is read from its beginning."""
-    return Decoder().events(numbered)
+    return Decoder().events(numbered, burst)
+
+
+def _shortened(raw: bytes) -> bytes:
+    from holdfast.transcript.long_lines import shortened
+
+    return shortened(raw)
 
 
 def _counts(line: dict[str, Any]) -> bool:
@@ -141,26 +164,3 @@ def _counts(line: dict[str, Any]) -> bool:
 def _is_progress(raw: bytes) -> bool:
     at = raw.find(PROGRESS, 0, HEAD)
     return at >= 0 and not raw.startswith(b"agent_", at + len(PROGRESS))
-
-
-def _parsed(text: str) -> Any:
-    """The value of a line, or None."""
-    try:
-        return quick_json.loads(text)
-    except RecursionError:
-        return None
-    except ValueError:
-        return _mended(text)
-
-
-def _mended(text: str) -> Any:
-    """A line in which only escapes are broken is still worth reading.
-
-    Tools that mask secrets in published transcripts cut through `\\n` and `\\u1234`.
-    """
-    import re
-
-    try:
-        return quick_json.loads(re.sub(r'\\(?:\\|(?!["/bfnrt]|u[0-9a-fA-F]{4}))', r"\\\\", text))
-    except (ValueError, RecursionError):
-        return None

@@ -20,7 +20,6 @@ Kind = Literal[
     "plan",
     "plan_file",
     "agent_done",
-    "agent_work",
     "queue",
     "bad_line",
 ]

@@ -13,6 +13,7 @@ from holdfast.quick_json import dumps
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
 from holdfast.transcript.events import decode
+from tests.unit.transcript_lines import call, state_of
 
 EXAMPLE = example.build("/home/dev/courier", "session-1", 1_790_000_000.0)
 
@@ -120,6 +121,13 @@ def test_a_call_without_a_result_is_told_as_unknown() -> None:
     state = new_state()
     state["calls"] = {"t": {"name": "Edit", "input": {"file_path": "src/a.py"}, "line": 7}}
     assert "no result was recorded for Edit `src/a.py`" in brief(state).text
+
+
+def test_a_sub_agent_that_runs_is_told_once() -> None:
+    state = state_of(call("Task", {"subagent_type": "Plan", "description": "Find callers"}))
+    text = brief(state).text
+    assert "running: Find callers" in text
+    assert "no result was recorded" not in text
 
 
 def test_a_secret_in_what_was_said_last_is_redacted() -> None:

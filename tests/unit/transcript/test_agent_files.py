@@ -39,6 +39,7 @@ WORK: list[Line] = [
     *used("Edit", {"file_path": f"{ROOT}/src/a.py"}),
     *used("Read", {"file_path": f"{ROOT}/src/a.py"}),
     *used("Write", {"file_path": f"{ROOT}/src/b.py"}),
+    *used("Write", {"file_path": f"{ROOT}/src/new.py"}, detail={"type": "create"}),
     *used("NotebookEdit", {"notebook_path": "/srv/other/c.ipynb"}),
     *used("Edit", {"file_path": f"{ROOT}/src/refused.py"}, ok=False),
     call("Edit", {"file_path": f"{ROOT}/src/unknown.py"}),
@@ -87,6 +88,7 @@ def test_what_an_agent_did_to_files_is_read_when_it_comes_back(
     assert agent(session, *lines)["files"] == {
         "src/a.py": "edited",
         "src/b.py": "edited",
+        "src/new.py": "created",
         "/srv/other/c.ipynb": "edited",
     }
 
@@ -102,7 +104,7 @@ def test_its_work_is_not_the_sessions(session: Path) -> None:
     write(beside(session), [*WORK, user("Never push.", isSidechain=True)])
     state = folded(session, STARTED, CAME_BACK)
     assert (state["files"], state["requests"], state["rules"]) == ({}, [], [])
-    assert state["lines"] == 2
+    assert (state["lines"], state["calls"], state["agent_calls"]) == (2, {}, {})
 
 
 @pytest.mark.parametrize("lines", [[STARTED], [STARTED, LAUNCHED]])

@@ -1,5 +1,7 @@
 """One module per concern. A rule names the events that it handles and changes the state.
 
+A rule about certain tools names those too.
+
 Adding a rule is a module and a line here.
 """
 
@@ -48,5 +50,12 @@ BY_KIND: dict[str, list[Callable[[State, Event], None]]] = {}
 for _rule in RULES:
     for _kind in _rule.HANDLES:
         BY_KIND.setdefault(_kind, []).append(_rule.apply)
+
+# Of the rules about tools, those that a tool matters to: a rule that names none is about all.
+_TOOLS = {_rule: getattr(_rule, "TOOLS", ()) for _rule in RULES if "tool" in _rule.HANDLES}
+BY_TOOL: dict[str, list[Callable[[State, Event], None]]] = {
+    _name: [_rule.apply for _rule, _names in _TOOLS.items() if not _names or _name in _names]
+    for _name in ("", *(_name for _names in _TOOLS.values() for _name in _names))
+}
 
 of_agent = agent_work.apply

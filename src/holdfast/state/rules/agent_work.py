@@ -1,10 +1,11 @@
-"""What sub-agents do themselves, where the main log tells it: their files and last words.
+"""What sub-agents do themselves, as the main log or their own tells it: files and last words.
 
 It never counts as the main session's doing.
 """
 
 from __future__ import annotations
 
+from holdfast.foreign_json import told
 from holdfast.state.paths import relative
 from holdfast.state.rules.agents import LONGEST_RESULT, named, touch
 from holdfast.state.wording import keep, one_line
@@ -30,10 +31,10 @@ def apply(state: State, event: Event) -> None:
 
 
 def _touched(state: State, agent: Agent, event: Event) -> None:
-    given, detail = event["input"], event.get("detail")
+    given = event["input"]
     path = given.get("file_path") or given.get("notebook_path")
     if isinstance(path, str) and path:
-        new = isinstance(detail, dict) and detail.get("type") == "create"
+        new = told(event.get("detail")).get("type") == "create"
         touch(agent, relative(state, path), "created" if new else DOES[event["name"]])
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from holdfast.state.paths import relative
+from holdfast.foreign_json import told
 from holdfast.state.wording import keep, one_line, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from holdfast.foreign_json import Told
     from holdfast.state.model import Agent, State
     from holdfast.transcript.model import Event
 
-HANDLES = ("tool_call", "tool", "agent_done", "agent_work")
+HANDLES = ("tool_call", "tool", "agent_done")
 MOST = 60
 MOST_FILES = 60
 LONGEST_RESULT = 600
 STARTS = ("Agent", "Task")
 ASKS_ABOUT = ("TaskOutput", "AgentOutputTool", "TaskStop", "SendMessage")
+TOOLS = (*STARTS, *ASKS_ABOUT)
 
 
 def apply(state: State, event: Event) -> None:
@@ -26,8 +26,6 @@ def apply(state: State, event: Event) -> None:
         agent = named(state, event["id"])
         if agent is not None:
             _ended(agent, event["name"] or "completed", event["text"], event["line"])
-    elif kind == "agent_work":
-        _worked(state, event)
     elif event["name"] in STARTS:
         (_started if kind == "tool_call" else _answered)(state, event)
     elif kind == "tool" and event["name"] in ASKS_ABOUT:
@@ -62,19 +60,18 @@ def _answered(state: State, event: Event) -> None:
     agent = named(state, event["id"])
     if agent is None:
         return
-    detail = event.get("detail")
-    told = detail if isinstance(detail, dict) else {}
-    running = told.get("status") == "async_launched"
+    detail = told(event.get("detail"))
+    running = detail.get("status") == "async_launched"
     status = "running" if running else "completed" if event["ok"] else "failed"
     # What the host says when it starts one in the background is no finding.
-    words = "" if running else _said(told) or event.get("text", "")
+    words = "" if running else _said(detail) or event.get("text", "")
     _ended(agent, status, words, event["line"])
-    agent["id"] = keep(plain(told.get("agentId")), 100) or agent["id"]
+    agent["id"] = keep(plain(detail.get("agentId")), 100) or agent["id"]
 
 
 def _asked_about(state: State, event: Event) -> None:
-    detail = event.get("detail")
-    if not isinstance(detail, dict) or not event["ok"]:
+    detail = told(event.get("detail"))
+    if not event["ok"]:
         return
     task = detail.get("task")
     task = task if isinstance(task, dict) else detail
@@ -97,17 +94,6 @@ def _ended(agent: Agent, status: str, words: str, line: int) -> None:
     agent["line"] = line
 
 
-def _worked(state: State, event: Event) -> None:
-    """What the agent's own log says, read when it was done."""
-    agent = named(state, event["id"])
-    if agent is None:
-        return
-    for path, happened in event["input"].items():
-        touch(agent, relative(state, path), plain(happened))
-    if not agent["result"]:
-        agent["result"] = keep(one_line(event["text"], 2 * LONGEST_RESULT), LONGEST_RESULT)
-
-
 def touch(agent: Agent, path: str, happened: str) -> None:
     """Note what an agent did to a file; having changed one outweighs having read it."""
     files = agent["files"]
@@ -125,7 +111,7 @@ def _make_room(files: dict[str, str], happened: str) -> bool:
     return True
 
 
-def _said(detail: dict[str, Any]) -> str:
+def _said(detail: Told) -> str:
     """The agent's own last words, without what the client wraps around them."""
     content = detail.get("content")
     texts = [

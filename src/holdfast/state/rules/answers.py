@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from holdfast.foreign_json import told
 from holdfast.state.wording import one_line, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
+    from holdfast.foreign_json import Told
     from holdfast.transcript.model import Event
 
 LONGEST_QUESTION, LONGEST_ANSWER = 200, 400
@@ -15,11 +15,10 @@ LONGEST_QUESTION, LONGEST_ANSWER = 200, 400
 
 def answers(event: Event) -> list[tuple[str, str, list[str]]]:
     """Question, answer, and the choices that were not taken."""
-    detail = event.get("detail")
-    told = detail.get("answers") if isinstance(detail, dict) else None
-    choices = _choices(detail)
+    detail = told(event.get("detail"))
+    given, choices = detail.get("answers"), _choices(detail)
     found = []
-    for question, answer in told.items() if isinstance(told, dict) else ():
+    for question, answer in given.items() if isinstance(given, dict) else ():
         # Several answers to one question may come as a list.
         taken = [plain(one) for one in (answer if isinstance(answer, list) else [answer])]
         said = one_line(", ".join(taken), LONGEST_ANSWER)
@@ -32,8 +31,7 @@ def answers(event: Event) -> list[tuple[str, str, list[str]]]:
 
 def own_words(event: Event) -> list[str]:
     """Answers that were none of the choices: a person typed them."""
-    detail = event.get("detail")
-    offered = [label for labels in _choices(detail).values() for label in labels]
+    offered = [label for labels in _choices(told(event.get("detail"))).values() for label in labels]
     if event["name"] != "AskUserQuestion" or not event["ok"] or not offered:
         return []
     return [said for _, said, _ in answers(event) if _chosen(said, offered)[1]]
@@ -51,9 +49,9 @@ def _chosen(said: str, offered: list[str]) -> tuple[set[str], str]:
     return chosen, said.strip(", ")
 
 
-def _choices(detail: Any) -> dict[str, list[str]]:
+def _choices(detail: Told) -> dict[str, list[str]]:
     """The labels that each question offered."""
-    asked = detail.get("questions") if isinstance(detail, dict) else None
+    asked = detail.get("questions")
     found: dict[str, list[str]] = {}
     for question in asked if isinstance(asked, list) else ():
         options = question.get("options") if isinstance(question, dict) else None

@@ -2,55 +2,31 @@
 
 from __future__ import annotations
 
-from holdfast.state import shell
+from holdfast.foreign_json import told
+from holdfast.state.rules.check_kinds import (
+    base,
+    core,
+    kind,
+    kind_of_one,
+    places,
+    pointed,
+    same_check,
+    simple_commands,
+)
+from holdfast.state.rules.check_output import ERROR_LINES, error_in, failed_tests, tells_failure
 from holdfast.state.wording import keep
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
-    from collections.abc import Iterable, Iterator
-
     from holdfast.state.model import Check, State
     from holdfast.transcript.model import Event
 
 HANDLES = ("tool",)
+TOOLS = ("Bash",)
 MOST = 60
 LONGEST_COMMAND = 500
-ERROR_LINES, LONGEST_ERROR = 6, 300
+ALIKE = 8
 
-# Looked up by words, not by patterns: `re` alone would cost a hook a third of its time.
-TESTERS = frozenset(
-    ("pytest", "py.test", "unittest", "tox", "nox", "ctest", "jest", "vitest", "mocha", "rspec")
-) | frozenset(("phpunit", "playwright", "nextest"))
-LINTERS = frozenset(
-    ("ruff", "eslint", "mypy", "pyright", "flake8", "pylint", "golangci-lint", "clippy", "tsc")
-) | frozenset(("shellcheck", "biome", "vet", "credo", "dialyzer"))
-FORMATTERS = frozenset(("prettier", "black", "gofmt", "fmt", "format"))
-RUNNERS = frozenset(
-    ("go", "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "mix", "mvn", "gradle", "gradlew")
-) | frozenset(("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker"))
-LINTS = frozenset(("check", "typecheck", "fmt", "vet", "types"))
-BUILDS = frozenset(("build", "compile", "package"))
-# Commands beside the point, and commands that only talk about others.
-ASIDE = frozenset(("cd", "tail", "head"))
-BYSTANDERS = frozenset(
-    ("git", "gh", "echo", "cat", "grep", "rg", "ls", "sed", "find", "which", "pip")
-)
-# A pipe hides the exit code, so what test runners say counts too.
-FAILED = (
-    r"\b[1-9]\d* (failed|failing|failures?|errors?)\b|^FAILED\b|^FAIL\b|^--- FAIL|^E   "
-    r"|panicked at|^Traceback \(most recent|^error(\[\w+\])?: |\[build failed\]|ERROR task failed"
-)
-# What a test runner says of a failure itself, then whatever else looks like an error.
-VERDICT = (
-    r"^E   |^FAILED |^FAIL\b.|^--- FAIL|^_{3,} .+ _{3,}$|^[ \t]*(✗|✕|×) |panicked at"
-    r"|^error(\[\w+\])?:|^[\w.]*(Error|Exception)\b|^[A-Z]{1,4}\d{2,5} "
-)
-# `a.go:12:5: what is wrong`, as compilers, linters and some test runners say it.
-LOCATED = r"^[ \t]*[\w./@-]{1,200}\.\w{1,5}:\d+(?::\d+)?:? [^\s\d]"
-TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
-# Starts only where a name starts, and never goes back into it: output may be one endless word.
-PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
 # What the host answers in the place of a command that it did not run.
 NEVER_RAN = (
     "The user doesn't want to proceed with this tool use",
@@ -65,27 +41,35 @@ def apply(state: State, event: Event) -> None:
     if event["name"] != "Bash" or not _has_outcome(event):
         return
     command = str(event["input"].get("command") or "")
-    kept, simple = keep(core(command), LONGEST_COMMAND), _simple(command)
+    simple, bare = simple_commands(command), core(command)
     if event["ok"]:
         _close(state, simple)
-    checks = state["checks"]
-    known = next((n for n, check in enumerate(checks) if check["command"] == kept), None)
-    kind = checks[known]["kind"] if known is not None else _kind(simple)
-    if not simple or (not kind and event["ok"]):
+    checks, sort = state["checks"], kind(simple)
+    if event["ok"] and not sort and not any(_begin_alike(check, bare) for check in checks):
         return
-    check = checks.pop(known) if known is not None else _new(kept, kind or "run")
+    kept = keep(bare, LONGEST_COMMAND)
+    known = next((n for n, check in enumerate(checks) if check["command"] == kept), None)
+    sort = checks[known]["kind"] if known is not None else sort
+    if not simple or (not sort and event["ok"]):
+        return
+    check = checks.pop(known) if known is not None else _new(kept, sort or "run")
     text = event.get("text", "")
     # A pipe hides the exit code; a linter without one may print what it mended.
-    hidden = kind == "test" or (kind in ("lint", "build") and "|" in command)
-    ok = event["ok"] and not (hidden and _tells_failure(text))
+    hidden = sort == "test" or (sort in ("lint", "build") and "|" in command)
+    ok = event["ok"] and not (hidden and tells_failure(text))
     check["ok"], check["line"], check["runs"] = ok, event["line"], check["runs"] + 1
     check["call"] = event.get("call_line", 0)
-    check["error"], check["where"] = ([], "") if ok else _error(text)
-    if ok and kind != "run":
+    check["error"], check["where"] = ([], "") if ok else error_in(text)
+    if ok and sort != "run":
         _settle(checks, simple, event["line"])
     # The order is that of the last run.
     checks.append(check)
     del checks[:-MOST]
+
+
+def _begin_alike(check: Check, command: str) -> bool:
+    """Whether they can be the same: most are told apart before a command is cleaned."""
+    return check["command"][:ALIKE] == command[:ALIKE]
 
 
 def _close(state: State, simple: list[list[str]]) -> None:
@@ -98,7 +82,7 @@ def _close(state: State, simple: list[list[str]]) -> None:
             break
     else:
         return
-    done = {tuple(words[:2]) for words in simple}
+    done = {tuple(map(base, words[:2])) for words in simple}
     state["checks"] = [
         check
         for check in state["checks"]
@@ -108,35 +92,70 @@ def _close(state: State, simple: list[list[str]]) -> None:
 
 def _settle(checks: list[Check], simple: list[list[str]], line: int) -> None:
     """A check that failed is settled when the same check passes, pointed at no less."""
-    passed = [_pointed(words) for words in simple if _kind_of_one(words)]
+    passed = [pointed(words) for words in simple if kind_of_one(words)]
     for check in checks:
         if check["ok"] or check["kind"] == "run":
             continue
-        failed = [_pointed(words) for words in _simple(check["command"]) if _kind_of_one(words)]
-        if any(
-            wide[:2] == narrow[:2] and set(wide) <= set(narrow)
-            for wide in passed
-            for narrow in failed[-1:]
-        ):
+        failed = [
+            pointed(words) for words in simple_commands(check["command"]) if kind_of_one(words)
+        ]
+        if any(_covers(one, other, check) for one in passed for other in failed[-1:]):
             check["ok"], check["error"], check["where"], check["line"] = True, [], "", line
 
 
-def _pointed(words: list[str]) -> list[str]:
-    """What a command is and what it is pointed at, without its options."""
-    return [word for word in words if not word.startswith("-")]
+def _covers(passed: list[str], failed: list[str], check: Check) -> bool:
+    """Whether what passed is all that failed: the same or more, or just what went wrong."""
+    if not same_check(passed, failed):
+        return False
+    # A linter is run again on those files that it complained of.
+    mended = check["kind"] == "lint" and set(passed) <= set(failed)
+    error = check["error"]
+    return mended or _is_wider(passed, failed, error) or _is_again(passed, failed, error)
+
+
+def _is_wider(passed: list[str], failed: list[str], error: list[str]) -> bool:
+    """Fewer words are more to do, unless they are places: of those there may be no fewer."""
+    there = places(failed)
+    folders = {word for word in passed[1:] if any(one.startswith(f"{word}/") for one in there)}
+    here, wrong = places(passed) | folders, _mentioned(there, error)
+    if not set(passed) - here <= set(failed) - there:
+        return False
+    found = all(any(_is_in(one, other) for other in here) for one in wrong)
+    return not here or (bool(wrong) and found)
+
+
+def _is_again(passed: list[str], failed: list[str], error: list[str]) -> bool:
+    """The tests that failed, by their names, and all of them."""
+    parts = {part for word in set(passed) - set(failed) for part in word.split("|") if part}
+    named = failed_tests(error)
+    chosen = all(any(part in name for name in named) for part in parts)
+    return bool(named) and chosen and all(any(part in name for part in parts) for name in named)
+
+
+def _mentioned(among: set[str], error: list[str]) -> set[str]:
+    """Those that the error names, or all where it names none or may name more."""
+    named = {place for place in among if any(place in line for line in error)}
+    return named if named and len(error) < ERROR_LINES else among
+
+
+def _is_in(place: str, other: str) -> bool:
+    """The same place, seen from any folder, or one in it."""
+    one, two = f"/{place.removeprefix('./')}", f"/{other.removeprefix('./').rstrip('/.')}"
+    return one.endswith(two) or two.endswith(one) or one.startswith(f"{two}/")
 
 
 def _last(command: str) -> set[tuple[str, ...]]:
     """What the last of several commands does: it is the one that failed, as a rule."""
-    return {tuple(words[:2]) for words in _simple(command)[-1:]}
+    return {tuple(map(base, words[:2])) for words in simple_commands(command)[-1:]}
 
 
 def _has_outcome(event: Event) -> bool:
-    """Neither refused nor sent to the background."""
+    """Neither refused, nor ended by hand, nor sent to the background."""
     if not event["ok"]:
-        return not event.get("text", "").startswith(NEVER_RAN)
-    detail = event.get("detail")
-    return not (isinstance(detail, dict) and detail.get("backgroundTaskId"))
+        text = event.get("text", "")
+        first, _, rest = text.partition("\n")
+        return not (rest if first.startswith("Exit code ") else text).startswith(NEVER_RAN)
+    return not told(event.get("detail")).get("backgroundTaskId")
 
 
 def _new(command: str, kind: str) -> Check:
@@ -150,101 +169,3 @@ def _new(command: str, kind: str) -> Check:
         "error": [],
         "where": "",
     }
-
-
-def core(command: str) -> str:
-    """The command without going to a folder first and without shortening its output after."""
-    command = command.strip()
-    for joint in ("&&", ";"):
-        first, found, rest = command.partition(joint)
-        if found and first.split()[:1] == ["cd"]:
-            command = rest.strip()
-    while True:
-        head, found, last = command.rpartition("|")
-        if not found or last.split()[:1] not in (["tail"], ["head"]):
-            return command.removesuffix("2>&1").strip()
-        command = head.strip().removesuffix("2>&1").strip()
-
-
-def _simple(command: str) -> list[list[str]]:
-    """The words of each simple command, programs without their folders."""
-    named = (
-        [word.rpartition("/")[2] for word in one.words if word] for one in shell.commands(command)
-    )
-    return [words for words in named if words and words[0] not in ASIDE]
-
-
-def _kind(simple: list[list[str]]) -> str:
-    return next(filter(None, map(_kind_of_one, simple)), "")
-
-
-def _kind_of_one(words: list[str]) -> str:
-    if not words or words[0] in BYSTANDERS:
-        return ""
-    named = frozenset(words)
-    runs = next((number for number, word in enumerate(words) if word in RUNNERS), None)
-    after = words[runs + 1 :] if runs is not None else []
-    if named & TESTERS or any("test" in word for word in after):
-        return "test"
-    if named & LINTERS or LINTS & frozenset(after) or any("lint" in word for word in after):
-        return "lint"
-    if named & FORMATTERS and named & {"--check", "-l", "--check-formatted"}:
-        return "lint"
-    return "build" if BUILDS & frozenset(after) else ""
-
-
-def _tells_failure(text: str) -> bool:
-    hinted = "ail" in text or "FAIL" in text or "rror" in text or "E   " in text
-    if not hinted and "panicked" not in text and "Traceback" not in text:
-        return False
-    import re
-
-    return re.search(FAILED, text, re.MULTILINE) is not None
-
-
-def _error(text: str) -> tuple[list[str], str]:
-    """The lines that say what is wrong, verbatim, and where."""
-    import re
-
-    verdicts = _lines_with(re.finditer(VERDICT, text, re.MULTILINE), text)
-    located = _lines_with(re.finditer(LOCATED, text, re.MULTILINE), text)
-    # What failed, then where and why, then the rest.
-    why = [line for line in verdicts if line.startswith("E ")][:1] or located[:2]
-    telling = _kept([*verdicts[:1], *why, *verdicts, *located])
-    telling = telling or _lines_with(re.finditer(TELLING, text, re.IGNORECASE), text)
-    kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
-    kept = kept or _kept(text.splitlines())
-    spot = re.search(PLACE, "\n".join(telling)) or re.search(PLACE, text)
-    return kept, f"{spot[1]}:{spot[2]}" if spot else ""
-
-
-def _lines_with(matches: Iterable[re.Match[str]], text: str) -> list[str]:
-    """The lines in which something was found, as far as there is room for them."""
-    return _kept(_lines_of(matches, text))
-
-
-def _lines_of(matches: Iterable[re.Match[str]], text: str) -> Iterator[str]:
-    end = -1
-    for found in matches:
-        # Output may be one endless line with a hit in every word.
-        if found.end() > end:
-            start = text.rfind("\n", 0, found.end()) + 1
-            end = text.find("\n", found.end())
-            end = len(text) if end < 0 else end
-            yield text[start : min(end, start + 4 * LONGEST_ERROR)]
-
-
-def _kept(lines: Iterable[str]) -> list[str]:
-    kept: dict[str, None] = {}
-    for line in lines:
-        if line.strip():
-            kept[keep(_plain(line), LONGEST_ERROR)] = None
-        if len(kept) == ERROR_LINES:
-            break
-    return list(kept)
-
-
-def _plain(line: str) -> str:
-    """pytest draws a rule around the name of a failed test."""
-    line = line.strip()
-    return line.strip("_ ") if line.startswith("___") else line

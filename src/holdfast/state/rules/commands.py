@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("command", "tool")
+TOOLS = ("Skill",)
 MOST = 20
 # The host's own commands do their work at once and leave no rules behind.
 BUILT_IN = frozenset((

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.foreign_json import Unread, told
 from holdfast.state.rules.answers import answers
 from holdfast.state.wording import Cues, Heard, clip, heard, keep, one_line, plain, sentences
 
@@ -48,7 +49,7 @@ def apply(state: State, event: Event) -> None:
     by: Literal["user", "agent"] = "user" if event["kind"] == "prompt" else "agent"
     chosen = CHOSEN_BY_USER if by == "user" else CHOSEN_BY_AGENT
     whole = heard(event["text"])
-    contrast = by == "user" and "use" in whole.words and "not" in whole.words
+    contrast = by == "user" and {"use", "not"}.issubset(whole.in_order)
     if not (contrast or chosen.among(whole) or REJECTED.among(whole)):
         return
     for sentence in sentences(event["text"]):
@@ -79,19 +80,22 @@ def _asked(state: State, event: Event) -> None:
                 over=", ".join(others), quotes=[question, said], call=event.get("call_line", 0),
             )  # fmt: skip
     elif name in PLANS:
-        told = event.get("detail")
-        told = told if isinstance(told, dict) else None
-        plan = told is not None and (
-            plain(told.get("plan"))
-            or plain(event["input"].get("plan"))
-            or plain(told.get("filePath"))
-        )
+        plan = _approved(event)
         if plan:
             words = one_line(plan, LONGEST - 20)
             _add(
                 state, f"plan approved: {words}", "chosen", "user", line,
                 label="plan approved", quotes=[words], call=event.get("call_line", 0),
             )  # fmt: skip
+
+
+def _approved(event: Event) -> str:
+    """The plan itself, or where it is."""
+    if not isinstance(event.get("detail"), dict | Unread):
+        return ""
+    detail = told(event.get("detail"))
+    given = plain(detail.get("plan")) or plain(event["input"].get("plan"))
+    return given or plain(detail.get("filePath"))
 
 
 def _refused(state: State, event: Event) -> None:

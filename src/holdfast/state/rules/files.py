@@ -5,6 +5,7 @@ Only what succeeded counts. Shell commands are read by `state/shell_effects.py`.
 
 from __future__ import annotations
 
+from holdfast.foreign_json import told
 from holdfast.state.paths import relative
 
 TYPE_CHECKING = False
@@ -19,6 +20,10 @@ HANDLES = ("tool", "compaction")
 MOST = 3000
 DEFINES = ("def ", "class ", "func ", "fn ", "function ")
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
+# The reference file-system server of the Model Context Protocol.
+SERVER = "mcp__filesystem__"
+SERVED = ("write_file", "edit_file", "read_file", "read_text_file", "move_file")
+TOOLS = (*EDITS, "Read", "Bash", *(SERVER + _verb for _verb in SERVED))
 # A bracket is a pattern to the shell, but in practice a folder such as `app/[slug]`.
 WILD = frozenset("*?")
 
@@ -43,8 +48,8 @@ def apply(state: State, event: Event) -> None:
         _written(state, path, line, _is_new(event.get("detail")), str(given.get("content") or ""))
     elif name == "Bash":
         _shell(state, event)
-    elif name.startswith("mcp__filesystem__"):
-        _served(state, name.removeprefix("mcp__filesystem__"), given, line)
+    elif name.startswith(SERVER):
+        _served(state, name.removeprefix(SERVER), given, line)
 
 
 def _path(given: dict[str, Any]) -> Any:
@@ -52,7 +57,7 @@ def _path(given: dict[str, Any]) -> Any:
 
 
 def _is_new(detail: Any) -> bool:
-    return isinstance(detail, dict) and detail.get("type") == "create"
+    return bool(told(detail).get("type") == "create")
 
 
 def _written(state: State, path: Any, line: int, new: bool, text: str = "") -> None:
@@ -98,10 +103,10 @@ def _symbol(text: str) -> str:
         return ""
     for line in text.splitlines():
         stripped = line.strip().removeprefix("async ").removeprefix("export ")
-        for word in DEFINES:
-            if stripped.startswith(word):
-                name = stripped[len(word) :].split("(")[0].split(":")[0].split("{")[0].strip()
-                return name[:60] if name.isidentifier() else ""
+        if stripped.startswith(DEFINES):
+            rest = stripped.partition(" ")[2]
+            name = rest.split("(")[0].split(":")[0].split("{")[0].strip()
+            return name[:60] if name.isidentifier() else ""
     return ""
 
 
@@ -124,7 +129,6 @@ def _settle(state: State, name: str, call_line: int) -> None:
 
 
 def _served(state: State, verb: str, given: dict[str, Any], line: int) -> None:
-    """The reference file-system server of the Model Context Protocol."""
     path = _path(given)
     if verb == "write_file":
         _written(state, path, line, new=True, text=str(given.get("content") or ""))

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("tool", "place", "pull_request")
+TOOLS = ("Bash",)
 MOST = 100
 MOST_DIRTY = 60
 HEX = frozenset("0123456789abcdef")

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import zlib
 
+from holdfast.foreign_json import told
 from holdfast.state.wording import keep, plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from holdfast.foreign_json import Told
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
 HANDLES = ("tool", "plan", "plan_file")
+TOOLS = (
+    "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "Write", "ExitPlanMode",
+)  # fmt: skip
 MOST = 200
 LONGEST, LONGEST_FILE = 300, 3000
 # Where hosts keep plans that were made in plan mode.
@@ -26,11 +31,10 @@ def apply(state: State, event: Event) -> None:
     elif event["kind"] == "plan_file":
         _filed(state, event["name"], event["text"], event["line"])
     elif event["ok"] and event["name"]:
-        detail = event.get("detail")
-        _used(state, event, detail if isinstance(detail, dict) else {})
+        _used(state, event, told(event.get("detail")))
 
 
-def _used(state: State, event: Event, detail: dict[str, Any]) -> None:
+def _used(state: State, event: Event, detail: Told) -> None:
     if event["name"] == "TodoWrite":
         _replace(state, detail.get("newTodos") or event["input"].get("todos"), event["line"])
     elif event["name"] == "TaskCreate":

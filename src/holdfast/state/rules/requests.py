@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("prompt", "command", "tool")
+TOOLS = ("AskUserQuestion",)
 MOST = 60
 LONGEST = 6000
 # A long text that comes again right away is a second try, not a second wish.

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
     from holdfast.transcript.model import Event
 
 HANDLES = ("prompt", "command", "tool")
+TOOLS = ("AskUserQuestion",)
 MOST = 200
 SHORTEST, LONGEST = 8, 400
 # A plan that the user had the agent carry out: its sentences are the agent's.
 CARRY_OUT = "Implement the following plan:"
 # In a longer text something is pasted; what the user says of it stands before or after.
 LONG, HEAD, TAIL = 4000, 1500, 800
+# What a terminal draws around its output, and what begins a JSON object.
+DRAWN = tuple("│┃║╭╮╰╯├┤┌┐└┘─━═⎿⏺❯")
+DATA = '{"'
 
 PROHIBITIONS = Cues(
     "never", "don't", "dont", "do not", "must not", "mustn't", "should not", "shouldn't",
@@ -48,6 +52,24 @@ STRONG = Cues("never", "must not", "mustn't", "avoid", "forbidden", "we don't wa
               "i do not want", "we do not want", "please")  # fmt: skip
 SUBJECTS = ("i", "we", "they", "it", "still", "just", "if we", "that", "which", "users", "who")
 NEGATIONS = ("don't", "dont", "do not", "stop")
+# What the person has to do themselves binds nobody else; what they need to be able to do does.
+OWN_DUTIES = (
+    " i keep ",
+    *(
+        f" {who} {duty} "
+        for who in ("i", "i will", "i'll", "i would", "i'd", "i still")
+        for duty in ("have to", "need to", "must")
+    ),
+)
+WISH = " be able "
+# Nor does what they do not see or know, whatever it says “not” to.
+UNAWARE = tuple(
+    f" {who} {negation} {verb} "
+    for who in ("i", "we", "they", "it", "still", "really")
+    for negation in ("don't", "dont", "do not")
+    for verb in ("see", "know", "think", "understand", "remember", "believe", "get", "mind")
+)
+REMARKS = (*OWN_DUTIES, *UNAWARE)
 # Where a sentence says how far it goes, and where it does so only before the name of a place.
 SCOPES = (" in this ", " for this ", " for now", " until ", " unless ", " whenever ", " during ")
 PLACES = (" in ", " under ", " inside ", " within ", " outside ", " for ")
@@ -91,13 +113,15 @@ def _end(text: str) -> str:
 def _consider(state: State, sentence: str, line: int) -> None:
     heard = Heard(sentence)
     kind: Literal["prohibition", "requirement"]
-    if _is_output(heard):
+    if sentence.startswith(DRAWN) or DATA in sentence or _is_output(heard):
         return
     if PROHIBITIONS.among(heard):
         kind = "prohibition"
     elif REQUIREMENTS.among(heard):
         kind = "requirement"
     else:
+        return
+    if _is_remark(heard):
         return
     if CORRECTIONS.among(heard):
         _supersede(state, heard.padded, line)
@@ -119,6 +143,17 @@ def _is_output(heard: Heard) -> bool:
     """Pasted output: most of its words are none."""
     spelled = sum(word.replace("'", "").replace("-", "").isalpha() for word in heard.in_order)
     return spelled * 2 < len(heard.in_order)
+
+
+def _is_remark(heard: Heard) -> bool:
+    """`I have to ask support` and `I do not see it` are about the person; nothing else binds."""
+    told = heard.padded
+    if WISH in told or not any(remark in told for remark in REMARKS):
+        return False
+    for remark in REMARKS:
+        told = told.replace(remark, " ")
+    rest = Heard(told)
+    return not PROHIBITIONS.among(rest) and not REQUIREMENTS.among(rest)
 
 
 def _only_tells(heard: Heard) -> bool:

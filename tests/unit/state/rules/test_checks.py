@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from holdfast.state.model import Check
-from holdfast.state.rules.checks import ERROR_LINES, LONGEST_COMMAND, LONGEST_ERROR, MOST
+from holdfast.state.rules.check_output import ERROR_LINES, LONGEST_ERROR
+from holdfast.state.rules.checks import LONGEST_COMMAND, MOST
 from tests.unit.transcript_lines import Line, bash, state_of, used
 
 PYTEST = """\
@@ -121,6 +122,64 @@ def test_the_same_thing_done_otherwise_settles_what_failed_by_the_way() -> None:
     failed = bash("git commit -m 'Fix it'", "Exit code 1\nhook failed", ok=False)
     assert checks(failed, bash("git add a.py && git commit -m 'Mend it'", "[main 1234567] x")) == []
     assert len(checks(failed, bash("git status", "clean"))) == 1
+
+
+GO_FAILED = "--- FAIL: TestLease (0.05s)\n--- FAIL: TestRetry_Twice (0.01s)\nFAIL\tapp/queue"
+PYTEST_FAILED = "FAILED tests/test_a.py::test_lease - assert 1 == 2\n1 failed"
+
+
+@pytest.mark.parametrize(
+    ("failed", "output", "passed", "settled"),
+    [
+        ("go test ./queue/", GO_FAILED, 'go test ./queue/ -run "TestLease|TestRetry"', True),
+        ("go test ./queue/", GO_FAILED, "go test ./queue/ -run TestLease", False),
+        ("go test ./queue/", GO_FAILED, "go test ./other/ -run 'TestLease|TestRetry'", False),
+        ("go test -run TestLease ./queue/", GO_FAILED, "go test ./queue/", True),
+        ("go test -run TestLease ./queue/", GO_FAILED, "go vet ./queue/", False),
+        ("pytest tests", PYTEST_FAILED, "pytest tests/test_a.py::test_lease", True),
+        ("pytest tests", PYTEST_FAILED, "pytest tests/test_a.py::test_retry", False),
+        ("pytest tests", "Exit code 1\nboom", "pytest tests/test_a.py", False),
+        ("pytest tests/test_a.py", PYTEST_FAILED, "pytest", True),
+        ("uv run pytest tests/test_a.py", PYTEST_FAILED, "python -m pytest tests/test_a.py", True),
+        ("pytest tests/test_a.py tests/test_b.py", "1 failed", "pytest tests/test_b.py", False),
+        ("go build ./cmd/...", "error: x", "go build ./...", True),
+        ("go build ./cmd/...", "error: x", "go build ./other/...", False),
+        ("ruff format --check src/a.py src/b.py", "error: src/b.py", "ruff format src/b.py", True),
+        ("ruff format --check src/a.py src/b.py", "error: x", "ruff format src/c.py", False),
+        ("ruff check src/a.py", "error: x", "ruff check src", True),
+        ("rtk bun run test", "error: unrecognized subcommand 'bun'", "bun run test", True),
+    ],
+)
+def test_a_failure_is_settled_when_what_failed_passes(
+    failed: str, output: str, passed: str, settled: bool
+) -> None:
+    first, second = checks(bash(failed, output, ok=False), bash(passed, "fine"))
+    assert (first["ok"], second["ok"]) == (settled, True)
+    assert (first["error"] == []) == settled
+
+
+def test_of_many_failures_not_all_are_known_so_none_is_settled() -> None:
+    many = "\n".join(f"--- FAIL: TestLease{number} (0.0s)" for number in range(9))
+    failed = bash("go test ./queue/", many, ok=False)
+    first, _ = checks(failed, bash("go test ./queue/ -run TestLease", "ok"))
+    assert not first["ok"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "docker pull app:latest",
+        "npm install left-pad@latest",
+        'docker exec -i db psql -c "SELECT id FROM tests"',
+    ],
+)
+def test_the_latest_version_and_quoted_words_are_no_test(command: str) -> None:
+    assert checks(bash(command, "fine")) == []
+
+
+def test_what_was_ended_by_hand_has_no_outcome() -> None:
+    text = "Exit code 137\n[Request interrupted by user for tool use]\n=== RUN TestLease"
+    assert checks(bash("go test ./...", text, ok=False)) == []
 
 
 def test_a_commit_message_about_tests_is_no_test() -> None:

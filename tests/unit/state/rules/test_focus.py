@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.state.rules.focus import LONGEST, MOST_BLOCKERS
+from holdfast.state.rules.focus import LONGEST, MOST_BLOCKERS, WORKED_ON
 from tests.unit.transcript_lines import (
     Line,
     bash,
@@ -25,6 +25,11 @@ from tests.unit.transcript_lines import (
         ("Shall I go on?  \n", "Shall I go on?"),
         ("Two ways:\n- a lock\n- a queue\n\nWhich one?", "Which one?"),
         ("好的。继续吗？", "继续吗？"),
+        ("Saved.\n\nWould you like to:\n1. go on\n2. stop", "Would you like to: 1. go on 2. stop"),
+        ("Which lock:\n\n- the table\n- the row", "Which lock: - the table - the row"),
+        ("I did this:\n1. a lock\n2. a queue", None),
+        ("Would you like to:\n1. go on\n2. stop\nI went on.", None),
+        ("1. a lock\n2. a queue", None),
         ("Shall I go on? I would start with the worker.", None),
         ("Done.", None),
         ("Why it failed? A missing else.", None),
@@ -40,6 +45,18 @@ def test_a_reply_that_ends_with_a_question_waits_for_the_user(
 ) -> None:
     asked = state_of(user("go"), reply(words))["questions"]
     assert asked == ([{"text": question, "line": 2}] if question else [])
+
+
+def test_who_has_worked_on_was_not_held_up() -> None:
+    said = reply("I'm blocked on the missing schema.")
+    assert state_of(said, *[spent(7)] * 50, call("Bash", {}))["blockers"] != []
+    assert state_of(said, *[spent(7)] * WORKED_ON, call("Bash", {}))["blockers"] == []
+    assert state_of(said, *[spent(7)] * WORKED_ON)["blockers"] != []
+
+
+def test_what_holds_up_only_if_something_happens_does_not_yet() -> None:
+    assert state_of(reply("If it is on, you'll need to restart."))["blockers"] == []
+    assert state_of(reply("You'll need to restart if it is on."))["blockers"] != []
 
 
 @pytest.mark.parametrize(

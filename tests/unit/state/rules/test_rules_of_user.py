@@ -168,7 +168,6 @@ def test_a_rule_says_how_far_it_goes_if_the_user_does(sentence: str, scope: str)
         ("I don't want a new class.", False),
         ("We never push on Fridays.", False),
         ("We don't have a staging server.", True),
-        ("I don't know why it fails.", True),
         ("They do not answer any more.", True),
         ("We don't have one, so don't deploy.", False),
         ("Always test it.", False),
@@ -188,6 +187,53 @@ def test_a_sentence_that_may_only_tell_something_is_a_weak_rule(sentence: str, w
 )
 def test_pasted_output_sets_no_rules(pasted: str) -> None:
     assert rules(f"It says:\n{pasted}\nWhy?") == []
+
+
+@pytest.mark.parametrize(
+    "remark",
+    [
+        "Whether it starts again at attempt 0 I have to ask support.",
+        "I will need to configure that on the other side",
+        "I'll have to look that up, I must say.",
+        "I keep seeing the same error in the worker.",
+        "When the gateway calls it I do not see it in the logs.",
+        "I still don't see what it printed.",
+        "Hmm, I really dont know what the answer is.",
+        "I don't know why it fails.",
+    ],
+)
+def test_what_the_user_has_to_do_binds_nobody_else(remark: str) -> None:
+    assert rules(remark) == []
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "I have to ask support, so leave that open for now.",
+        "I need to be able to filter by job.",
+        "If I have to choose I will only have slow tests.",
+        "We need to rebase first.",
+        "You have to ask support.",
+        "For now I would keep him.",
+        "I do not need it to work with older versions.",
+        "I don't know why, so never push.",
+        "I don't think we should push.",
+    ],
+)
+def test_a_sentence_that_also_obliges_somebody_else_binds(sentence: str) -> None:
+    assert [rule["text"] for rule in rules(sentence)] == [sentence]
+
+
+@pytest.mark.parametrize(
+    "pasted",
+    [
+        "╭     - 654274e make sure that all required steps are done",
+        "│ you must never do this",
+        'Login failed: {"message":["the key must be public, and only that"]}',
+    ],
+)
+def test_what_a_terminal_drew_and_what_a_server_answered_sets_no_rules(pasted: str) -> None:
+    assert rules(f"It says:\n{pasted}") == []
 
 
 def test_a_plan_to_be_carried_out_sets_no_rules() -> None:

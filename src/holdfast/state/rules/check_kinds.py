@@ -1,0 +1,99 @@
+"""What kind of check a shell command is: a test, a linter, a build, or none."""
+
+from __future__ import annotations
+
+from holdfast.state import shell
+
+# Looked up by words, not by patterns: `re` alone would cost a hook a third of its time.
+TESTERS = frozenset(
+    ("pytest", "py.test", "unittest", "tox", "nox", "ctest", "jest", "vitest", "mocha", "rspec")
+) | frozenset(("phpunit", "playwright", "nextest"))
+LINTERS = frozenset(
+    ("ruff", "eslint", "mypy", "pyright", "flake8", "pylint", "golangci-lint", "clippy", "tsc")
+) | frozenset(("shellcheck", "biome", "vet", "credo", "dialyzer"))
+FORMATTERS = frozenset(("prettier", "black", "gofmt", "fmt", "format"))
+RUNNERS = frozenset(
+    ("go", "cargo", "npm", "npx", "yarn", "pnpm", "bun", "deno", "mix", "mvn", "gradle", "gradlew")
+) | frozenset(("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker"))
+LINTS = frozenset(("check", "typecheck", "fmt", "vet", "types"))
+BUILDS = frozenset(("build", "compile", "package"))
+EVERYWHERE = (".", "./", "./...", "...")
+PROGRAMS = TESTERS | LINTERS | RUNNERS
+# Commands beside the point, and commands that only talk about others.
+ASIDE = frozenset(("cd", "tail", "head"))
+BYSTANDERS = frozenset(
+    ("git", "gh", "echo", "cat", "grep", "rg", "ls", "sed", "find", "which", "pip")
+)
+
+
+def core(command: str) -> str:
+    """The command without going to a folder first and without shortening its output after."""
+    command = command.strip()
+    for joint in ("&&", ";"):
+        first, found, rest = command.partition(joint)
+        if found and first.split()[:1] == ["cd"]:
+            command = rest.strip()
+    while True:
+        head, found, last = command.rpartition("|")
+        if not found or last.split()[:1] not in (["tail"], ["head"]):
+            return command.removesuffix("2>&1").strip()
+        command = head.strip().removesuffix("2>&1").strip()
+
+
+def simple_commands(command: str) -> list[list[str]]:
+    """The words of each simple command, the first without its folder."""
+    found = []
+    for one in shell.commands(command):
+        words = [word for word in one.words if word]
+        if words:
+            words[0] = base(words[0])
+            if words[0] not in ASIDE:
+                found.append(words)
+    return found
+
+
+def base(word: str) -> str:
+    return word.rpartition("/")[2]
+
+
+def kind(simple: list[list[str]]) -> str:
+    return next(filter(None, map(kind_of_one, simple)), "")
+
+
+def kind_of_one(words: list[str]) -> str:
+    if not words or words[0] in BYSTANDERS:
+        return ""
+    words = [base(word) for word in words]
+    named = frozenset(words)
+    runs = next((number for number, word in enumerate(words) if word in RUNNERS), None)
+    after = words[runs + 1 :] if runs is not None else []
+    if named & TESTERS or any(map(_names_tests, after)):
+        return "test"
+    if named & LINTERS or LINTS & frozenset(after) or any("lint" in word for word in after):
+        return "lint"
+    if named & FORMATTERS and named & {"--check", "-l", "--check-formatted"}:
+        return "lint"
+    return "build" if BUILDS & frozenset(after) else ""
+
+
+def _names_tests(word: str) -> bool:
+    """`test:ci` and `unittests` do; the `latest` version and a sentence in quotes do not."""
+    return "test" in word.replace("latest", "") and " " not in word
+
+
+def pointed(words: list[str]) -> list[str]:
+    """What runs and what it is pointed at, without options and however it is started."""
+    plain = [word for word in words if not word.startswith("-") and word not in EVERYWHERE]
+    at = next((at for at, word in enumerate(plain) if base(word) in PROGRAMS), 0)
+    return [base(plain[at]), *plain[at + 1 :]] if plain else []
+
+
+def places(words: list[str]) -> set[str]:
+    """Files and folders among what a command is pointed at."""
+    return {word for word in words[1:] if "/" in word or ("." in word and word[-1:].isalpha())}
+
+
+def same_check(one: list[str], other: list[str]) -> bool:
+    """Whether two of these run the same: `go test` is two words, `pytest` is one."""
+    words = 1 if one[:1] and one[0] in TESTERS | LINTERS else 2
+    return one[:words] == other[:words]

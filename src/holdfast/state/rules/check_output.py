@@ -1,0 +1,105 @@
+"""What the output of a command says: whether it failed, at what, and where."""
+
+from __future__ import annotations
+
+from holdfast.state.wording import keep
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Iterable, Iterator
+
+ERROR_LINES, LONGEST_ERROR = 6, 300
+WIDE = 4 * LONGEST_ERROR
+# A pipe hides the exit code, so what test runners say counts too.
+FAILED = (
+    r"\b[1-9]\d* (failed|failing|failures?|errors?)\b|^FAILED\b|^FAIL\b|^--- FAIL|^E   "
+    r"|panicked at|^Traceback \(most recent|^error(\[\w+\])?: |\[build failed\]|ERROR task failed"
+)
+# One of them is in every text that this finds: to look for them is far quicker.
+FAILED_HINTS = ("FAIL", "fail", "error", "E   ", "panicked at", "Traceback")
+# What a test runner says of a failure itself, then whatever else looks like an error.
+VERDICT = (
+    r"E   |FAILED |FAIL\b.|--- FAIL|_{3,} .+ _{3,}$|[ \t]*(?:✗|✕|×) |error(?:\[\w+\])?:"
+    r"|[\w.]*(?:Error|Exception)\b|[A-Z]{1,4}\d{2,5} "
+)
+PANIC = "panicked at"
+# `a.go:12:5: what is wrong`, as compilers, linters and some test runners say it.
+LOCATED = r"[ \t]*[\w./@-]{1,200}\.\w{1,5}:\d+(?::\d+)?:? [^\s\d]"
+TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
+# Starts only where a name starts, and never goes back into it: output may be one endless word.
+LINE = '", line '
+PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
+# Lines that name a test that failed.
+NAMING = ("--- FAIL: ", "FAILED ")
+
+
+def tells_failure(text: str) -> bool:
+    if not any(hint[0] in text and hint in text for hint in FAILED_HINTS):
+        return False
+    import re
+
+    return re.search(FAILED, text, re.MULTILINE) is not None
+
+
+def error_in(text: str) -> tuple[list[str], str]:
+    """The lines that say what is wrong, verbatim, and where."""
+    import re
+
+    verdict, located_at = re.compile(VERDICT).match, re.compile(LOCATED).match
+    verdicts = _kept(line[:WIDE] for line in _lines(text) if PANIC in line or verdict(line))
+    located = _kept(line[:WIDE] for line in _lines(text) if ":" in line and located_at(line))
+    # What failed, then where and why, then the rest.
+    why = [line for line in verdicts if line.startswith("E ")][:1] or located[:2]
+    telling = _kept([*verdicts[:1], *why, *verdicts, *located])
+    telling = telling or _kept(_lines_of(re.finditer(TELLING, text, re.IGNORECASE), text))
+    kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
+    kept = kept or _kept(text.splitlines())
+    place = re.compile(PLACE).search
+    spots = (place(line) for line in (*telling, *_lines(text)) if ":" in line or LINE in line)
+    spot = next(filter(None, spots), None)
+    return kept, f"{spot[1]}:{spot[2]}" if spot else ""
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Line by line, as far as somebody asks: a pattern that is tried at every sign is slow."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+def _lines_of(matches: Iterable[re.Match[str]], text: str) -> Iterator[str]:
+    end = -1
+    for found in matches:
+        # Output may be one endless line with a hit in every word.
+        if found.end() > end:
+            start = text.rfind("\n", 0, found.end()) + 1
+            end = text.find("\n", found.end())
+            end = len(text) if end < 0 else end
+            yield text[start : min(end, start + WIDE)]
+
+
+def _kept(lines: Iterable[str]) -> list[str]:
+    kept: dict[str, None] = {}
+    for line in lines:
+        if line.strip():
+            kept[keep(_plain(line), LONGEST_ERROR)] = None
+        if len(kept) == ERROR_LINES:
+            break
+    return list(kept)
+
+
+def _plain(line: str) -> str:
+    """pytest draws a rule around the name of a failed test."""
+    line = line.strip()
+    return line.strip("_ ") if line.startswith("___") else line
+
+
+def failed_tests(error: list[str]) -> list[str]:
+    """The tests that failed, if all of them are named."""
+    if len(error) >= ERROR_LINES:
+        return []
+    named = (line.partition(mark)[2] for line in error for mark in NAMING if line.startswith(mark))
+    return [rest.split()[0] for rest in named if rest.strip()]

@@ -1,0 +1,44 @@
+"""Lines so long that decoding them whole would take memory without bounds.
+
+A decoded text takes four bytes for each of its signs as soon as one is an emoji, and it is held
+twice while its line is decoded. No rule looks at the middle of millions of signs.
+"""
+
+from __future__ import annotations
+
+# What is kept of a text at either end.
+END = 500_000
+TEXT = rb'"(?:[^"\\]++|\\.)*+"'
+LEFT_OUT = " … ".encode()
+# An escape is a backslash and at most five signs more.
+ESCAPE = 6
+SECOND_HALVES = frozenset((b"dc", b"dd", b"de", b"df"))
+
+
+def shortened(raw: bytes) -> bytes:
+    """The line, without the middle of its longest texts."""
+    import re
+
+    parts: list[bytes] = []
+    at = 0
+    for found in re.finditer(TEXT, raw):
+        start, end = found.span()
+        if end - start > 2 * END:
+            parts += [raw[at : _joint(raw, start + END)], LEFT_OUT]
+            at = _joint(raw, end - END)
+    parts.append(raw[at:])
+    return b"".join(parts)
+
+
+def _joint(raw: bytes, at: int) -> int:
+    """The next place before this one where a text can be cut: not inside of an escape or a sign."""
+    while raw[at] & 0xC0 == 0x80:
+        at -= 1
+    escape = raw.rfind(b"\\", at - ESCAPE + 1, at + 1)
+    if escape < 0:
+        return at
+    while raw[escape - 1 : escape] == b"\\":
+        escape -= 1
+    # An emoji may be written as two escapes, of which neither is a sign.
+    second = raw[escape + 1 : escape + 2] == b"u" and raw[escape + 2 : escape + 4].lower()
+    return escape - ESCAPE if second in SECOND_HALVES else escape
