@@ -1,0 +1,36 @@
+"""Put the brief back: after a compaction, with a prompt, or when a session is resumed."""
+
+from __future__ import annotations
+
+from holdfast.actions.guardian import compacted
+from holdfast.actions.restore import recall_command, restore
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.actions.catch_up import Session
+    from holdfast.surfaces.moments import Job
+
+# Characters that the rules of active commands may take of a brief.
+ROOM_IN_BRIEF = 1600
+
+
+def restored(job: Job, session: Session, ordinal: int, notice: str = "") -> str:
+    """The answer that carries the brief of this compaction, or nothing if nothing is known."""
+    compacted(job.store, session.id, ordinal)
+    event = job.call.event
+    brief = restore(
+        job.store, session, ordinal, event=event, host=job.host, settings=job.settings,
+        recall=recall_command(), now=job.now, transcript=job.call.transcript,
+        commands=job.active_rules(session, ROOM_IN_BRIEF), notes=notes(job, session),
+    )  # fmt: skip
+    return job.host.context(event, brief, notice) if brief else ""
+
+
+def notes(job: Job, session: Session) -> list[str]:
+    """What people wrote into the notes of this session, where a project keeps any."""
+    project = job.project_with_notes()
+    if not project:
+        return []
+    from holdfast.actions.notes import said_by_people
+
+    return said_by_people(job.store, session.id, project)
