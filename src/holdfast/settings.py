@@ -16,13 +16,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = int | bool | tuple[str, ...] | tuple[int, ...]
+Value = int | bool | str | tuple[str, ...] | tuple[int, ...]
 
 DEFAULTS: dict[str, Value] = {
     "brief_tokens": 2000,
     "guidance": True,
     "command_sources": (),
     "notes": True,
+    "restore_on_clear": "off",
     "zones": (50, 70, 85, 95),
     "save_at_remaining": (30, 15, 5),
     "save_from_tokens": 50_000,
@@ -38,6 +39,8 @@ EXPLAINED = {
     "command_sources": "folders of the project that hold slash commands, looked into first "
     "(in the variable with commas between them)",
     "notes": "whether notes are kept in projects that have a `.holdfast` folder",
+    "restore_on_clear": "what goes into the new conversation after `/clear`: `off` for nothing, or "
+    "`rules` for the user's rules and what was ruled out, within 500 tokens",
     "zones": "the shares of the window, in percent, from which the gauge is yellow, orange, red "
     "and critical",
     "save_at_remaining": "how much of the window is left, in percent, when a snapshot is taken",
@@ -56,6 +59,7 @@ _LIMITS = {
     "save_on_growth": (0, 1000),
     "suggest_every_calls": (0, 100_000),
 }
+_CHOICES = {"restore_on_clear": ("off", "rules")}
 _WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
     "off": False,
     "false": False,
@@ -74,6 +78,7 @@ class Settings:
     guidance: bool
     command_sources: tuple[str, ...]
     notes: bool
+    restore_on_clear: str
     zones: tuple[int, ...]
     save_at_remaining: tuple[int, ...]
     save_from_tokens: int
@@ -169,6 +174,8 @@ def _parse(name: str, raw: object) -> Value:
         return value
     if isinstance(DEFAULTS[name], tuple):
         return _list(name, raw)
+    if name in _CHOICES:
+        return _choice(name, raw)
     try:
         number = int(str(raw))
     except ValueError:
@@ -177,6 +184,13 @@ def _parse(name: str, raw: object) -> Value:
     if not low <= number <= high:
         raise BadSetting(f"{name} is between {low} and {high}, not {number}")
     return number
+
+
+def _choice(name: str, raw: object) -> str:
+    word = "off" if raw is False else str(raw).lower()
+    if word not in _CHOICES[name]:
+        raise BadSetting(f"{name} is {' or '.join(_CHOICES[name])}, not {raw!r}")
+    return word
 
 
 def _list(name: str, raw: object) -> Value:

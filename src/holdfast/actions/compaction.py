@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from holdfast.store.base import CompactionRow, Store
 
 
+AT_RESUME = "SessionStart resume"
+
+
 def is_of_sub_agent(store: Store, call: HookCall, host: Host, session: Session) -> bool:
     """Whether a compaction that names no agent is a sub-agent's all the same.
 
@@ -47,6 +50,12 @@ def is_open(session: Session, row: CompactionRow) -> bool:
     return not told or not told[0]["reply_line"]
 
 
+def _is_on_its_way(session: Session, row: CompactionRow) -> bool:
+    """Sent to a session that is being resumed: the host writes it down with the first prompt."""
+    answered = session.state["usage"]["line"] > (row["brief_line"] or 0)
+    return row["delivered_by"] == AT_RESUME and not answered
+
+
 def undelivered(store: Store, session: Session, host: Host) -> int:
     """The ordinal of a compaction whose brief has not arrived, or 0.
 
@@ -61,7 +70,7 @@ def undelivered(store: Store, session: Session, host: Host) -> int:
     if row is None:
         watched = told[-1]["line"] > session.first_line or not told[-1]["reply_line"]
         return ordinal if watched else 0
-    if row["delivered_by"] == "UserPromptSubmit":
+    if row["delivered_by"] == "UserPromptSubmit" or _is_on_its_way(session, row):
         return 0
     # A client that writes nothing down cannot be doubted.
     proven = records_delivery(session.state, host.NAME)

@@ -42,15 +42,18 @@ def restore(
     commands: Sequence[tuple[str, str, str]] = (),
     notes: Sequence[str] = (),
 ) -> str:
-    """The brief for this compaction, recorded before it is sent; empty if nothing is known."""
+    """The brief for this compaction, recorded before it is sent; empty if nothing is known.
+
+    With no compaction (0) it is not recorded, because there is nothing to prove.
+    """
     state = best_state(store, session)
     if not richness(state):
         return ""
     row = store.compaction(session.id, ordinal)
-    if row is None:
+    if row is None and ordinal:
         store.open_compaction(session.id, ordinal, trigger=None, snapshot=None, now=now)
     brief = build(
-        state,
+        _as_of(state, ordinal),
         index=names_before(store, session.id, transcript, _before(state, ordinal)),
         commands=commands,
         notes=notes,
@@ -59,8 +62,9 @@ def restore(
         summary=row["summary"] if row else None,
         recall=recall,
         session=session.id,
+        compacted=bool(ordinal),
     )
-    if brief.text:
+    if brief.text and ordinal:
         store.note_brief(
             session.id,
             ordinal,
@@ -75,8 +79,14 @@ def restore(
 
 def _before(state: State, ordinal: int) -> int:
     """The line at which this compaction begins, if the log has it already."""
+    known = state["compactions"][ordinal - 1 : ordinal] if ordinal else []
+    return known[0]["line"] if known else state["lines"]
+
+
+def _as_of(state: State, ordinal: int) -> State:
+    """The state without this compaction, or the last one: a brief must not count it twice."""
     known = state["compactions"]
-    return known[ordinal - 1]["line"] if ordinal <= len(known) else state["lines"]
+    return {**state, "compactions": known[: ordinal - 1 if ordinal else -1]}
 
 
 def recall_command() -> str:

@@ -78,6 +78,7 @@ def build(
     role: str | None = None,
     recall: str = "holdfast recall",
     session: str = "",
+    compacted: bool = True,
 ) -> Brief:
     """The best brief of this state that stays within `tokens` and `characters`.
 
@@ -93,7 +94,8 @@ def build(
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
-    opening, closing = frame.fitting(state, recall, room, beside_summary=told is not None)
+    beside = told is not None or not compacted
+    opening, closing = frame.fitting(state, recall, room, beside_summary=beside)
     if not closing:
         # Not even a pointer to where everything can be looked up has room.
         return Brief("", "", shown=[], left_out=everything, said=[], estimator=estimator)

@@ -31,6 +31,7 @@ class HookCall:
         self.transcript = transcript
         self.cwd = cwd
         self.source = source
+        """How a session started, or why it ended."""
         self.trigger = trigger
         self.summary = summary
         self.agent = agent

@@ -61,7 +61,7 @@ def call(payload: dict[str, Any]) -> HookCall:
         session=text("session_id"),
         transcript=text("transcript_path"),
         cwd=text("cwd"),
-        source=text("source"),
+        source=text("source") or text("reason"),
         trigger=text("trigger"),
         summary=text("last_assistant_message") if fork else text("compact_summary"),
         agent="" if fork else text("agent_id"),

@@ -10,6 +10,7 @@ import time
 
 from holdfast import log
 from holdfast.actions.catch_up import catch_up
+from holdfast.errors import HoldfastError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +26,11 @@ if TYPE_CHECKING:
 NEED_TRANSCRIPT = ("Stop", "PreCompact")
 # Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
 FLUSH_SECONDS = 0.12
+
+
+def client_process() -> str:
+    """The client that called, where it tells so: conversations in it follow each other."""
+    return os.environ.get("CLAUDE_PID", "")
 
 
 class Job:
@@ -77,3 +83,17 @@ class Job:
 
         project = project_of(self.call.cwd)
         return project if os.path.isdir(os.path.join(project, ".holdfast")) else ""
+
+
+def newly_noted(job: Job, session: str) -> list[str]:
+    """What people noted since the agent's last turn."""
+    project = job.project_with_notes()
+    if not project:
+        return []
+    from holdfast.actions.notes import noticed
+
+    try:
+        return noticed(job.store, session, project)
+    except HoldfastError as problem:
+        log.note(job.settings.log, f"notes: {problem}", os.environ)
+        return []

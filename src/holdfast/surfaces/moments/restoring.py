@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.actions.compaction import AT_RESUME
 from holdfast.actions.guardian import compacted
 from holdfast.actions.restore import recall_command, restore
 
@@ -15,11 +16,17 @@ ROOM_IN_BRIEF = 1600
 
 
 def restored(job: Job, session: Session, ordinal: int, notice: str = "") -> str:
-    """The answer that carries the brief of this compaction, or nothing if nothing is known."""
-    compacted(job.store, session.id, ordinal)
+    """The answer that carries the brief of this compaction, or nothing if nothing is known.
+
+    Without a compaction (0) it is the brief of a session whose log was cut.
+    """
+    if ordinal:
+        compacted(job.store, session.id, ordinal)
     event = job.call.event
+    late = event == "SessionStart" and job.call.source != "compact"
+    by = AT_RESUME if late else event
     brief = restore(
-        job.store, session, ordinal, event=event, host=job.host, settings=job.settings,
+        job.store, session, ordinal, event=by, host=job.host, settings=job.settings,
         recall=recall_command(), now=job.now, transcript=job.call.transcript,
         commands=job.active_rules(session, ROOM_IN_BRIEF), notes=notes(job, session),
     )  # fmt: skip

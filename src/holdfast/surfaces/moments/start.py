@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from holdfast.actions.compaction import current_ordinal, is_of_sub_agent
+from holdfast.surfaces.moments import client_process, newly_noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.actions.catch_up import Session
     from holdfast.surfaces.moments import Job
 
-# Where a new conversation begins: commands of an earlier one do not carry over.
-NEW_SESSION = ("startup", "clear")
+# A fork goes on with a copy of the other session's transcript.
+RESUMED = ("resume", "fork")
 
 
 def session_start(job: Job) -> str:
@@ -18,11 +19,39 @@ def session_start(job: Job) -> str:
     if job.call.source == "compact":
         return _after_compaction(job, session)
     job.store.reopen_session(job.call.session)
-    if job.call.source in NEW_SESSION:
-        from holdfast.actions.active_commands import clear
+    if job.call.source in ("startup", "clear"):
+        return _new(job, session)
+    return _resumed(job, session) if job.call.source in RESUMED else ""
 
-        clear(job.store, session.id, session.state["lines"])
-    return ""
+
+def _new(job: Job, session: Session) -> str:
+    """Commands of an earlier conversation do not carry over; its rules do if a setting says so."""
+    from holdfast.actions.active_commands import clear
+
+    clear(job.store, session.id, session.state["lines"])
+    if job.call.source != "clear" or job.settings.restore_on_clear != "rules":
+        return ""
+    from holdfast.actions.handoff import AFTER_CLEAR, binding
+    from holdfast.actions.project import project_of
+    from holdfast.actions.resume import cleared_before
+
+    project, client = project_of(job.call.cwd), client_process()
+    before = cleared_before(job.store, session.id, project, client, job.now)
+    text = binding(before, AFTER_CLEAR) if before else ""
+    return job.host.context(job.call.event, text) if text else ""
+
+
+def _resumed(job: Job, session: Session) -> str:
+    """Only what the host, which replays its transcript, cannot show again: see docs/why/hooks.md"""
+    from holdfast.actions.resume import is_cut, missing_brief, news
+
+    ordinal = missing_brief(job.store, session, job.host)
+    if ordinal or is_cut(job.store, session):
+        from holdfast.surfaces.moments.restoring import restored
+
+        return restored(job, session, ordinal)
+    text = news(session.state, newly_noted(job, session.id), job.now)
+    return job.host.context(job.call.event, text) if text else ""
 
 
 def _after_compaction(job: Job, session: Session) -> str:

@@ -6,6 +6,7 @@ import os
 
 from holdfast import log
 from holdfast.errors import HoldfastError
+from holdfast.surfaces.moments import client_process
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,10 +29,11 @@ def keep_notes(job: Job, session: Session) -> None:
     project = job.project_with_notes()
     if not project:
         return
-    from holdfast.actions.notes import keep
+    from holdfast.actions.notes import keep, noticed
 
     try:
         keep(job.store, session.id, session.state, project, job.now)
+        noticed(job.store, session.id, project)
     except HoldfastError as problem:
         log.note(job.settings.log, f"notes: {problem}", os.environ)
 
@@ -47,6 +49,10 @@ def sub_agent_start(job: Job) -> str:
 def session_end(job: Job) -> str:
     job.session()
     job.store.end_session(job.call.session, job.now)
+    if job.call.source == "clear" and job.settings.restore_on_clear != "off":
+        from holdfast.actions.resume import note_clear
+
+        note_clear(job.store, job.call.session, client_process())
     return ""
 
 
