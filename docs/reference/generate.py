@@ -49,6 +49,7 @@ DONE = {
         "Tells a sub-agent which of the user's rules bind it too, within 500 tokens.",
         "the rules, if there are any",
     ),
+    "UserPromptExpansion": ("Notes that a slash command is active from now on.", "nothing"),
     "PostCompact": ("Keeps the host's official summary.", "nothing"),
     "SessionEnd": ("Reads the last lines and closes the session.", "nothing"),
 }

@@ -7,8 +7,8 @@ class HookCall:
     """What a host told us. Missing fields are empty, never absent."""
 
     __slots__ = (
-        "agent", "cwd", "event", "host", "is_compaction_fork", "session", "source", "summary",
-        "transcript", "trigger",
+        "agent", "command", "cwd", "event", "host", "is_compaction_fork", "session", "source",
+        "summary", "transcript", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -23,6 +23,7 @@ class HookCall:
         trigger: str = "",
         summary: str = "",
         agent: str = "",
+        command: str = "",
         is_compaction_fork: bool = False,
     ) -> None:
         self.host = host
@@ -35,4 +36,6 @@ class HookCall:
         self.trigger = trigger
         self.summary = summary
         self.agent = agent
+        self.command = command
+        """The slash command that a person typed, by its name."""
         self.is_compaction_fork = is_compaction_fork

@@ -30,6 +30,7 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("SessionEnd", (0,)),
     ("PostCompact", (2, 1, 197)),
     ("SubagentStart", (2, 1, 197)),
+    ("UserPromptExpansion", (2, 1, 197)),
 )
 # What stands in every command of ours.
 OURS = "holdfast.surfaces.hook"
@@ -65,6 +66,7 @@ def call(payload: dict[str, Any]) -> HookCall:
         trigger=text("trigger"),
         summary=text("last_assistant_message") if fork else text("compact_summary"),
         agent="" if fork else text("agent_id"),
+        command=text("command_name") if text("expansion_type") == "slash_command" else "",
         is_compaction_fork=fork,
     )
 

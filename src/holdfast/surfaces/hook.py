@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 # Seconds after which a hook gives up. SessionEnd hooks are killed by the host after 1.5.
 DEADLINES = {"SessionEnd": 1.2, "Stop": 5.0, "UserPromptSubmit": 5.0, "SubagentStop": 5.0}
-DEADLINES |= {"PostToolUse": 5.0, "SubagentStart": 5.0}
+DEADLINES |= {"PostToolUse": 5.0, "SubagentStart": 5.0, "UserPromptExpansion": 5.0}
 DEADLINE = 10.0
 # Folding stops at the deadline; what hangs elsewhere is ended a little later.
 GRACE = 1.15
@@ -37,6 +37,7 @@ LARGEST_PAYLOAD = 32 << 20
 MOMENTS = {
     "SessionStart": "start",
     "UserPromptSubmit": "prompt",
+    "UserPromptExpansion": "prompt",
     "PreCompact": "compacting",
     "SubagentStop": "compacting",
     "PostCompact": "compacting",

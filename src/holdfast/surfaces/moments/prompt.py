@@ -1,4 +1,4 @@
-"""A person has sent a prompt: a brief that has not arrived yet is delivered with it."""
+"""A person has sent a prompt: a brief that has not arrived goes with it; a command is noted."""
 
 from __future__ import annotations
 
@@ -26,4 +26,15 @@ def user_prompt(job: Job) -> str:
     return restored(job, session, ordinal, LATE)
 
 
-HANDLERS = {"UserPromptSubmit": user_prompt}
+def expansion(job: Job) -> str:
+    """A slash command was typed: it is active from now on."""
+    session = job.session()
+    if job.call.command:
+        from holdfast.actions.active_commands import typed
+
+        line = session.state["lines"]
+        typed(job.store, session.id, job.call.command, line, job.now, job.settings)
+    return ""
+
+
+HANDLERS = {"UserPromptSubmit": user_prompt, "UserPromptExpansion": expansion}
