@@ -29,6 +29,8 @@ DEFAULTS: dict[str, Value] = {
     "save_from_tokens": 50_000,
     "save_every_tokens": 10_000,
     "save_on_growth": 3,
+    "keep_snapshots": 30,
+    "keep_compactions": 20,
     "suggest": True,
     "suggest_at_calls": (50, 100, 150),
     "suggest_every_calls": 50,
@@ -47,6 +49,10 @@ EXPLAINED = {
     "save_from_tokens": "from how many tokens on snapshots are taken",
     "save_every_tokens": "and at how many tokens more each time",
     "save_on_growth": "a turn that adds so many times more than usual is saved too (0: never)",
+    "keep_snapshots": "how many of a session's snapshots at thresholds are kept; those before a "
+    "compaction and the richest always are",
+    "keep_compactions": "how many of a session's last compactions are kept with summary and brief; "
+    "older ones in short",
     "suggest": "whether a person is told when it is a good moment to compact",
     "suggest_at_calls": "after how many tool calls since the last compaction",
     "suggest_every_calls": "and after how many more each time (0: no more)",
@@ -57,6 +63,8 @@ _LIMITS = {
     "save_from_tokens": (1000, 10_000_000),
     "save_every_tokens": (1000, 10_000_000),
     "save_on_growth": (0, 1000),
+    "keep_snapshots": (1, 100_000),
+    "keep_compactions": (1, 100_000),
     "suggest_every_calls": (0, 100_000),
 }
 _CHOICES = {"restore_on_clear": ("off", "rules")}
@@ -84,6 +92,8 @@ class Settings:
     save_from_tokens: int
     save_every_tokens: int
     save_on_growth: int
+    keep_snapshots: int
+    keep_compactions: int
     suggest: bool
     suggest_at_calls: tuple[int, ...]
     suggest_every_calls: int

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def pre_compact(job: Job) -> str:
     """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
     from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
-    from holdfast.actions.save import save
+    from holdfast.actions.save import prune, save
     from holdfast.surfaces.moments.turn import keep_notes
 
     session = job.session()
@@ -26,6 +26,7 @@ def pre_compact(job: Job) -> str:
         snapshot=snapshot,
         now=job.now,
     )
+    prune(job.store, session.id, job.settings)
     job.index_names = True
     if not job.settings.guidance:
         return ""
