@@ -13,6 +13,7 @@ SECTIONS = (
     ("asked", "Asked"),
     ("rules", "Rules of the user"),
     ("force", "Slash commands in force"),
+    ("disagree", "Where the summary says otherwise; trust these lines"),
     ("notes", "Notes by people; trust them over the summary"),
     ("failing", "Failing now"),
     ("plan", "Plan"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from holdfast.brief import frame, names, roles, words
+from holdfast.brief import disagreement, frame, names, roles, words
 from holdfast.brief.gap import Summary
 from holdfast.brief.items import SECTIONS, items
 from holdfast.brief.layout import Layout
@@ -91,6 +91,7 @@ def build(
     for item in everything:
         item.value *= weigh.get(item.section, 1.0)
     told = Summary(summary) if summary else None
+    everything[:0] = disagreement.disagreements(state, notes, told) if told else ()
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)

@@ -87,6 +87,18 @@ def words(text: str) -> str:
     return f" {' '.join(text.lower().translate(_PUNCTUATION).split())} "
 
 
+_LITTLE = frozenset((
+    "a", "an", "the", "to", "of", "in", "on", "at", "for", "from", "into", "and", "or", "with",
+    "by", "as", "is", "are", "was", "be", "it", "its", "this", "that", "we", "i", "you", "so",
+    "then", "also", "task", "tasks", "step",
+))  # fmt: skip
+
+
+def weighty(text: str) -> frozenset[str]:
+    """The words of a text that tell what it is about."""
+    return frozenset(words(text).split()) - _LITTLE
+
+
 class Heard:
     """A text, prepared for many questions about its words."""
 
