@@ -5,13 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from .commands import output_of
 from .conftest import Converse
-from .conversation import HEADLESS
 from .sandbox import Sandbox
 from .story import ANSWER, PLAN_ITEM, PROHIBITION, PROMPT, call_subagent, run_tests, work
 from .terminal import screen
-from .test_claude_code import MARKER
 
 pytestmark = pytest.mark.client
 
@@ -110,29 +107,3 @@ def test_the_gauge_stands_beside_the_status_line_that_was_there(
     sandbox.holdfast("uninstall")
     left = json.loads(sandbox.settings.read_text())  # the client has added an answer of its own
     assert (left["statusLine"], left.get("hooks")) == (theirs["statusLine"], None)
-
-
-@pytest.mark.parametrize("twice", [False, True], ids=["alone", "and the settings"])
-def test_the_plugin_is_valid_and_its_brief_arrives_once(
-    sandbox: Sandbox, converse: Converse, twice: bool
-) -> None:
-    folder = sandbox.holdfast("plugin", "build", str(sandbox.root / "plugin")).strip()
-    conversation = converse(*work(sandbox.project), ANSWER, ANSWER, ANSWER)
-    claude = [*conversation.command()[: -len(HEADLESS) - 2], "plugin"]
-    for words in (
-        ("validate", folder),
-        ("marketplace", "add", folder),
-        ("install", "holdfast@holdfast-local"),
-    ):
-        env = conversation.environment()
-        output_of([*claude, *words], seconds=60, cwd=sandbox.project, env=env)
-    if twice:
-        sandbox.holdfast("install")
-    for prompt in (PROMPT, "/compact", "Go on.", "/holdfast:brief"):
-        conversation.say(prompt)
-    after, asked = conversation.requests("main")[-2:]
-    assert len(MARKER.findall(after.text)) == 1
-    assert PROHIBITION in after.text.partition("holdfast:")[2]
-    (told,) = sandbox.status(conversation.session_id)["compactions"]
-    assert told["receipt"] == "whole"
-    assert "# Where this session stands" in asked.text.rpartition("/holdfast:brief")[2]

@@ -109,9 +109,9 @@ def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]
     )
 
 
-def entries(version: str, options: Options, origin: str = "") -> dict[str, dict[str, Any]]:
+def entries(version: str, options: Options) -> dict[str, dict[str, Any]]:
     """What is registered for each event."""
-    command = hook_command("hook", json.dumps(origin)) if origin else hook_command()
+    command = hook_command()
     entries = {
         event: hook_settings.entry(command, None if event == "SessionEnd" else TIMEOUT)
         for event in claude_code.events_for(numbers(version))
