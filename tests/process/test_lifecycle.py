@@ -46,8 +46,8 @@ def once_more(lines: list[Line]) -> list[Line]:
     return [{**line, "uuid": f"{line['uuid']}-2"} if "uuid" in line else line for line in lines]
 
 
-def of_an_old_client(lines: list[Line]) -> list[Line]:
-    text = json.dumps(lines).replace(f'"version": "{NAMED_SINCE}"', f'"version": "{OLD_CLIENT}"')
+def of_an_old_client(lines: list[Line], version: str = OLD_CLIENT) -> list[Line]:
+    text = json.dumps(lines).replace(f'"version": "{NAMED_SINCE}"', f'"version": "{version}"')
     old: list[Line] = json.loads(text)
     return old
 
@@ -246,6 +246,44 @@ def test_a_client_that_writes_the_text_itself_proves_it_too(scene: Scene) -> Non
     scene.write([*lines[:reply], {"type": "user", "message": shown}, *lines[reply:]])
     scene.fire("Stop")
     assert scene.receipts() == ["whole"]
+
+
+@pytest.mark.parametrize("trigger", ["manual", "auto"])
+def test_a_client_that_writes_it_down_and_goes_on_without_it_is_not_believed(
+    scene: Scene, trigger: str
+) -> None:
+    """2.0.14 leaves what a hook says after a manual compaction out of the conversation."""
+
+    def old(lines: list[Line]) -> list[Line]:
+        told = json.dumps(of_an_old_client(lines, "2.0.14"))
+        found: list[Line] = json.loads(told.replace('"trigger": "auto"', f'"trigger": "{trigger}"'))
+        return found
+
+    def written(tag: str, brief: str) -> Line:
+        shown = {"role": "user", "content": f"<{tag}>{brief}</{tag}>"}
+        return {"type": "user", "version": "2.0.14", "message": shown}
+
+    scene.write(old(scene.made.before))
+    scene.fire("PreCompact", trigger=trigger)
+    brief = scene.fire("SessionStart", source="compact").brief
+    lines = old(after(scene))
+    reply = len(up_to_the_reply(lines))
+    scene.write([*lines[:reply], written("session-start-hook", brief)])
+    late = scene.fire("UserPromptSubmit", text="go on").brief
+    assert bool(late) == (trigger == "manual")
+    scene.write([written("user-prompt-submit-hook", late)] if late else [])
+    scene.write(lines[reply:])
+    requests = scene.row()["state"]["requests"]
+    scene.fire("Stop")
+    assert scene.receipts() == ["whole"]
+    assert scene.row()["state"]["requests"] == requests, "a brief is not what the user said"
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+    assert resumed_silently(scene)
+
+
+def resumed_silently(scene: Scene) -> bool:
+    """The transcript has the text itself, so the client replays it."""
+    return scene.fire("SessionStart", source="resume").is_silent
 
 
 def test_somebody_else_s_brief_is_no_receipt_for_ours(scene: Scene) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.actions.receipt import client_version, records_delivery
+from holdfast.actions.receipt import client_version, deliveries, records_delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def undelivered(store: Store, session: Session, host: Host) -> int:
     compacted long before is not interrupted.
     """
     told = session.state["compactions"]
-    if not told or not told[-1]["summary_line"] or told[-1]["deliveries"]:
+    if not told or not told[-1]["summary_line"]:
+        return 0
+    if deliveries(told[-1], session.state, host.NAME):
         return 0
     ordinal = len(told)
     row = store.compaction(session.id, ordinal)
@@ -73,5 +75,5 @@ def undelivered(store: Store, session: Session, host: Host) -> int:
     if row["delivered_by"] == "UserPromptSubmit" or _is_on_its_way(session, row):
         return 0
     # A client that writes nothing down cannot be doubted.
-    proven = records_delivery(session.state, host.NAME)
+    proven = records_delivery(session.state, host.NAME) or told[-1]["deliveries"]
     return 0 if row["brief_id"] and not proven else ordinal

@@ -33,7 +33,7 @@ def missing_brief(store: Store, session: Session, host: Host) -> int:
     if ordinal := undelivered(store, session, host):
         return ordinal
     told = session.state["compactions"]
-    if not told or records_delivery(session.state, host.NAME):
+    if not told or told[-1]["deliveries"] or records_delivery(session.state, host.NAME):
         return 0
     # This client does not keep what hooks inject: it is gone whenever a session is resumed.
     row = store.compaction(session.id, len(told))

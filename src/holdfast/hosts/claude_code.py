@@ -17,6 +17,8 @@ TITLE = "Claude Code"
 # The client cuts at exactly 10,000 UTF-16 units and then shows a 2 KB preview instead.
 CHARACTERS = 9500
 RECORDS_DELIVERY_SINCE: tuple[int, ...] = (2, 1, 150)
+# 2.0.14 writes it down, and then goes on from the boundary without it.
+MANUAL_BRIEF_SINCE: tuple[int, ...] = (2, 1, 50)
 NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (2, 1, 325)
 
 # One event name that an old client does not know silently disables every hook of the file,
