@@ -18,6 +18,8 @@ MARKED = "<!-- COMPACT_SUMMARY_START -->\n{}\n<!-- COMPACT_SUMMARY_END -->\n"
 ASK = "Ask the person before each step, in one question."
 TWICE = "Never charge a card twice."
 EPIC = "Write one epic and no more."
+BY_COMMAND = "The bank allows five attempts."
+BY_HAND = "Ask Kim before the cap is raised."
 
 
 def write(project: Path, name: str, text: str) -> None:
@@ -40,7 +42,7 @@ USE_SKILL = {"tool": "Skill", "input": {"skill": "careful"}}
 
 @pytest.mark.usefixtures("commands")
 @pytest.mark.parametrize("automatic", [False, True], ids=["manual", "auto"])
-def test_the_summariser_is_given_the_rules_of_active_commands_verbatim(
+def test_active_commands_and_notes_reach_the_summariser_and_the_model(
     sandbox: Sandbox, converse: Converse, automatic: bool
 ) -> None:
     *steps, last = work(sandbox.project)
@@ -49,15 +51,49 @@ def test_the_summariser_is_given_the_rules_of_active_commands_verbatim(
     conversation = converse(ANSWER, ANSWER, USE_SKILL, *steps, *after, ANSWER, **env)
     conversation.say("/team:babysit the retry")
     conversation.say("/epic")
-    sandbox.holdfast("command", "stop", "epic", "--session", conversation.session_id)
+    mine = ("--session", conversation.session_id)
+    sandbox.holdfast("command", "stop", "epic", *mine)
+    sandbox.holdfast("note", BY_COMMAND, "--decision", *mine)
+    notes = sandbox.project / ".holdfast" / "sessions" / conversation.session_id / "notes.md"
+    notes.write_text(f"{notes.read_text()}\n{BY_HAND}\n")
     conversation.say(PROMPT)
     if not automatic:
         conversation.say("/compact")
+        conversation.say("Go on.")
     (asked,) = conversation.requests("compaction")
     told = asked.text.rpartition("Additional Instructions")[2]
     for rule in (ASK, TWICE, PROHIBITION, PLAN_ITEM):
         assert rule in told
     assert EPIC not in told
+    brief = conversation.requests("main")[-1].text.partition("# Where this session stands")[2]
+    for words in (ASK, TWICE, BY_COMMAND, BY_HAND, PROHIBITION, PLAN_ITEM):
+        assert words in brief
+    assert EPIC not in brief
+    assert BY_HAND in notes.read_text().splitlines(), "what a person wrote stays"
+
+
+@pytest.mark.usefixtures("commands")
+def test_the_client_tells_of_a_command_as_it_is_typed(sandbox: Sandbox, converse: Converse) -> None:
+    conversation = converse(ANSWER, ANSWER)
+    conversation.say("/team:babysit the retry")
+    seen = json.loads(sandbox.holdfast("commands", "--json", "--session", conversation.session_id))
+    assert [(one["name"], one["status"]) for one in seen] == [("team:babysit", "active")]
+    assert "UserPromptExpansion" in sandbox.holdfast("doctor", "--json")
+
+
+def test_edits_are_watched_where_somebody_asked_for_it(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    sandbox.holdfast("install", "--guard-edits")
+    read, edit, *rest = work(sandbox.project)
+    conversation = converse({**read, "usage": 61_000}, {**edit, "usage": 62_000}, *rest, ANSWER)
+    conversation.say(PROMPT)
+    mine = ("--json", "--session", conversation.session_id)
+    (saved,) = json.loads(sandbox.holdfast("snapshots", *mine))
+    assert saved["reason"] == "threshold: 60000 tokens"
+    lines = sandbox.transcript(conversation.session_id)
+    ends = max(n for n, line in enumerate(lines, 1) if line["type"] == "assistant")
+    assert saved["line"] < ends, "before the turn was over"
 
 
 def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: Converse) -> None:
@@ -107,3 +143,21 @@ def test_the_gauge_stands_beside_the_status_line_that_was_there(
     sandbox.holdfast("uninstall")
     left = json.loads(sandbox.settings.read_text())  # the client has added an answer of its own
     assert (left["statusLine"], left.get("hooks")) == (theirs["statusLine"], None)
+
+
+def test_a_narrow_terminal_gets_the_gauge_below_and_shorter(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    theirs = {"statusLine": {"type": "command", "command": "echo a-status-line-of-my-own"}}
+    sandbox.settings.write_text(json.dumps(theirs))
+    sandbox.holdfast("install", "--statusline")
+    *steps, _ = work(sandbox.project)
+    conversation = converse(*steps, run_tests(usage=60_000), {**ANSWER, "usage": 61_000})
+    with screen(conversation, columns=34) as terminal:
+        terminal.wait_for("░░░░░░░░░░ –")
+        terminal.type(PROMPT)
+        shown = terminal.wait_for("31 %").splitlines()
+    assert any("a-status-line-of-my-own" in line and "31 %" not in line for line in shown)
+    (gauge,) = [line.strip() for line in shown if "31 %" in line]
+    assert gauge.startswith("███░░░░░░░ 31 %")
+    assert "saved" not in gauge
