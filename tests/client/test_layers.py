@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from .conftest import Converse
+from .conversation import Conversation
+from .fake_messages_api import Json
 from .sandbox import Sandbox
 from .story import ANSWER, PLAN_ITEM, PROHIBITION, PROMPT, call_subagent, run_tests, work
 from .terminal import screen
@@ -124,14 +126,19 @@ def test_a_suggestion_is_for_the_person_and_never_blocks(
     assert [one for one in requests if "A good moment for" in one.text] == []
 
 
-def test_the_gauge_stands_beside_the_status_line_that_was_there(
-    sandbox: Sandbox, converse: Converse
-) -> None:
-    theirs = {"statusLine": {"type": "command", "command": "echo my-own-line"}}
+def wrapping(sandbox: Sandbox, converse: Converse, line: str) -> tuple[Json, Conversation]:
+    """A user who has this status line and installs the gauge; a turn that fills 61k."""
+    theirs = {"statusLine": {"type": "command", "command": f"echo {line}"}}
     sandbox.settings.write_text(json.dumps(theirs))
     sandbox.holdfast("install", "--statusline")
     *steps, _ = work(sandbox.project)
-    conversation = converse(*steps, run_tests(usage=60_000), {**ANSWER, "usage": 61_000})
+    return theirs, converse(*steps, run_tests(usage=60_000), {**ANSWER, "usage": 61_000})
+
+
+def test_the_gauge_stands_beside_the_status_line_that_was_there(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    theirs, conversation = wrapping(sandbox, converse, "my-own-line")
     with screen(conversation, columns=120) as terminal:
         terminal.wait_for("my-own-line │ ░░░░░░░░░░ –")
         terminal.type(PROMPT)
@@ -148,11 +155,7 @@ def test_the_gauge_stands_beside_the_status_line_that_was_there(
 def test_a_narrow_terminal_gets_the_gauge_below_and_shorter(
     sandbox: Sandbox, converse: Converse
 ) -> None:
-    theirs = {"statusLine": {"type": "command", "command": "echo a-status-line-of-my-own"}}
-    sandbox.settings.write_text(json.dumps(theirs))
-    sandbox.holdfast("install", "--statusline")
-    *steps, _ = work(sandbox.project)
-    conversation = converse(*steps, run_tests(usage=60_000), {**ANSWER, "usage": 61_000})
+    _, conversation = wrapping(sandbox, converse, "a-status-line-of-my-own")
     with screen(conversation, columns=34) as terminal:
         terminal.wait_for("░░░░░░░░░░ –")
         terminal.type(PROMPT)
