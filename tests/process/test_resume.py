@@ -28,7 +28,7 @@ def test_a_brief_that_never_arrived_is_put_back_on_resuming(scene: Scene, source
     scene.write(up_to_the_reply(after(scene)))
     brief = resumed(scene, source).brief
     assert RULE in brief
-    assert "Compacted once" in brief
+    assert "Compaction 1 was just made" in brief
     # The host writes it down only with the first prompt, so it is not taken for lost.
     assert scene.fire("UserPromptSubmit", text="go on").is_silent
     scene.write(attachment(scene, brief))
@@ -70,7 +70,7 @@ def test_a_client_that_keeps_nothing_of_hooks_gets_the_brief_each_time(scene: Sc
     for _ in range(2):
         brief = resumed(scene).brief
         assert RULE in brief
-        assert "Compacted once" in brief
+        assert "Compaction 1 was just made" in brief
     assert scene.receipts() == ["pending"]
 
 
@@ -79,7 +79,7 @@ def test_what_was_saved_of_a_log_that_was_cut_is_put_back_once(scene: Scene) -> 
     cut(scene)
     brief = resumed(scene).brief
     assert RULE in brief
-    assert "Compacted" not in brief
+    assert "was just made" not in brief
     assert resumed(scene).is_silent
     assert [row["brief_id"] for row in scene.compactions()] == [None], "there is nothing to prove"
 

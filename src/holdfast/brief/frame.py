@@ -24,12 +24,12 @@ def title(ident: str) -> str:
     return f"# Where this session stands ({MARKER}{ident})"
 
 
-def fitting(state: State, recall: str, room: Room, *, beside_summary: bool) -> tuple[str, str]:
+def fitting(state: State, recall: str, room: Room, *, compacted: bool) -> tuple[str, str]:
     """The fullest opening that leaves room for the rest, and the closing; the room is taken."""
     last = closing(recall)
     alone = room.tokens > PREVIEW
     for quote in QUOTES:
-        first = opening(state, quote, beside_summary=beside_summary, alone=alone)
+        first = opening(state, quote, compacted=compacted, alone=alone)
         if room.cost(first) <= SHARE * room.tokens and room.take(_frame(first, last)):
             return first, last
     for first in (HOW_TO_READ, ""):
@@ -42,29 +42,29 @@ def _frame(first: str, last: str) -> str:
     return "\n".join([title("0" * 8), "", first, "", last, ""])
 
 
-def opening(state: State, quote: int, *, beside_summary: bool, alone: bool = True) -> str:
+def opening(state: State, quote: int, *, compacted: bool, alone: bool = True) -> str:
     """Works alone: a host that shows only a preview shows this.
 
     A brief that fits into a preview as a whole need not say things twice.
     """
-    count = len(state["compactions"])
     told = [HOW_TO_READ]
-    if not beside_summary or count:
-        times = f"{count + 1}×" if count else "once"
-        told.insert(0, f"Compacted {times}; this page is from the session's log.")
+    if compacted:
+        number = len(state["compactions"]) + 1
+        told.insert(0, f"Compaction {number} was just made; this page is from the session's log.")
     if state["requests"]:
         last = state["requests"][-1]
         told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")
     if not alone:
         return " ".join(told)
+    first: list[str] = []
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
     if running:
         item = running[-1]
-        told.append(f"In progress: {short(item['text'], 100)} {ref(item['told'], item['line'])}.")
+        first.append(f"in progress: {short(item['text'], 100)} {ref(item['told'], item['line'])}")
     failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
     if failing:
-        told.append(f"Failing: `{short(failing[-1]['command'], 60)}` {ref(failing[-1]['call'])}.")
-    return " ".join(told)
+        first.append(f"failing: `{short(failing[-1]['command'], 60)}` {ref(failing[-1]['call'])}")
+    return " ".join([*told, f"Check first, {'; '.join(first)}."] if first else told)
 
 
 def says(opening: str, item: Item, state: State) -> bool:

@@ -95,8 +95,7 @@ def build(
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
-    beside = told is not None or not compacted
-    opening, closing = frame.fitting(state, recall, room, beside_summary=beside)
+    opening, closing = frame.fitting(state, recall, room, compacted=compacted)
     if not closing:
         # Not even a pointer to where everything can be looked up has room.
         return Brief("", "", shown=[], left_out=everything, said=[], estimator=estimator)

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from holdfast import settings
 from holdfast.actions import refs
+from holdfast.actions.beside_log import beside_log
 from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
 from holdfast.actions.project import project_of
 from holdfast.actions.recall import printed
@@ -95,12 +96,16 @@ def state(section: str, max_tokens: int) -> str:
 
 def brief(max_tokens: int | None = None) -> str:
     """What would be restored after a compaction now."""
-    budget = max_tokens or settings.load(os.environ, folder()).brief_tokens
+    chosen = settings.load(os.environ, folder())
+    budget = max_tokens or chosen.brief_tokens
     with desk() as opened:
         row = _session(opened)
         current = best_state(opened.store, refresh(opened.store, row))
+        commands, notes = beside_log(opened.store, row["id"], current, chosen, row["project"])
     made = build(
         current,
+        commands=commands,
+        notes=notes,
         tokens=budget,
         characters=claude_code.CHARACTERS,
         recall=recall_command(),

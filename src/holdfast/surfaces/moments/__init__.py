@@ -77,12 +77,9 @@ class Job:
 
     def project_with_notes(self) -> str:
         """The project whose folder for notes is there, or nothing."""
-        if not self.settings.notes:
-            return ""
-        from holdfast.actions.project import project_of
+        from holdfast.actions.beside_log import project_with_notes
 
-        project = project_of(self.call.cwd)
-        return project if os.path.isdir(os.path.join(project, ".holdfast")) else ""
+        return project_with_notes(self.settings, self.call.cwd)
 
 
 def newly_noted(job: Job, session: str) -> list[str]:

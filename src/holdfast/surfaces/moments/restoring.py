@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.actions.beside_log import beside_log
 from holdfast.actions.compaction import AT_RESUME
 from holdfast.actions.guardian import compacted
 from holdfast.actions.restore import recall_command, restore
@@ -10,9 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.actions.catch_up import Session
     from holdfast.surfaces.moments import Job
-
-# Characters that the rules of active commands may take of a brief.
-ROOM_IN_BRIEF = 1600
 
 
 def restored(job: Job, session: Session, ordinal: int, notice: str = "") -> str:
@@ -25,19 +23,10 @@ def restored(job: Job, session: Session, ordinal: int, notice: str = "") -> str:
     event = job.call.event
     late = event == "SessionStart" and job.call.source != "compact"
     by = AT_RESUME if late else event
+    commands, notes = beside_log(job.store, session.id, session.state, job.settings, job.call.cwd)
     brief = restore(
         job.store, session, ordinal, event=by, host=job.host, settings=job.settings,
         recall=recall_command(), now=job.now, transcript=job.call.transcript,
-        commands=job.active_rules(session, ROOM_IN_BRIEF), notes=notes(job, session),
+        commands=commands, notes=notes,
     )  # fmt: skip
     return job.host.context(event, brief, notice) if brief else ""
-
-
-def notes(job: Job, session: Session) -> list[str]:
-    """What people wrote into the notes of this session, where a project keeps any."""
-    project = job.project_with_notes()
-    if not project:
-        return []
-    from holdfast.actions.notes import said_by_people
-
-    return said_by_people(job.store, session.id, project)
