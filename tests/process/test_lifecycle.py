@@ -133,7 +133,8 @@ def test_what_the_summary_says_is_not_said_again(scene: Scene) -> None:
     assert [text for text in kept if text in whole and text not in short] != []
 
 
-def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -> None:
+def compacted_twice(scene: Scene) -> tuple[str, str]:
+    """Two compactions that went well, and their briefs."""
     first = scene.compacted().brief
     scene.write(after(scene, attachment(scene, first)))
     scene.fire("Stop")
@@ -142,11 +143,24 @@ def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -
     second = scene.fire("SessionStart", source="compact").brief
     scene.write(once_more(after(scene, attachment(scene, second))))
     scene.fire("Stop")
+    return first, second
+
+
+def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -> None:
+    first, second = compacted_twice(scene)
     one, two = scene.compactions()
     assert (one["ordinal"], one["receipt"], one["brief"]) == (1, "whole", first)
     assert (two["ordinal"], two["receipt"], two["brief"]) == (2, "whole", second)
     assert (two["trigger_name"], two["summary"]) == ("manual", "The second summary.")
     assert one["snapshot"] != two["snapshot"]
+
+
+def test_a_receipt_stays_when_its_brief_is_kept_in_short(scene: Scene) -> None:
+    scene.home.mkdir(parents=True)
+    (scene.home / "settings.json").write_text('{"keep_compactions": 1}')
+    compacted_twice(scene)
+    one, two = scene.compactions()
+    assert (one["brief"], one["receipt"], two["receipt"]) == (None, "whole", "whole")
 
 
 def test_a_compaction_that_failed_and_is_tried_again_is_one_compaction(scene: Scene) -> None:
@@ -335,6 +349,19 @@ def test_a_brief_that_was_sent_and_dropped_is_sent_once_more(scene: Scene) -> No
     assert brief
     assert scene.fire("UserPromptSubmit", text="and on").is_silent
     scene.write(attachment(scene, brief, "UserPromptSubmit"))
+    scene.fire("Stop")
+    assert scene.receipts() == ["whole"]
+
+
+def test_a_brief_that_was_cut_is_sent_once_more(scene: Scene) -> None:
+    brief = scene.compacted().brief
+    scene.write(after(scene, attachment(scene, brief[:2000])))
+    scene.fire("Stop")
+    assert scene.receipts() == ["cut"]
+    again = scene.fire("UserPromptSubmit", text="go on").brief
+    assert again
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+    scene.write(once_more(attachment(scene, again, "UserPromptSubmit")))
     scene.fire("Stop")
     assert scene.receipts() == ["whole"]
 

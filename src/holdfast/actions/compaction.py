@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.actions.receipt import client_version, deliveries, records_delivery
+from holdfast.actions.receipt import client_version, deliveries, receipt_of, records_delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,15 +65,17 @@ def undelivered(store: Store, session: Session, host: Host) -> int:
     told = session.state["compactions"]
     if not told or not told[-1]["summary_line"]:
         return 0
-    if deliveries(told[-1], session.state, host.NAME):
-        return 0
     ordinal = len(told)
     row = store.compaction(session.id, ordinal)
+    arrived = deliveries(told[-1], session.state, host.NAME)
     if row is None:
         watched = told[-1]["line"] > session.first_line or not told[-1]["reply_line"]
-        return ordinal if watched else 0
+        return ordinal if watched and not arrived else 0
     if row["delivered_by"] == "UserPromptSubmit" or _is_on_its_way(session, row):
         return 0
+    if arrived:
+        receipt, _ = receipt_of(row, told[-1], session.state, host.NAME)
+        return ordinal if receipt == "cut" else 0
     # A client that writes nothing down cannot be doubted.
     proven = records_delivery(session.state, host.NAME) or told[-1]["deliveries"]
     return 0 if row["brief_id"] and not proven else ordinal

@@ -17,7 +17,8 @@ def note_receipts(store: Store, call: HookCall, state: State) -> None:
     """Did the briefs of the last compactions arrive, whole, once?"""
     for row in store.compactions(call.session)[-2:]:
         told = state["compactions"][row["ordinal"] - 1 : row["ordinal"]]
-        if not row["brief_id"] or not told:
+        # A brief that is kept in short can no longer be compared; it was, when it came.
+        if not row["brief"] or not told:
             continue
         receipt, line = receipt_of(row, told[0], state, call.host)
         if (receipt, line) != (row["receipt"], row["receipt_line"]):
@@ -30,12 +31,12 @@ def receipt_of(
     """whole, cut, twice, never, unproven (the client does not write it down) or pending."""
     shown = deliveries(told, state, host_name)
     arrived = [there for there in shown if there["id"] == row["brief_id"]]
-    if len(arrived) > 1:
-        return "twice", arrived[-1]["line"]
     if arrived:
-        sent = (row["brief"] or "").strip()
-        whole = zlib.crc32(sent.encode("utf-8", "replace")) == arrived[0]["checksum"]
-        return ("whole" if whole else "cut"), arrived[0]["line"]
+        sent = zlib.crc32((row["brief"] or "").strip().encode("utf-8", "replace"))
+        whole = [there for there in arrived if there["checksum"] == sent]
+        # One that was cut and sent once more arrived whole.
+        best = whole or arrived
+        return ("cut" if not whole else "twice" if len(whole) > 1 else "whole"), best[-1]["line"]
     if state["usage"]["line"] > max(row["brief_line"] or 0, told["line"]):
         proven = records_delivery(state, host_name) or told["deliveries"]
         return ("never" if proven else "unproven"), None

@@ -50,7 +50,7 @@ def opening(state: State, quote: int, *, compacted: bool, alone: bool = True) ->
     told = [HOW_TO_READ]
     if compacted:
         number = len(state["compactions"]) + 1
-        told.insert(0, f"Compaction {number} was just made; this page is from the session's log.")
+        told.insert(0, f"Compaction {number} was just made.")
     if state["requests"]:
         last = state["requests"][-1]
         told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.surfaces.moments import Job
 
-LATE = "Holdfast: the brief of the last compaction had not arrived; it goes with this prompt."
+LATE = "Holdfast: the brief of the last compaction had not arrived whole; it goes with this prompt."
 
 
 def user_prompt(job: Job) -> str:
