@@ -80,7 +80,10 @@ def note(
 def said_by_people(store: Store, session: str, project: str) -> list[str]:
     """What stands in the notes that Holdfast did not write, and what was noted by command."""
     mark = store.mark(session, MARK)
-    noted = [f"{one['kind']}: {one['text']}" for one in mark.get("said", [])]
+    noted = [
+        one["text"] if one["kind"] == "note" else f"{one['kind']}: {one['text']}"
+        for one in mark.get("said", [])
+    ]
     old, _ = _read(path_of(project, session))
     ours = {f"- {one['text']}" for one in mark.get("said", [])}
     ours |= {f"- **{one['kind']}:** {one['text']}" for one in mark.get("said", [])}

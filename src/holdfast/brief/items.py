@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
 
 SECTIONS = (
+    ("disagree", "Where the summary says otherwise; trust these lines"),
     ("asked", "Asked"),
     ("rules", "Rules of the user"),
     ("force", "Slash commands in force"),
-    ("disagree", "Where the summary says otherwise; trust these lines"),
     ("notes", "Notes by people; trust them over the summary"),
     ("failing", "Failing now"),
     ("plan", "Plan"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
 
 HEADINGS = {key: f"\n## {title}" for key, title in SECTIONS}
+ORDER = {key: place for place, (key, _) in enumerate(SECTIONS)}
 NAMED = (
     ("\n## Files", Layout.files),
     ("\n## Commands", Layout.commands),
@@ -91,7 +92,8 @@ def build(
     for item in everything:
         item.value *= weigh.get(item.section, 1.0)
     told = Summary(summary) if summary else None
-    everything[:0] = disagreement.disagreements(state, notes, told) if told else ()
+    everything += disagreement.disagreements(state, notes, told) if told else ()
+    everything.sort(key=lambda item: ORDER[item.section])
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
