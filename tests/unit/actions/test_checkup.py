@@ -186,6 +186,10 @@ def test_a_vanished_package_is_a_failure(patient: Patient, monkeypatch: pytest.M
 def test_a_plugin_that_is_enabled_is_an_installation(patient: Patient) -> None:
     patient.user_file.parent.mkdir(parents=True, exist_ok=True)
     patient.user_file.write_text('{"enabledPlugins": {"holdfast@holdfast-local": true}}')
+    assert patient.one("hooks").status == "warn"
+    assert "`holdfast` is not on this PATH" in patient.one("hooks").detail
+    patient.client("2.1.325")
+    shutil.copy(patient.root / "bin" / "claude", patient.root / "bin" / "holdfast")
     assert (patient.one("hooks").status, patient.one("hooks").detail) == ("ok", "by the plugin")
     patient.user_file.write_text('{"enabledPlugins": {"holdfast@holdfast-local": false}}')
     assert patient.one("hooks").status == "warn"
