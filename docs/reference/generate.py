@@ -23,8 +23,9 @@ WIDTH = 88
 # What Holdfast does when an event fires, and what the host is then shown.
 DONE = {
     "SessionStart": (
-        "After a compaction, puts back what the summary lost; otherwise opens the session.",
-        "the brief, after a compaction",
+        "After a compaction, puts back what the summary lost. Opens the session; when it is "
+        "resumed, puts back only what the host does not replay.",
+        "the brief, or what is new since the session was closed",
     ),
     "UserPromptSubmit": (
         "Delivers a brief that the transcript shows did not arrive, once.",
@@ -48,6 +49,7 @@ DONE = {
         "Tells a sub-agent which of the user's rules bind it too, within 500 tokens.",
         "the rules, if there are any",
     ),
+    "UserPromptExpansion": ("Notes that a slash command is active from now on.", "nothing"),
     "PostCompact": ("Keeps the host's official summary.", "nothing"),
     "SessionEnd": ("Reads the last lines and closes the session.", "nothing"),
 }
@@ -234,6 +236,8 @@ def _table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[st
 def _shown(value: settings.Value) -> str:
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
+    if isinstance(value, str):
+        return value
     return ("on" if value else "off") if isinstance(value, bool) else f"{value:,}"
 
 

@@ -9,7 +9,7 @@ def main() -> None:
     if sys.argv[1:2] == ["hook"]:
         from holdfast.surfaces import hook
 
-        hook.main()
+        hook.main("".join(sys.argv[2:3]))
     if sys.argv[1:2] == ["statusline"] and not "".join(sys.argv[2:3]).startswith("-"):
         from holdfast.surfaces import statusline
 

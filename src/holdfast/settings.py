@@ -16,34 +16,45 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Value = int | bool | tuple[str, ...] | tuple[int, ...]
+Value = int | bool | str | tuple[str, ...] | tuple[int, ...]
 
 DEFAULTS: dict[str, Value] = {
     "brief_tokens": 2000,
+    "role": "",
     "guidance": True,
     "command_sources": (),
     "notes": True,
+    "restore_on_clear": "off",
     "zones": (50, 70, 85, 95),
     "save_at_remaining": (30, 15, 5),
     "save_from_tokens": 50_000,
     "save_every_tokens": 10_000,
     "save_on_growth": 3,
+    "keep_snapshots": 30,
+    "keep_compactions": 20,
     "suggest": True,
     "suggest_at_calls": (50, 100, 150),
     "suggest_every_calls": 50,
 }
 EXPLAINED = {
     "brief_tokens": "the most tokens a brief may take (100 to 3000)",
+    "role": "whose brief it is: a role of `holdfast roles`; else the agent's type decides",
     "guidance": "whether PreCompact tells the host's summariser what to keep verbatim",
     "command_sources": "folders of the project that hold slash commands, looked into first "
     "(in the variable with commas between them)",
     "notes": "whether notes are kept in projects that have a `.holdfast` folder",
+    "restore_on_clear": "what goes into the new conversation after `/clear`: `off` for nothing, or "
+    "`rules` for the user's rules and what was ruled out, within 500 tokens",
     "zones": "the shares of the window, in percent, from which the gauge is yellow, orange, red "
     "and critical",
     "save_at_remaining": "how much of the window is left, in percent, when a snapshot is taken",
     "save_from_tokens": "from how many tokens on snapshots are taken",
     "save_every_tokens": "and at how many tokens more each time",
     "save_on_growth": "a turn that adds so many times more than usual is saved too (0: never)",
+    "keep_snapshots": "how many of a session's snapshots at thresholds are kept; those before a "
+    "compaction and the richest always are",
+    "keep_compactions": "how many of a session's last compactions are kept with summary and brief; "
+    "older ones in short",
     "suggest": "whether a person is told when it is a good moment to compact",
     "suggest_at_calls": "after how many tool calls since the last compaction",
     "suggest_every_calls": "and after how many more each time (0: no more)",
@@ -54,8 +65,11 @@ _LIMITS = {
     "save_from_tokens": (1000, 10_000_000),
     "save_every_tokens": (1000, 10_000_000),
     "save_on_growth": (0, 1000),
+    "keep_snapshots": (1, 100_000),
+    "keep_compactions": (1, 100_000),
     "suggest_every_calls": (0, 100_000),
 }
+_CHOICES = {"restore_on_clear": ("off", "rules")}
 _WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
     "off": False,
     "false": False,
@@ -71,14 +85,18 @@ class Settings:
     home: str
     problems: tuple[str, ...]
     brief_tokens: int
+    role: str
     guidance: bool
     command_sources: tuple[str, ...]
     notes: bool
+    restore_on_clear: str
     zones: tuple[int, ...]
     save_at_remaining: tuple[int, ...]
     save_from_tokens: int
     save_every_tokens: int
     save_on_growth: int
+    keep_snapshots: int
+    keep_compactions: int
     suggest: bool
     suggest_at_calls: tuple[int, ...]
     suggest_every_calls: int
@@ -169,6 +187,10 @@ def _parse(name: str, raw: object) -> Value:
         return value
     if isinstance(DEFAULTS[name], tuple):
         return _list(name, raw)
+    if name == "role":
+        return _plain_name(name, raw)
+    if name in _CHOICES:
+        return _choice(name, raw)
     try:
         number = int(str(raw))
     except ValueError:
@@ -177,6 +199,20 @@ def _parse(name: str, raw: object) -> Value:
     if not low <= number <= high:
         raise BadSetting(f"{name} is between {low} and {high}, not {number}")
     return number
+
+
+def _plain_name(name: str, raw: object) -> str:
+    text = raw if isinstance(raw, str) else "?"
+    if len(text) > 60 or text.replace("-", "").replace("_", "x").isalnum() != bool(text):
+        raise BadSetting(f"{name} is a name of letters, digits, - and _, not {raw!r}")
+    return text
+
+
+def _choice(name: str, raw: object) -> str:
+    word = "off" if raw is False else str(raw).lower()
+    if word not in _CHOICES[name]:
+        raise BadSetting(f"{name} is {' or '.join(_CHOICES[name])}, not {raw!r}")
+    return word
 
 
 def _list(name: str, raw: object) -> Value:

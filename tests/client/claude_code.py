@@ -10,6 +10,7 @@ from .commands import CommandError, output_of
 from .requirements import missing, no_namespace_because
 
 VERSIONS = ("2.1.325", "2.1.197")
+OLD_VERSIONS = ("2.1.50", "2.0.14")
 PACKAGE = "@anthropic-ai/claude-code"
 INSTALL_SECONDS = 300
 
@@ -48,6 +49,8 @@ def install(version: str, folder: Path) -> None:
 
 
 def native_binary(folder: Path) -> Path:
-    """The executable that npm unpacked for this machine."""
+    """The executable that npm unpacked for this machine; old versions are a script for Node."""
     found = sorted(folder.glob(f"node_modules/{PACKAGE}-linux-*/claude"))
+    if not found and shutil.which("node"):
+        found = sorted(folder.glob("node_modules/.bin/claude"))
     return found[0] if found else missing(f"{PACKAGE} has no native binary for this machine")

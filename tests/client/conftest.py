@@ -26,9 +26,15 @@ def converse(sandbox: Sandbox) -> Iterator[Converse]:
     """Start a conversation whose model plays these steps."""
     with ExitStack() as open_conversations:
 
-        def start(*steps: Json, subagent: tuple[Json, ...] = (), **env: str) -> Conversation:
-            script = {"steps": steps, "subagent": subagent, "summaries": [SUMMARY]}
-            conversation = Conversation(sandbox=sandbox, script=script, env=env)
+        def start(
+            *steps: Json,
+            subagent: tuple[Json, ...] = (),
+            options: tuple[str, ...] = (),
+            summary: str = SUMMARY,
+            **env: str,
+        ) -> Conversation:
+            script = {"steps": steps, "subagent": subagent, "summaries": [summary]}
+            conversation = Conversation(sandbox=sandbox, script=script, env=env, options=options)
             return open_conversations.enter_context(conversation)
 
         yield start

@@ -66,6 +66,8 @@ class Conversation:
     sandbox: Sandbox
     script: Json
     env: dict[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
+    """More words for the client's command line."""
     session_id: str = ""
     api: subprocess.Popen[bytes] = field(init=False)
 
@@ -148,7 +150,7 @@ class Conversation:
     def command(self, *arguments: str) -> list[str]:
         """The client's command line, inside the namespace of the fake API."""
         client = [*in_namespace_of(self.api.pid), str(self.sandbox.claude)]
-        return [*client, *arguments, *HEADLESS, "--model", MODEL]
+        return [*client, *arguments, *self.options, *HEADLESS, "--model", MODEL]
 
     def environment(self) -> dict[str, str]:
         """The client's whole environment."""

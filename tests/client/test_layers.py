@@ -5,13 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from .commands import output_of
 from .conftest import Converse
-from .conversation import HEADLESS
+from .conversation import Conversation
+from .fake_messages_api import Json
 from .sandbox import Sandbox
 from .story import ANSWER, PLAN_ITEM, PROHIBITION, PROMPT, call_subagent, run_tests, work
 from .terminal import screen
-from .test_claude_code import MARKER
 
 pytestmark = pytest.mark.client
 
@@ -21,6 +20,8 @@ MARKED = "<!-- COMPACT_SUMMARY_START -->\n{}\n<!-- COMPACT_SUMMARY_END -->\n"
 ASK = "Ask the person before each step, in one question."
 TWICE = "Never charge a card twice."
 EPIC = "Write one epic and no more."
+BY_COMMAND = "The bank allows five attempts."
+BY_HAND = "Ask Kim before the cap is raised."
 
 
 def write(project: Path, name: str, text: str) -> None:
@@ -43,7 +44,7 @@ USE_SKILL = {"tool": "Skill", "input": {"skill": "careful"}}
 
 @pytest.mark.usefixtures("commands")
 @pytest.mark.parametrize("automatic", [False, True], ids=["manual", "auto"])
-def test_the_summariser_is_given_the_rules_of_active_commands_verbatim(
+def test_active_commands_and_notes_reach_the_summariser_and_the_model(
     sandbox: Sandbox, converse: Converse, automatic: bool
 ) -> None:
     *steps, last = work(sandbox.project)
@@ -52,15 +53,49 @@ def test_the_summariser_is_given_the_rules_of_active_commands_verbatim(
     conversation = converse(ANSWER, ANSWER, USE_SKILL, *steps, *after, ANSWER, **env)
     conversation.say("/team:babysit the retry")
     conversation.say("/epic")
-    sandbox.holdfast("command", "stop", "epic", "--session", conversation.session_id)
+    mine = ("--session", conversation.session_id)
+    sandbox.holdfast("command", "stop", "epic", *mine)
+    sandbox.holdfast("note", BY_COMMAND, "--decision", *mine)
+    notes = sandbox.project / ".holdfast" / "sessions" / conversation.session_id / "notes.md"
+    notes.write_text(f"{notes.read_text()}\n{BY_HAND}\n")
     conversation.say(PROMPT)
     if not automatic:
         conversation.say("/compact")
+        conversation.say("Go on.")
     (asked,) = conversation.requests("compaction")
     told = asked.text.rpartition("Additional Instructions")[2]
     for rule in (ASK, TWICE, PROHIBITION, PLAN_ITEM):
         assert rule in told
     assert EPIC not in told
+    brief = conversation.requests("main")[-1].text.partition("# Where this session stands")[2]
+    for words in (ASK, TWICE, BY_COMMAND, BY_HAND, PROHIBITION, PLAN_ITEM):
+        assert words in brief
+    assert EPIC not in brief
+    assert BY_HAND in notes.read_text().splitlines(), "what a person wrote stays"
+
+
+@pytest.mark.usefixtures("commands")
+def test_the_client_tells_of_a_command_as_it_is_typed(sandbox: Sandbox, converse: Converse) -> None:
+    conversation = converse(ANSWER, ANSWER)
+    conversation.say("/team:babysit the retry")
+    seen = json.loads(sandbox.holdfast("commands", "--json", "--session", conversation.session_id))
+    assert [(one["name"], one["status"]) for one in seen] == [("team:babysit", "active")]
+    assert "UserPromptExpansion" in sandbox.holdfast("doctor", "--json")
+
+
+def test_edits_are_watched_where_somebody_asked_for_it(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    sandbox.holdfast("install", "--guard-edits")
+    read, edit, *rest = work(sandbox.project)
+    conversation = converse({**read, "usage": 61_000}, {**edit, "usage": 62_000}, *rest, ANSWER)
+    conversation.say(PROMPT)
+    mine = ("--json", "--session", conversation.session_id)
+    (saved,) = json.loads(sandbox.holdfast("snapshots", *mine))
+    assert saved["reason"] == "threshold: 60000 tokens"
+    lines = sandbox.transcript(conversation.session_id)
+    ends = max(n for n, line in enumerate(lines, 1) if line["type"] == "assistant")
+    assert saved["line"] < ends, "before the turn was over"
 
 
 def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: Converse) -> None:
@@ -91,14 +126,19 @@ def test_a_suggestion_is_for_the_person_and_never_blocks(
     assert [one for one in requests if "A good moment for" in one.text] == []
 
 
-def test_the_gauge_stands_beside_the_status_line_that_was_there(
-    sandbox: Sandbox, converse: Converse
-) -> None:
-    theirs = {"statusLine": {"type": "command", "command": "echo my-own-line"}}
+def wrapping(sandbox: Sandbox, converse: Converse, line: str) -> tuple[Json, Conversation]:
+    """A user who has this status line and installs the gauge; a turn that fills 61k."""
+    theirs = {"statusLine": {"type": "command", "command": f"echo {line}"}}
     sandbox.settings.write_text(json.dumps(theirs))
     sandbox.holdfast("install", "--statusline")
     *steps, _ = work(sandbox.project)
-    conversation = converse(*steps, run_tests(usage=60_000), {**ANSWER, "usage": 61_000})
+    return theirs, converse(*steps, run_tests(usage=60_000), {**ANSWER, "usage": 61_000})
+
+
+def test_the_gauge_stands_beside_the_status_line_that_was_there(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    theirs, conversation = wrapping(sandbox, converse, "my-own-line")
     with screen(conversation, columns=120) as terminal:
         terminal.wait_for("my-own-line │ ░░░░░░░░░░ –")
         terminal.type(PROMPT)
@@ -112,27 +152,15 @@ def test_the_gauge_stands_beside_the_status_line_that_was_there(
     assert (left["statusLine"], left.get("hooks")) == (theirs["statusLine"], None)
 
 
-@pytest.mark.parametrize("twice", [False, True], ids=["alone", "and the settings"])
-def test_the_plugin_is_valid_and_its_brief_arrives_once(
-    sandbox: Sandbox, converse: Converse, twice: bool
+def test_a_narrow_terminal_gets_the_gauge_below_and_shorter(
+    sandbox: Sandbox, converse: Converse
 ) -> None:
-    folder = sandbox.holdfast("plugin", "build", str(sandbox.root / "plugin")).strip()
-    conversation = converse(*work(sandbox.project), ANSWER, ANSWER, ANSWER)
-    claude = [*conversation.command()[: -len(HEADLESS) - 2], "plugin"]
-    for words in (
-        ("validate", folder),
-        ("marketplace", "add", folder),
-        ("install", "holdfast@holdfast-local"),
-    ):
-        env = conversation.environment()
-        output_of([*claude, *words], seconds=60, cwd=sandbox.project, env=env)
-    if twice:
-        sandbox.holdfast("install")
-    for prompt in (PROMPT, "/compact", "Go on.", "/holdfast:brief"):
-        conversation.say(prompt)
-    after, asked = conversation.requests("main")[-2:]
-    assert len(MARKER.findall(after.text)) == 1
-    assert PROHIBITION in after.text.partition("holdfast:")[2]
-    (told,) = sandbox.status(conversation.session_id)["compactions"]
-    assert told["receipt"] == "whole"
-    assert "# Where this session stands" in asked.text.rpartition("/holdfast:brief")[2]
+    _, conversation = wrapping(sandbox, converse, "a-status-line-of-my-own")
+    with screen(conversation, columns=34) as terminal:
+        terminal.wait_for("░░░░░░░░░░ –")
+        terminal.type(PROMPT)
+        shown = terminal.wait_for("31 %").splitlines()
+    assert any("a-status-line-of-my-own" in line and "31 %" not in line for line in shown)
+    (gauge,) = [line.strip() for line in shown if "31 %" in line]
+    assert gauge.startswith("███░░░░░░░ 31 %")
+    assert "saved" not in gauge

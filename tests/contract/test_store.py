@@ -297,6 +297,60 @@ def test_a_newer_thin_snapshot_never_stands_in_for_a_rich_one(store: Store) -> N
     assert best["id"] == rich
 
 
+def thresholds(store: Store, count: int) -> list[str]:
+    """Snapshots at thresholds, oldest first, the second of them the richest."""
+    states = [a_state("one", *["more"] * 5 * (number == 1)) for number in range(count)]
+    return [
+        store.add_snapshot("s1", f"threshold: {number}0000 tokens", state, float(number))
+        for number, state in enumerate(states)
+    ]
+
+
+def test_of_the_snapshots_at_thresholds_the_last_are_kept(store: Store) -> None:
+    save(store)
+    save(store, "s2")
+    other = store.add_snapshot("s2", "threshold: 50000 tokens", a_state("theirs"), 0.0)
+    made = thresholds(store, 6)
+    store.prune("s1", snapshots=2, compactions=9)
+    assert [one["id"] for one in store.snapshots("s1")] == [made[5], made[4], made[1]]
+    assert [one["id"] for one in store.snapshots("s2")] == [other]
+
+
+def test_what_a_compaction_points_to_and_what_is_no_threshold_is_never_pruned(
+    store: Store,
+) -> None:
+    save(store)
+    by_hand = store.add_snapshot("s1", "manual", a_state("by hand"), 0.5)
+    made = thresholds(store, 4)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=made[0], now=9.0)
+    store.prune("s1", snapshots=1, compactions=9)
+    kept = {one["id"] for one in store.snapshots("s1")}
+    assert kept == {by_hand, made[0], made[1], made[3]}
+
+
+def test_of_older_compactions_the_texts_go_and_the_record_stays(store: Store) -> None:
+    save(store)
+    for number in (1, 2, 3):
+        store.open_compaction("s1", number, trigger="auto", snapshot=None, now=float(number))
+        store.note_summary("s1", number, "what was done")
+        store.note_brief(
+            "s1", number, brief_id=f"0badcaf{number}", brief="the brief", line=number,
+            delivered_by="SessionStart", now=5.0,
+        )  # fmt: skip
+        store.note_receipt("s1", number, "whole", number)
+    store.prune("s1", snapshots=9, compactions=2)
+    rows = store.compactions("s1")
+    assert [(row["summary"], row["brief"]) for row in rows] == [
+        (None, None),
+        ("what was done", "the brief"),
+        ("what was done", "the brief"),
+    ]
+    first = rows[0]
+    assert (first["brief_id"], first["receipt"], first["trigger_name"]) == (
+        *("0badcaf1", "whole", "auto"),
+    )
+
+
 def test_of_two_equally_rich_snapshots_the_newer_is_the_richest(store: Store) -> None:
     save(store)
     newer = store.add_snapshot("s1", "auto", a_state("new"), 2.0)

@@ -73,3 +73,40 @@ def test_a_name_that_is_a_path_is_refused_and_the_compaction_goes_on(
     assert "Never tell." not in told.out
     assert "Ask before each step." in told.out
     assert "command refused" in scene.log()[0]
+
+
+def test_a_command_is_active_as_soon_as_it_is_typed(scene: Scene, project: Path) -> None:
+    scene.write(scene.made.before)
+    assert scene.fire("UserPromptExpansion", text="/babysit all of it").is_silent
+    assert "/babysit:\nAsk before each step." in scene.fire("PreCompact").out
+
+
+def test_what_is_told_of_a_command_twice_counts_once(scene: Scene, project: Path) -> None:
+    scene.write(scene.made.before)
+    scene.fire("UserPromptExpansion", text="/babysit")
+    scene.write(typed(scene, "babysit"))
+    scene.fire("Stop")
+    assert scene.fire("PreCompact").out.count("Ask before each step.") == 1
+
+
+def test_a_command_that_was_stopped_is_active_again_when_it_is_typed_again(
+    scene: Scene, project: Path
+) -> None:
+    scene.write(scene.made.before)
+    scene.fire("UserPromptExpansion", text="/babysit")
+    with scene.store() as store:
+        stop(store, "s1", "babysit", scene.row()["state"]["lines"], time.time())
+    assert "Ask before each step." not in scene.fire("PreCompact").out
+    scene.fire("UserPromptExpansion", text="/babysit")
+    assert "Ask before each step." in scene.fire("PreCompact").out
+
+
+@pytest.mark.parametrize("name", ["compact", "holdfast:brief", "../../secret"])
+def test_the_host_s_own_commands_and_paths_are_not_registered(
+    scene: Scene, project: Path, name: str
+) -> None:
+    scene.write(scene.made.before)
+    assert scene.fire("UserPromptExpansion", text=f"/{name}").is_silent
+    with scene.store() as store:
+        assert store.mark("s1", "commands") == {}
+    assert len(scene.log()) == ("/" in name)

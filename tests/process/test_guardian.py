@@ -158,3 +158,17 @@ def test_a_sub_agent_is_told_what_binds_it_within_its_budget(guarded: Scene) -> 
 def test_without_rules_a_sub_agent_is_told_nothing(guarded: Scene) -> None:
     assert start_agent(guarded) == ""
     assert os.path.exists(guarded.database)
+
+
+def test_a_long_session_keeps_only_the_last_of_them(guarded: Scene) -> None:
+    turn_by_turn(guarded)
+    guarded.fire("PreCompact")
+    before = thresholds(guarded)
+    assert len(before) > 3
+    guarded.home.joinpath("settings.json").write_text('{"keep_snapshots": 2}')
+    gauge(guarded, 190_000, 95)
+    kept = thresholds(guarded)
+    assert kept[-1].startswith("threshold: remaining")
+    assert kept[-2:-1] == before[-1:]
+    assert len(kept) <= 3, "the richest of all may be one more"
+    assert "auto" in reasons(guarded), "the one before the compaction stays"

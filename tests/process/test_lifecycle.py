@@ -46,8 +46,8 @@ def once_more(lines: list[Line]) -> list[Line]:
     return [{**line, "uuid": f"{line['uuid']}-2"} if "uuid" in line else line for line in lines]
 
 
-def of_an_old_client(lines: list[Line]) -> list[Line]:
-    text = json.dumps(lines).replace(f'"version": "{NAMED_SINCE}"', f'"version": "{OLD_CLIENT}"')
+def of_an_old_client(lines: list[Line], version: str = OLD_CLIENT) -> list[Line]:
+    text = json.dumps(lines).replace(f'"version": "{NAMED_SINCE}"', f'"version": "{version}"')
     old: list[Line] = json.loads(text)
     return old
 
@@ -133,7 +133,8 @@ def test_what_the_summary_says_is_not_said_again(scene: Scene) -> None:
     assert [text for text in kept if text in whole and text not in short] != []
 
 
-def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -> None:
+def compacted_twice(scene: Scene) -> tuple[str, str]:
+    """Two compactions that went well, and their briefs."""
     first = scene.compacted().brief
     scene.write(after(scene, attachment(scene, first)))
     scene.fire("Stop")
@@ -142,11 +143,24 @@ def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -
     second = scene.fire("SessionStart", source="compact").brief
     scene.write(once_more(after(scene, attachment(scene, second))))
     scene.fire("Stop")
+    return first, second
+
+
+def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -> None:
+    first, second = compacted_twice(scene)
     one, two = scene.compactions()
     assert (one["ordinal"], one["receipt"], one["brief"]) == (1, "whole", first)
     assert (two["ordinal"], two["receipt"], two["brief"]) == (2, "whole", second)
     assert (two["trigger_name"], two["summary"]) == ("manual", "The second summary.")
     assert one["snapshot"] != two["snapshot"]
+
+
+def test_a_receipt_stays_when_its_brief_is_kept_in_short(scene: Scene) -> None:
+    scene.home.mkdir(parents=True)
+    (scene.home / "settings.json").write_text('{"keep_compactions": 1}')
+    compacted_twice(scene)
+    one, two = scene.compactions()
+    assert (one["brief"], one["receipt"], two["receipt"]) == (None, "whole", "whole")
 
 
 def test_a_compaction_that_failed_and_is_tried_again_is_one_compaction(scene: Scene) -> None:
@@ -248,6 +262,44 @@ def test_a_client_that_writes_the_text_itself_proves_it_too(scene: Scene) -> Non
     assert scene.receipts() == ["whole"]
 
 
+@pytest.mark.parametrize("trigger", ["manual", "auto"])
+def test_a_client_that_writes_it_down_and_goes_on_without_it_is_not_believed(
+    scene: Scene, trigger: str
+) -> None:
+    """2.0.14 leaves what a hook says after a manual compaction out of the conversation."""
+
+    def old(lines: list[Line]) -> list[Line]:
+        told = json.dumps(of_an_old_client(lines, "2.0.14"))
+        found: list[Line] = json.loads(told.replace('"trigger": "auto"', f'"trigger": "{trigger}"'))
+        return found
+
+    def written(tag: str, brief: str) -> Line:
+        shown = {"role": "user", "content": f"<{tag}>{brief}</{tag}>"}
+        return {"type": "user", "version": "2.0.14", "message": shown}
+
+    scene.write(old(scene.made.before))
+    scene.fire("PreCompact", trigger=trigger)
+    brief = scene.fire("SessionStart", source="compact").brief
+    lines = old(after(scene))
+    reply = len(up_to_the_reply(lines))
+    scene.write([*lines[:reply], written("session-start-hook", brief)])
+    late = scene.fire("UserPromptSubmit", text="go on").brief
+    assert bool(late) == (trigger == "manual")
+    scene.write([written("user-prompt-submit-hook", late)] if late else [])
+    scene.write(lines[reply:])
+    requests = scene.row()["state"]["requests"]
+    scene.fire("Stop")
+    assert scene.receipts() == ["whole"]
+    assert scene.row()["state"]["requests"] == requests, "a brief is not what the user said"
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+    assert resumed_silently(scene)
+
+
+def resumed_silently(scene: Scene) -> bool:
+    """The transcript has the text itself, so the client replays it."""
+    return scene.fire("SessionStart", source="resume").is_silent
+
+
 def test_somebody_else_s_brief_is_no_receipt_for_ours(scene: Scene) -> None:
     scene.compacted()
     scene.write(after(scene, attachment(scene, "# Where (holdfast:0badcafe)\nof another session")))
@@ -297,6 +349,19 @@ def test_a_brief_that_was_sent_and_dropped_is_sent_once_more(scene: Scene) -> No
     assert brief
     assert scene.fire("UserPromptSubmit", text="and on").is_silent
     scene.write(attachment(scene, brief, "UserPromptSubmit"))
+    scene.fire("Stop")
+    assert scene.receipts() == ["whole"]
+
+
+def test_a_brief_that_was_cut_is_sent_once_more(scene: Scene) -> None:
+    brief = scene.compacted().brief
+    scene.write(after(scene, attachment(scene, brief[:2000])))
+    scene.fire("Stop")
+    assert scene.receipts() == ["cut"]
+    again = scene.fire("UserPromptSubmit", text="go on").brief
+    assert again
+    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+    scene.write(once_more(attachment(scene, again, "UserPromptSubmit")))
     scene.fire("Stop")
     assert scene.receipts() == ["whole"]
 

@@ -54,3 +54,18 @@ def test_the_notes_of_a_sub_agent_are_its_own(scene: Scene, folder: Path) -> Non
     told = scene.payload("Stop") | {"agent_id": "a1", "agent_type": "Explore"}
     scene.send(json.dumps(told).encode())
     assert list(folder.iterdir()) == []
+
+
+def test_where_a_note_and_the_summary_disagree_the_brief_says_so(
+    scene: Scene, folder: Path
+) -> None:
+    folder.mkdir(parents=True)
+    scene.write(scene.made.before)
+    scene.fire("Stop")
+    notes = folder / "sessions" / "s1" / "notes.md"
+    notes.write_text(notes.read_text() + "5 attempts, not 8\n")
+    scene.fire("PreCompact")
+    scene.fire("SubagentStop", text="<summary>\nEach job gets 8 attempts.\n</summary>")
+    brief = scene.fire("SessionStart", source="compact").brief
+    told = "- decided: “5 attempts, not 8” (notes.md); the summary says “Each job gets 8 attempts.”"
+    assert told in brief

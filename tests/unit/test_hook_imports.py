@@ -46,10 +46,12 @@ NEVER = {
 
 # What is said to people is one line more; what it loads is the same.
 QUIET = {"HOLDFAST_SUGGEST": "off"}
+HOMES = ("HOME", "HOLDFAST_HOME")
 
 EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("SessionStart", {"source": "startup"}),
     ("UserPromptSubmit", {"text": "go on"}),
+    ("UserPromptExpansion", {"text": "/review all"}),
     ("Stop", {}),
     ("PreCompact", {"trigger": "auto"}),
     ("SubagentStop", {}),
@@ -58,7 +60,14 @@ EVENTS: list[tuple[str, dict[str, Any]]] = [
     ("SessionStart", {"source": "resume"}),
     ("SessionEnd", {}),
 ]
-SILENT = ("UserPromptSubmit", "Stop", "SubagentStop", "PostCompact", "SessionEnd")
+SILENT = (
+    "UserPromptSubmit",
+    "UserPromptExpansion",
+    "Stop",
+    "SubagentStop",
+    "PostCompact",
+    "SessionEnd",
+)
 
 LIST_MODULES = "print(*sorted(sys.modules), sep='\\n')"
 PROGRAM = """\
@@ -79,7 +88,7 @@ def modules(program: str, told: object, home: Path) -> tuple[set[str], int]:
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", program + LIST_MODULES],
         input=json.dumps(told), capture_output=True, text=True, check=True,
-        env={"PATH": os.environ.get("PATH", ""), "HOLDFAST_HOME": str(home)} | QUIET,
+        env={"PATH": os.environ.get("PATH", ""), **dict.fromkeys(HOMES, str(home)), **QUIET},
     )  # fmt: skip
     return set(done.stdout.split()), int(done.stderr or "0")
 
@@ -106,8 +115,8 @@ def fire_all(folder: Path) -> Iterator[tuple[str, set[str]]]:
 
 
 @pytest.mark.parametrize("name", [
-    "SessionStart startup", "UserPromptSubmit", "Stop", "PreCompact", "SubagentStop",
-    "SessionStart compact", "PostCompact", "SessionStart resume", "SessionEnd",
+    "SessionStart startup", "UserPromptSubmit", "UserPromptExpansion", "Stop", "PreCompact",
+    "SubagentStop", "SessionStart compact", "PostCompact", "SessionStart resume", "SessionEnd",
 ])  # fmt: skip
 def test_a_hook_imports_nothing_beyond_the_list(loaded: dict[str, set[str]], name: str) -> None:
     ours = {module for module in loaded[name] if module.split(".")[0] == "holdfast"}

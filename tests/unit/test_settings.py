@@ -201,3 +201,15 @@ def test_what_is_no_list_of_texts_is_told_and_skipped(home: Path, value: object)
     chosen = load(home)
     assert chosen.command_sources == ()
     assert "command_sources is a list of texts" in chosen.problems[0]
+
+
+def test_a_setting_that_is_one_of_a_few_words_takes_no_other(home: Path) -> None:
+    assert load(home).restore_on_clear == "off"
+    assert load(home, HOLDFAST_RESTORE_ON_CLEAR="Rules").restore_on_clear == "rules"
+    write(home, {"restore_on_clear": False})
+    assert load(home).restore_on_clear == "off"
+    chosen = load(home, HOLDFAST_RESTORE_ON_CLEAR="everything")
+    assert chosen.restore_on_clear == "off"
+    assert chosen.problems == (
+        "environment: restore_on_clear is off or rules, not 'everything'",
+    )  # fmt: skip

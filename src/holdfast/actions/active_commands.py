@@ -1,7 +1,8 @@
 """Which slash commands and skills are active in a session, and what of them must hold on.
 
-The transcript tells which were used; a mark in the store adds those that were started or stopped
-by hand. A command used again after it was stopped is active again.
+The transcript tells which were used; a mark in the store adds those that the host told of as they
+were typed, and what was started or stopped by hand. A command used again after it was stopped is
+active again.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 
 from holdfast import log
 from holdfast.actions.command_files import Refused, read, words_of
+from holdfast.state.rules.commands import is_built_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -107,6 +109,16 @@ def start(
     given = old.get("state", {}) if state is None else state
     mark[name] = {"active": True, "line": line, "at": kept, "state": given}
     store.set_mark(session, MARK, mark)
+
+
+def typed(store: Store, session: str, name: str, line: int, now: float, settings: Settings) -> None:
+    """The host says that a command was typed, before its transcript does."""
+    if is_built_in(name.lstrip("/")):
+        return
+    try:
+        start(store, session, name.lstrip("/"), line, now, None)
+    except Refused as problem:
+        log.note(settings.log, f"command refused: {problem}", os.environ)
 
 
 def stop(store: Store, session: str, name: str, line: int, now: float) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import shlex
+import shutil
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -14,6 +15,7 @@ from holdfast.actions.finding import Finding
 from holdfast.errors import HoldfastError
 from holdfast.hosts import claude_code, hook_settings
 from holdfast.hosts.plugin import NAME as PLUGIN
+from holdfast.hosts.plugin import PROGRAM
 
 AGAIN = "run `holdfast install` again"
 # Clients before this one drop every hook of a file that names one event they do not know.
@@ -46,7 +48,7 @@ def hooks(environ: Mapping[str, str], folder: str, home: str, version: str) -> I
         if ours:
             yield from _in_file(path, settings, ours, numbers(version))
     if not commands and any(_has_plugin(one) for one in files.values()):
-        yield Finding(name="hooks", status="ok", detail="by the plugin")
+        yield _by_plugin(environ)
     elif not commands:
         detail = "not installed for this user or folder"
         yield Finding(name="hooks", status="warn", detail=detail, hint="run `holdfast install`")
@@ -55,6 +57,14 @@ def hooks(environ: Mapping[str, str], folder: str, home: str, version: str) -> I
         yield Finding(name="hooks", status="warn", detail=detail, hint=f"{AGAIN} for each file")
     if commands:
         yield from _switched_off([files[path] for path in (user, *here) if path in files])
+
+
+def _by_plugin(environ: Mapping[str, str]) -> Finding:
+    if shutil.which(PROGRAM, path=environ.get("PATH", "")):
+        return Finding(name="hooks", status="ok", detail="by the plugin")
+    detail = f"the plugin is enabled, but `{PROGRAM}` is not on this PATH, where it is looked for"
+    hint = "put its folder on the PATH, or run `holdfast install`"
+    return Finding(name="hooks", status="warn", detail=detail, hint=hint)
 
 
 def _has_plugin(settings: dict[str, Any]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.actions.receipt import client_version, records_delivery
+from holdfast.actions.receipt import client_version, deliveries, receipt_of, records_delivery
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +10,9 @@ if TYPE_CHECKING:
     from holdfast.hosts.base import Host
     from holdfast.hosts.call import HookCall
     from holdfast.store.base import CompactionRow, Store
+
+
+AT_RESUME = "SessionStart resume"
 
 
 def is_of_sub_agent(store: Store, call: HookCall, host: Host, session: Session) -> bool:
@@ -47,6 +50,12 @@ def is_open(session: Session, row: CompactionRow) -> bool:
     return not told or not told[0]["reply_line"]
 
 
+def _is_on_its_way(session: Session, row: CompactionRow) -> bool:
+    """Sent to a session that is being resumed: the host writes it down with the first prompt."""
+    answered = session.state["usage"]["line"] > (row["brief_line"] or 0)
+    return row["delivered_by"] == AT_RESUME and not answered
+
+
 def undelivered(store: Store, session: Session, host: Host) -> int:
     """The ordinal of a compaction whose brief has not arrived, or 0.
 
@@ -54,15 +63,19 @@ def undelivered(store: Store, session: Session, host: Host) -> int:
     compacted long before is not interrupted.
     """
     told = session.state["compactions"]
-    if not told or not told[-1]["summary_line"] or told[-1]["deliveries"]:
+    if not told or not told[-1]["summary_line"]:
         return 0
     ordinal = len(told)
     row = store.compaction(session.id, ordinal)
+    arrived = deliveries(told[-1], session.state, host.NAME)
     if row is None:
         watched = told[-1]["line"] > session.first_line or not told[-1]["reply_line"]
-        return ordinal if watched else 0
-    if row["delivered_by"] == "UserPromptSubmit":
+        return ordinal if watched and not arrived else 0
+    if row["delivered_by"] == "UserPromptSubmit" or _is_on_its_way(session, row):
         return 0
+    if arrived:
+        receipt, _ = receipt_of(row, told[-1], session.state, host.NAME)
+        return ordinal if receipt == "cut" else 0
     # A client that writes nothing down cannot be doubted.
-    proven = records_delivery(session.state, host.NAME)
+    proven = records_delivery(session.state, host.NAME) or told[-1]["deliveries"]
     return 0 if row["brief_id"] and not proven else ordinal

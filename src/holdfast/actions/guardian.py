@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.actions.save import save
+from holdfast.actions.save import prune, save
 from holdfast.state import guard as rules
 from holdfast.state.richness import richness
 from holdfast.state.wording import one_line
@@ -27,7 +27,7 @@ def watch(store: Store, session: Session, chosen: Settings, now: float) -> str:
     remaining = 100 - rules.percent_of(usage)
     names = rules.due(guard, usage["context"], remaining, chosen) if usage["context"] else []
     names += rules.growth_due(guard, usage, chosen)
-    save_for(store, session, guard, names, now)
+    save_for(store, session, guard, names, chosen, now)
     why = rules.suggestion(guard, state, chosen)
     guard["growth"], guard["limit"] = usage["growth"], rules.limit(state)
     if guard != before:
@@ -38,11 +38,17 @@ def watch(store: Store, session: Session, chosen: Settings, now: float) -> str:
 
 
 def save_for(
-    store: Store, session: Session, guard: dict[str, object], names: list[str], now: float
+    store: Store,
+    session: Session,
+    guard: dict[str, object],
+    names: list[str],
+    chosen: Settings,
+    now: float,
 ) -> None:
     """One snapshot for all thresholds that were passed at once; a state that knows nothing none."""
     if names and richness(session.state):
         save(store, session, f"threshold: {names[0]}", now)
+        prune(store, session.id, chosen)
     saved = guard.get("saved")
     guard["saved"] = [*(saved if isinstance(saved, list) else []), *names]
 
@@ -57,7 +63,7 @@ def at_gauge(
     before = store.mark(session.id, rules.MARK)
     guard = dict(rules.renewed(before, len(session.state["compactions"])))
     names = rules.due(guard, tokens, remaining, chosen)
-    save_for(store, session, guard, names, now)
+    save_for(store, session, guard, names, chosen, now)
     store.set_mark(session.id, rules.MARK, guard)
     store.commit()
     return now if names and richness(session.state) else 0.0

@@ -6,7 +6,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -80,25 +80,16 @@ def plan_install(path: str, version: str, home: str, asked: Options | None = Non
     plan = Change(path=path, before=before, after=before, events=tuple(wanted))
     if _is_done(settings, present, wanted, options):
         return plan
-    clean, folders = before, tuple(settings_file.missing_folders(path))
-    if present or statusline_settings.is_ours(settings):
-        # Entries of an earlier install go first, so that they are never doubled.
-        without = plan_uninstall(path, home)
-        clean, folders = without.after, without.folders
-    containers = hook_settings.containers(hook_settings.parse(clean or "", path))
-    after, splices = hook_settings.add(clean or "", wanted)
-    if options.statusline:
-        after, more = statusline_settings.add(after, statusline_command())
-        splices += more
-    hook_settings.parse(after, path)
-    return replace(
-        plan,
-        after=after,
-        clean=clean,
-        splices=tuple(splices),
-        containers=tuple(containers),
-        folders=folders,
-    )
+
+    def added(text: str) -> tuple[str, list[Splice]]:
+        after, splices = hook_settings.add(text, wanted)
+        if options.statusline:
+            after, more = statusline_settings.add(after, statusline_command())
+            splices += more
+        return after, splices
+
+    again = bool(present) or statusline_settings.is_ours(settings)
+    return with_entries(plan, home, hook_settings, added, again=again)
 
 
 def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]]) -> Options:
@@ -109,9 +100,9 @@ def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]
     )
 
 
-def entries(version: str, options: Options, origin: str = "") -> dict[str, dict[str, Any]]:
+def entries(version: str, options: Options) -> dict[str, dict[str, Any]]:
     """What is registered for each event."""
-    command = hook_command("hook", json.dumps(origin)) if origin else hook_command()
+    command = hook_command()
     entries = {
         event: hook_settings.entry(command, None if event == "SessionEnd" else TIMEOUT)
         for event in claude_code.events_for(numbers(version))
@@ -172,9 +163,37 @@ class Shape(Protocol):
 
     def parse(self, text: str, path: str) -> dict[str, Any]: ...
 
+    def containers(self, settings: dict[str, Any]) -> list[str]: ...
+
     def registered(self, settings: dict[str, Any]) -> dict[str, Any]: ...
 
     def take_out(self, text: str, keep: Collection[str] = ()) -> str: ...
+
+
+def with_entries(
+    plan: Change,
+    home: str,
+    shape: Shape,
+    added: Callable[[str], tuple[str, list[Splice]]],
+    *,
+    again: bool,
+) -> Change:
+    """The plan with our entries in it; those of an earlier install go first, never doubled."""
+    clean, folders = plan.before, tuple(settings_file.missing_folders(plan.path))
+    if again:
+        without = plan_uninstall(plan.path, home, shape)
+        clean, folders = without.after, without.folders
+    containers = shape.containers(shape.parse(clean or "", plan.path))
+    after, splices = added(clean or "")
+    shape.parse(after, plan.path)
+    return replace(
+        plan,
+        after=after,
+        clean=clean,
+        splices=tuple(splices),
+        containers=tuple(containers),
+        folders=folders,
+    )
 
 
 def plan_uninstall(path: str, home: str, shape: Shape = hook_settings) -> Change:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from dataclasses import replace
 
 from holdfast.actions import settings_file
-from holdfast.actions.install import Change, plan_uninstall
+from holdfast.actions.install import Change, with_entries
 from holdfast.errors import HoldfastError
 from holdfast.hosts import mcp_settings
+from holdfast.hosts.json_text import Splice
 
 
 class ExtraMissing(HoldfastError):
@@ -28,18 +28,8 @@ def plan_install(path: str, home: str) -> Change:
     plan = Change(path=path, before=before, after=before, events=(mcp_settings.NAME,))
     if present == {mcp_settings.NAME: server}:
         return plan
-    clean, folders = before, tuple(settings_file.missing_folders(path))
-    if present:
-        without = plan_uninstall(path, home, mcp_settings)
-        clean, folders = without.after, without.folders
-    containers = mcp_settings.containers(mcp_settings.parse(clean or "", path))
-    after, splices = mcp_settings.add(clean or "", server)
-    mcp_settings.parse(after, path)
-    return replace(
-        plan,
-        after=after,
-        clean=clean,
-        splices=tuple(splices),
-        containers=tuple(containers),
-        folders=folders,
-    )
+
+    def added(text: str) -> tuple[str, list[Splice]]:
+        return mcp_settings.add(text, server)
+
+    return with_entries(plan, home, mcp_settings, added, again=bool(present))

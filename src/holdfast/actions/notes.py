@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import time
+import zlib
 
 from holdfast.errors import HoldfastError
 from holdfast.redact import redact
@@ -79,11 +80,25 @@ def note(
 def said_by_people(store: Store, session: str, project: str) -> list[str]:
     """What stands in the notes that Holdfast did not write, and what was noted by command."""
     mark = store.mark(session, MARK)
-    noted = [f"{one['kind']}: {one['text']}" for one in mark.get("said", [])]
+    noted = [
+        one["text"] if one["kind"] == "note" else f"{one['kind']}: {one['text']}"
+        for one in mark.get("said", [])
+    ]
     old, _ = _read(path_of(project, session))
     ours = {f"- {one['text']}" for one in mark.get("said", [])}
     ours |= {f"- **{one['kind']}:** {one['text']}" for one in mark.get("said", [])}
     return [*noted, *map(redact, by_people(old or "", mark.get("block", []), ours))]
+
+
+def noticed(store: Store, session: str, project: str) -> list[str]:
+    """What people noted since this was last asked; from now on it counts as known."""
+    mark = store.mark(session, MARK)
+    noted = said_by_people(store, session, project)
+    sums = [zlib.crc32(text.encode("utf-8", "surrogateescape")) for text in noted]
+    known = mark.get("known", [])
+    if sums != known:
+        store.set_mark(session, MARK, {**mark, "known": sums})
+    return [text for text, number in zip(noted, sums, strict=True) if number not in known]
 
 
 def _prepare(project: str, path: str) -> None:

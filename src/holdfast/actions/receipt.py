@@ -9,7 +9,7 @@ from holdfast import hosts
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.hosts.call import HookCall
-    from holdfast.state.model import Compaction, State
+    from holdfast.state.model import Compaction, Delivery, State
     from holdfast.store.base import CompactionRow, Store
 
 
@@ -17,7 +17,8 @@ def note_receipts(store: Store, call: HookCall, state: State) -> None:
     """Did the briefs of the last compactions arrive, whole, once?"""
     for row in store.compactions(call.session)[-2:]:
         told = state["compactions"][row["ordinal"] - 1 : row["ordinal"]]
-        if not row["brief_id"] or not told:
+        # A brief that is kept in short can no longer be compared; it was, when it came.
+        if not row["brief"] or not told:
             continue
         receipt, line = receipt_of(row, told[0], state, call.host)
         if (receipt, line) != (row["receipt"], row["receipt_line"]):
@@ -28,16 +29,28 @@ def receipt_of(
     row: CompactionRow, told: Compaction, state: State, host_name: str
 ) -> tuple[str, int | None]:
     """whole, cut, twice, never, unproven (the client does not write it down) or pending."""
-    arrived = [there for there in told["deliveries"] if there["id"] == row["brief_id"]]
-    if len(arrived) > 1:
-        return "twice", arrived[-1]["line"]
+    shown = deliveries(told, state, host_name)
+    arrived = [there for there in shown if there["id"] == row["brief_id"]]
     if arrived:
-        sent = (row["brief"] or "").strip()
-        whole = zlib.crc32(sent.encode("utf-8", "replace")) == arrived[0]["checksum"]
-        return ("whole" if whole else "cut"), arrived[0]["line"]
+        sent = zlib.crc32((row["brief"] or "").strip().encode("utf-8", "replace"))
+        whole = [there for there in arrived if there["checksum"] == sent]
+        # One that was cut and sent once more arrived whole.
+        best = whole or arrived
+        return ("cut" if not whole else "twice" if len(whole) > 1 else "whole"), best[-1]["line"]
     if state["usage"]["line"] > max(row["brief_line"] or 0, told["line"]):
-        return ("never" if records_delivery(state, host_name) else "unproven"), None
+        proven = records_delivery(state, host_name) or told["deliveries"]
+        return ("never" if proven else "unproven"), None
     return "pending", None
+
+
+def deliveries(told: Compaction, state: State, host_name: str) -> list[Delivery]:
+    """What of ours the model was shown after this compaction; to be written down is not enough."""
+    host, version = hosts.named(host_name), client_version(state)
+    if told["trigger"] != "manual" or host is None or version is None:
+        return told["deliveries"]
+    if version >= host.MANUAL_BRIEF_SINCE:
+        return told["deliveries"]
+    return [there for there in told["deliveries"] if there["hook"] == "UserPromptSubmit"]
 
 
 def records_delivery(state: State, host_name: str) -> bool:

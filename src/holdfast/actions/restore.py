@@ -8,6 +8,7 @@ import sys
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.name_index import names_before
 from holdfast.brief.render import build
+from holdfast.brief.roles import SESSION
 from holdfast.state.richness import richness
 
 TYPE_CHECKING = False
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.actions.catch_up import Session
+    from holdfast.brief.template import Template
     from holdfast.hosts.base import Host
     from holdfast.settings import Settings
     from holdfast.state.model import State
@@ -42,27 +44,33 @@ def restore(
     transcript: str = "",
     commands: Sequence[tuple[str, str, str]] = (),
     notes: Sequence[str] = (),
+    template: Template = SESSION,
 ) -> str:
-    """The brief for this compaction, recorded before it is sent; empty if nothing is known."""
+    """The brief for this compaction, recorded before it is sent; empty if nothing is known.
+
+    With no compaction (0) it is not recorded, because there is nothing to prove.
+    """
     state = best_state(store, session)
     if not richness(state):
         return ""
     row = store.compaction(session.id, ordinal)
-    if row is None:
+    if row is None and ordinal:
         store.open_compaction(session.id, ordinal, trigger=None, snapshot=None, now=now)
     brief = build(
-        state,
+        _as_of(state, ordinal),
         index=names_before(store, session.id, transcript, _before(state, ordinal)),
         commands=commands,
         notes=notes,
+        template=template,
         tokens=settings.brief_tokens,
         characters=host.CHARACTERS,
         summary=row["summary"] if row else None,
         recall=recall,
         session=session.id,
         scale=scale_of(settings.home, state["usage"]["model"]),
+        compacted=bool(ordinal),
     )
-    if brief.text:
+    if brief.text and ordinal:
         store.note_brief(
             session.id,
             ordinal,
@@ -77,8 +85,14 @@ def restore(
 
 def _before(state: State, ordinal: int) -> int:
     """The line at which this compaction begins, if the log has it already."""
+    known = state["compactions"][ordinal - 1 : ordinal] if ordinal else []
+    return known[0]["line"] if known else state["lines"]
+
+
+def _as_of(state: State, ordinal: int) -> State:
+    """The state without this compaction, or the last one: a brief must not count it twice."""
     known = state["compactions"]
-    return known[ordinal - 1]["line"] if ordinal <= len(known) else state["lines"]
+    return {**state, "compactions": known[: ordinal - 1 if ordinal else -1]}
 
 
 def recall_command() -> str:

@@ -20,7 +20,7 @@ QUOTES = (400, 240, 120, 80)
 PREVIEW = 700
 # About how much of a request's line is not its words.
 LABEL = 30
-HOW_TO_READ = "From its log: “…” is verbatim, (L12) is line 12."
+HOW_TO_READ = "“…” is verbatim, (L12) is line 12."
 
 
 def title(name: str, ident: str) -> str:
@@ -28,13 +28,13 @@ def title(name: str, ident: str) -> str:
 
 
 def fitting(
-    state: State, name: str, recall: str, room: Room, *, beside_summary: bool
+    state: State, name: str, recall: str, room: Room, *, compacted: bool
 ) -> tuple[str, str]:
     """The fullest opening that leaves room for the rest, and the closing; the room is taken."""
     last = closing(recall, truncated=True)
     alone = room.tokens > PREVIEW
     for quote in QUOTES:
-        first = opening(state, quote, beside_summary=beside_summary, alone=alone)
+        first = opening(state, quote, compacted=compacted, alone=alone)
         if room.cost(first) <= SHARE * room.tokens and room.take(_frame(name, first, last)):
             return first, last
     for first in (HOW_TO_READ, ""):
@@ -47,29 +47,32 @@ def _frame(name: str, first: str, last: str) -> str:
     return "\n".join([title(name, "0" * 8), first, last, ""])
 
 
-def opening(state: State, quote: int, *, beside_summary: bool, alone: bool = True) -> str:
+def how_to_read(state: State, *, compacted: bool) -> str:
+    """Where these lines come from, and which compaction was just made."""
+    when = f"After compaction {len(ended(state)) + 1}, from" if compacted else "From"
+    return f"{when} the session's log: {HOW_TO_READ}"
+
+
+def opening(state: State, quote: int, *, compacted: bool, alone: bool = True) -> str:
     """Works alone: a host that shows only a preview shows this.
 
     A brief that fits into a preview as a whole need not say things twice.
     """
-    count = len(ended(state))
-    told = [HOW_TO_READ]
-    if not beside_summary or count:
-        times = f"{count + 1}×" if count else "once"
-        told.insert(0, f"Compacted {times}.")
+    told = [how_to_read(state, compacted=compacted)]
     if state["requests"]:
         last = state["requests"][-1]
         told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")
     if not alone:
         return " ".join(told)
+    first: list[str] = []
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
     if running:
         item = running[-1]
-        told.append(f"In progress: {short(item['text'], 100)} {ref(item['told'], item['line'])}.")
+        first.append(f"in progress: {short(item['text'], 100)} {ref(item['told'], item['line'])}")
     failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
     if failing:
-        told.append(f"Failing: `{short(failing[-1]['command'], 60)}` {ref(failing[-1]['call'])}.")
-    return " ".join(told)
+        first.append(f"failing: `{short(failing[-1]['command'], 60)}` {ref(failing[-1]['call'])}")
+    return " ".join([*told, f"Check first, {'; '.join(first)}."] if first else told)
 
 
 def unsaid(opening: str, item: Item, state: State) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 
-from holdfast.brief import frame, names, roles, words
+from holdfast.brief import disagreement, frame, names, roles, words
 from holdfast.brief.fill import fill
 from holdfast.brief.gap import Summary
 from holdfast.brief.items import items
@@ -73,6 +73,7 @@ def build(
     recall: str = "holdfast recall",
     session: str = "",
     scale: float = 1.0,
+    compacted: bool = True,
 ) -> Brief:
     """The best brief of this state that stays within `tokens` and `characters`.
 
@@ -81,16 +82,16 @@ def build(
     `scale` what logs have shown of the model: tokens counted for each that is estimated.
     """
     estimator = Estimator.for_model(state["usage"]["model"], scale)
-    everything = _of_template(
-        template, [*items(state), *words.in_force(state, commands), *words.noted(notes)]
-    )
     told = Summary(summary) if summary else None
+    otherwise = disagreement.disagreements(state, notes, told) if told else ()
+    everything = _of_template(
+        template,
+        [*otherwise, *items(state), *words.in_force(state, commands), *words.noted(notes)],
+    )
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
-    opening, closing = frame.fitting(
-        state, template.title, recall, room, beside_summary=told is not None
-    )
+    opening, closing = frame.fitting(state, template.title, recall, room, compacted=compacted)
     if not closing:
         # Not even a pointer to where everything can be looked up has room.
         return Brief("", "", shown=[], left_out=everything, said=[], estimator=estimator)

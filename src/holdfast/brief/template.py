@@ -14,6 +14,7 @@ from holdfast.errors import BadTemplate
 
 # Every part of the state that a brief can show, with the heading that it has by default.
 SECTIONS = {
+    "disagree": "Where the summary says otherwise; trust these lines",
     "asked": "Asked",
     "rules": "Rules of the user",
     "force": "Slash commands in force",
@@ -33,7 +34,7 @@ SECTIONS = {
 }
 TITLE = "Where this session stands"
 # Whatever a project's template leaves out, these stand: what was asked, and what binds.
-ALWAYS = ("asked", "rules", "force", "notes")
+ALWAYS = ("disagree", "asked", "rules", "force", "notes")
 LONGEST = 80
 
 

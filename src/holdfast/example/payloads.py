@@ -52,6 +52,10 @@ def _own_fields(event: str, session: Session, transcript: str, text: str, source
             return {"source": source, **({"model": MODEL} if source == "compact" else {})}
         case "UserPromptSubmit":
             return {"prompt": text}
+        case "UserPromptExpansion":
+            name, _, rest = text.lstrip("/").partition(" ")
+            told = {"expansion_type": "slash_command", "command_name": name, "command_args": rest}
+            return {**told, "command_source": "projectSettings", "prompt": text}
         case "Stop":
             said = {"stop_hook_active": False, "last_assistant_message": text}
             return {**said, **NOTHING_RUNNING}

@@ -17,6 +17,9 @@ class Host(Protocol):
     RECORDS_DELIVERY_SINCE: tuple[int, ...]
     """The first client version whose transcript shows what hooks injected."""
 
+    MANUAL_BRIEF_SINCE: tuple[int, ...]
+    """The first client version that shows the model what a hook says after a manual compaction."""
+
     NAMES_SUB_AGENTS_SINCE: tuple[int, ...]
     """The first client version that says which compactions are a sub-agent's."""
 

@@ -7,8 +7,8 @@ class HookCall:
     """What a host told us. Missing fields are empty, never absent."""
 
     __slots__ = (
-        "agent", "cwd", "event", "host", "is_compaction_fork", "session", "source", "summary",
-        "transcript", "trigger",
+        "agent", "agent_type", "command", "cwd", "event", "host", "is_compaction_fork", "session",
+        "source", "summary", "transcript", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -23,6 +23,8 @@ class HookCall:
         trigger: str = "",
         summary: str = "",
         agent: str = "",
+        agent_type: str = "",
+        command: str = "",
         is_compaction_fork: bool = False,
     ) -> None:
         self.host = host
@@ -31,7 +33,11 @@ class HookCall:
         self.transcript = transcript
         self.cwd = cwd
         self.source = source
+        """How a session started, or why it ended."""
         self.trigger = trigger
         self.summary = summary
         self.agent = agent
+        self.agent_type = agent_type
+        self.command = command
+        """The slash command that a person typed, by its name."""
         self.is_compaction_fork = is_compaction_fork

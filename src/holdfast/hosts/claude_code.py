@@ -17,6 +17,8 @@ TITLE = "Claude Code"
 # The client cuts at exactly 10,000 UTF-16 units and then shows a 2 KB preview instead.
 CHARACTERS = 9500
 RECORDS_DELIVERY_SINCE: tuple[int, ...] = (2, 1, 150)
+# 2.0.14 writes it down, and then goes on from the boundary without it.
+MANUAL_BRIEF_SINCE: tuple[int, ...] = (2, 1, 50)
 NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (2, 1, 325)
 
 # One event name that an old client does not know silently disables every hook of the file,
@@ -30,6 +32,7 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("SessionEnd", (0,)),
     ("PostCompact", (2, 1, 197)),
     ("SubagentStart", (2, 1, 197)),
+    ("UserPromptExpansion", (2, 1, 197)),
 )
 # What stands in every command of ours.
 OURS = "holdfast.surfaces.hook"
@@ -61,10 +64,12 @@ def call(payload: dict[str, Any]) -> HookCall:
         session=text("session_id"),
         transcript=text("transcript_path"),
         cwd=text("cwd"),
-        source=text("source"),
+        source=text("source") or text("reason"),
         trigger=text("trigger"),
         summary=text("last_assistant_message") if fork else text("compact_summary"),
         agent="" if fork else text("agent_id"),
+        agent_type=text("agent_type"),
+        command=text("command_name") if text("expansion_type") == "slash_command" else "",
         is_compaction_fork=fork,
     )
 

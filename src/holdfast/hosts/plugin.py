@@ -1,12 +1,28 @@
-"""The files of a Claude Code plugin: the same hooks as an install, and commands to type."""
+"""The files of a Claude Code plugin: the same hooks as an install, and commands to type.
+
+A plugin travels, so nothing in it names a machine's folders: Holdfast is looked for on the PATH.
+"""
 
 from __future__ import annotations
 
 import json
+import shlex
+from collections.abc import Iterable
 from typing import Any
+
+from holdfast.hosts.hook_settings import entry
 
 NAME = "holdfast"
 MARKETPLACE = "holdfast-local"
+PROGRAM = "holdfast"
+# The program by its name, else a Python that has the package; each only from an absolute folder of
+# the PATH, because with "." in it the project itself could bring one. `-I` keeps the project off
+# Python's path, and `exit 0` is the last word: with 2 the host would be blocked.
+FIND = """\
+h=$(command -v holdfast); p=$(command -v python3); case "$h" in /*) "$h" hook plugin;; \
+*) case "$p" in /*) "$p" -I -c {code} 2>/dev/null;; *) false;; esac{otherwise};; esac; exit 0"""
+CODE = 'from holdfast.surfaces.hook import main; main("plugin")'
+ABSENT = {"systemMessage": "The Holdfast plugin does nothing yet: pip install holdfast"}
 ABOUT = "Keeps a coding agent's working state through context compaction."
 
 # name -> (what the client lists, what follows it in the list, the prompt)
@@ -56,8 +72,22 @@ holds, write it down: `{program} note "…" --decision`.
 """
 
 
-def files(version: str, program: str, hooks: dict[str, dict[str, Any]]) -> dict[str, str]:
-    """Every file of the plugin by its path. `program` starts our command line in a shell."""
+def hook_command(event: str) -> str:
+    """A shell's way to Holdfast. Where there is none, a session begins with a word about it."""
+    tell = f" || echo {shlex.quote(json.dumps(ABSENT))}" if event == "SessionStart" else ""
+    return FIND.format(code=shlex.quote(CODE), otherwise=tell)
+
+
+def hooks(events: Iterable[str], timeout: int) -> dict[str, dict[str, Any]]:
+    """The host ends SessionEnd by itself; everything else has our limit."""
+    return {
+        event: entry(hook_command(event), None if event == "SessionEnd" else timeout)
+        for event in events
+    }
+
+
+def files(version: str, hooks: dict[str, dict[str, Any]]) -> dict[str, str]:
+    """Every file of the plugin by its path."""
     about = {"name": NAME, "version": version, "description": ABOUT, "license": "Apache-2.0"}
     author = {"name": "The Holdfast project"}
     listed = [{"name": NAME, "source": "./", "description": ABOUT}]
@@ -66,20 +96,20 @@ def files(version: str, program: str, hooks: dict[str, dict[str, Any]]) -> dict[
         ".claude-plugin/plugin.json": _json({**about, "author": author}),
         ".claude-plugin/marketplace.json": _json(market),
         "hooks/hooks.json": _json({"hooks": {event: [entry] for event, entry in hooks.items()}}),
-        "skills/recall/SKILL.md": SKILL.replace("{program}", program),
+        "skills/recall/SKILL.md": SKILL.replace("{program}", PROGRAM),
     }
     for name in COMMANDS:
-        made[f"commands/{name}.md"] = _command(name, program)
+        made[f"commands/{name}.md"] = _command(name)
     return made
 
 
-def _command(name: str, program: str) -> str:
+def _command(name: str) -> str:
     about, hint, prompt = COMMANDS[name]
     front = [f"description: {about}"]
     if hint:
         front.append(f"argument-hint: {json.dumps(hint)}")
-    front.append(f"allowed-tools: Bash({program}:*)")
-    return "\n".join(["---", *front, "---", prompt.replace("{program}", program), ""])
+    front.append(f"allowed-tools: Bash({PROGRAM}:*)")
+    return "\n".join(["---", *front, "---", prompt.replace("{program}", PROGRAM), ""])
 
 
 def _json(value: Any) -> str:

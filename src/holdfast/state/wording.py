@@ -105,6 +105,18 @@ def _in_order(text: str) -> list[str]:
     return data.decode("utf-8", "surrogatepass").split()
 
 
+_LITTLE = frozenset((
+    "a", "an", "the", "to", "of", "in", "on", "at", "for", "from", "into", "and", "or", "with",
+    "by", "as", "is", "are", "was", "be", "it", "its", "this", "that", "we", "i", "you", "so",
+    "then", "also", "task", "tasks", "step",
+))  # fmt: skip
+
+
+def weighty(text: str) -> frozenset[str]:
+    """The words of a text that tell what it is about."""
+    return frozenset(words(text).split()) - _LITTLE
+
+
 class Heard:
     """A text, prepared for many questions about its words."""
 

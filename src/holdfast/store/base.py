@@ -107,6 +107,12 @@ class Store(Protocol):
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None: ...
 
+    def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
+        """Keep so many snapshots at thresholds, and summary and brief of so many compactions.
+
+        The richest snapshot and those that a compaction points to stay, whatever their number.
+        """
+
     def compactions(self, session: str) -> list[CompactionRow]: ...
 
     def compaction(self, session: str, ordinal: int) -> CompactionRow | None: ...

@@ -146,6 +146,10 @@ class SQLiteStore:
         found = self._one("richest_snapshot", (session,))
         return _snapshot(found) if found else None
 
+    def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
+        self._write("prune_snapshots", {"session": session, "most": snapshots})
+        self._write("shorten_compactions", {"session": session, "most": compactions})
+
     # Compactions
 
     def compactions(self, session: str) -> list[CompactionRow]:

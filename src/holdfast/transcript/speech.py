@@ -41,8 +41,12 @@ NOT_A_PERSON = (
     "Unknown slash command: ",
     '{"task_id":',
 )
-# Texts around what hooks and the client itself show to the model.
-INJECTED = ("<session-start-hook>", "<system-reminder>")
+# Texts around what hooks and the client itself show to the model, and the hook that each names.
+INJECTED = {
+    "<session-start-hook>": "SessionStart",
+    "<user-prompt-submit-hook>": "UserPromptSubmit",
+    "<system-reminder>": "",
+}
 # Commands that reach the transcript as they were typed, when typed while the agent was at work.
 TYPED_COMMANDS = ("/compact", "/clear")
 # Where a person refuses a tool call and says why; the client's own words may follow.
@@ -56,7 +60,7 @@ def said(text: str, is_meta: bool = False) -> Event | None:
     text = text[:LONGEST].strip()
     if text.startswith(CONTINUED):
         return event("summary", text=text)
-    if text.startswith(INJECTED):
+    if text.startswith(tuple(INJECTED)):
         return _injected(text)
     if is_meta or not text:
         return None
@@ -88,10 +92,12 @@ def refusal(text: str) -> Event | None:
 
 def _injected(text: str) -> Event:
     """What a hook gave the model, where a client writes the text itself and no attachment."""
-    inner = text.partition(">")[2].rpartition("</")[0].strip()
+    tag, _, rest = text.partition(">")
+    inner = rest.rpartition("</")[0].strip()
     head, found, rest = inner.partition(" hook additional context: ")
-    told = found and " " not in head
-    return event("injected", hook=head if told else "", text=rest if told else inner)
+    if found and " " not in head:
+        return event("injected", hook=head, text=rest)
+    return event("injected", hook=INJECTED.get(f"{tag}>", ""), text=inner)
 
 
 def _command(text: str) -> Event:

@@ -123,7 +123,7 @@ def test_an_installation_in_order_is_told_in_few_words(patient: Patient) -> None
     patient.install()
     assert patient.one("Claude Code").detail.startswith("2.1.325 at ")
     assert patient.one("hooks") == Finding(
-        name="hooks", status="ok", detail=f"{patient.user_file}: 8 events"
+        name="hooks", status="ok", detail=f"{patient.user_file}: 9 events"
     )
     assert {finding.status for finding in patient.look()} <= {"ok", "info"}
 
@@ -154,7 +154,7 @@ def test_hooks_of_this_folder_and_of_another_are_found(patient: Patient) -> None
     patient.install(here)
     patient.install(elsewhere)
     told = [finding.detail for finding in patient.findings("hooks")]
-    assert told == [f"{here}: 8 events", f"{elsewhere}: 8 events"]
+    assert told == [f"{here}: 9 events", f"{elsewhere}: 9 events"]
 
 
 def test_the_users_own_folder_is_looked_at_once(patient: Patient) -> None:
@@ -186,6 +186,10 @@ def test_a_vanished_package_is_a_failure(patient: Patient, monkeypatch: pytest.M
 def test_a_plugin_that_is_enabled_is_an_installation(patient: Patient) -> None:
     patient.user_file.parent.mkdir(parents=True, exist_ok=True)
     patient.user_file.write_text('{"enabledPlugins": {"holdfast@holdfast-local": true}}')
+    assert patient.one("hooks").status == "warn"
+    assert "`holdfast` is not on this PATH" in patient.one("hooks").detail
+    patient.client("2.1.325")
+    shutil.copy(patient.root / "bin" / "claude", patient.root / "bin" / "holdfast")
     assert (patient.one("hooks").status, patient.one("hooks").detail) == ("ok", "by the plugin")
     patient.user_file.write_text('{"enabledPlugins": {"holdfast@holdfast-local": false}}')
     assert patient.one("hooks").status == "warn"
@@ -196,7 +200,8 @@ def test_missing_events_are_a_warning(patient: Patient) -> None:
     patient.install(version="2.1.50")
     finding = patient.one("hooks")
     assert (finding.status, finding.hint) == ("warn", "run `holdfast install` again")
-    assert finding.detail.endswith(": missing PostCompact, SubagentStart for this client")
+    missing = "PostCompact, SubagentStart, UserPromptExpansion"
+    assert finding.detail.endswith(f": missing {missing} for this client")
 
 
 def test_an_event_of_ours_that_an_old_client_does_not_know_is_a_failure(patient: Patient) -> None:

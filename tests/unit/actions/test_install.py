@@ -127,9 +127,9 @@ def test_bytes_that_are_not_utf_8_come_back(place: Place) -> None:
 @pytest.mark.parametrize("version", ["", "2.0.14", "2.1.50", "2.1.197", "2.1.325"])
 def test_the_events_are_those_that_the_client_knows(place: Place, version: str) -> None:
     place.install(version)
-    newer = ["PostCompact", "SubagentStart"] if version in ("2.1.197", "2.1.325") else []
+    newer = ["PostCompact", "SubagentStart", "UserPromptExpansion"]
     old = ["SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd"]
-    assert list(place.settings()["hooks"]) == [*old, *newer]
+    assert list(place.settings()["hooks"]) == old + newer * (version in ("2.1.197", "2.1.325"))
 
 
 def test_every_event_runs_the_same_command_within_a_time_limit(place: Place) -> None:

@@ -38,7 +38,7 @@ def test_an_old_or_unknown_client_gets_only_events_that_every_client_knows(
 @pytest.mark.parametrize("version", [(2, 1, 197), (2, 1, 325), (2, 2, 0), (3, 0, 0)])
 def test_a_newer_client_gets_newer_events_too(version: tuple[int, ...]) -> None:
     newer = set(claude_code.events_for(version)) - KNOWN_TO_EVERY_VERSION
-    assert newer == {"PostCompact", "SubagentStart"}
+    assert newer == {"PostCompact", "SubagentStart", "UserPromptExpansion"}
 
 
 def test_an_event_is_never_taken_away_from_a_newer_client() -> None:

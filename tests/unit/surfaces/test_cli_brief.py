@@ -265,3 +265,17 @@ def test_a_log_that_was_lost_is_restored_from_what_was_saved(
         assert "Never touch anything under migrations/" in seasoned.run("brief").out
     finally:
         moved.rename(rehearsal.transcript)
+
+
+def test_what_would_be_restored_has_notes_and_active_commands_too(seasoned: Terminal) -> None:
+    project = Path(seasoned.run("status", "--json").json["sessions"][0]["project"])
+    command = project / ".claude" / "commands" / "review.md"
+    command.parent.mkdir(parents=True, exist_ok=True)
+    command.write_text("Never approve your own change.\n")
+    seasoned.run("command", "start", "review")
+    seasoned.run("note", "The bank allows five attempts.", "--decision")
+    text = seasoned.run("brief").out
+    assert "Never approve your own change." in text
+    assert "“decision: The bank allows five attempts.” (notes.md)" in text
+    seasoned.run("command", "stop", "review")
+    assert "Never approve your own change." not in seasoned.run("brief").out

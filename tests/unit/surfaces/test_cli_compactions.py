@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from holdfast.actions import compaction_log
 from holdfast.actions.rehearse import Rehearsal
+from holdfast.store.sqlite import SQLiteStore
 from tests.unit.surfaces.conftest import Terminal
 
 
@@ -104,3 +106,27 @@ def test_two_snapshots_are_compared(seasoned: Terminal) -> None:
     assert (same.code, same.out) == (0, "")
     assert "Nothing is different" in same.err
     assert seasoned.run("diff", first, "nothing").code == 1
+
+
+def test_an_old_compaction_is_told_in_short(seasoned: Terminal) -> None:
+    with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
+        (session,) = store.sessions(None)
+        store.open_compaction(session["id"], 2, trigger="auto", snapshot=None, now=1.0)
+        store.prune(session["id"], snapshots=1, compactions=1)
+    shown = seasoned.run("compactions", "show", "1")
+    assert "## The brief (it arrived: whole)\n\nkept in short" in shown.out
+
+
+def test_how_many_are_listed_is_a_setting(seasoned: Terminal) -> None:
+    with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
+        (session,) = store.sessions(None)
+        store.open_compaction(session["id"], 2, trigger="auto", snapshot=None, now=1.0)
+        store.note_brief(
+            session["id"], 2, brief_id="0badcafe", brief="b", line=1, delivered_by="x", now=2.0
+        )
+    seasoned.set(HOLDFAST_KEEP_COMPACTIONS=1)
+    told = seasoned.run("compactions", "--json").json
+    assert [one["ordinal"] for one in told["compactions"]] == [2]
+    assert told["older"]["count"] == 1
+    told = seasoned.run("compactions", "--json", "--last", "5").json
+    assert ([one["ordinal"] for one in told["compactions"]], told["older"]) == ([1, 2], None)

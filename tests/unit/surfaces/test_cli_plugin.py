@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import holdfast
 from holdfast.brief.front_matter import parse
-from holdfast.hosts import claude_code
+from holdfast.hosts import claude_code, plugin
 from tests.unit.surfaces.conftest import Terminal
 
 
@@ -27,7 +30,7 @@ def test_a_plugin_has_hooks_commands_and_a_skill(terminal: Terminal) -> None:
     for file in (*folder.glob("commands/*.md"), folder / "skills" / "recall" / "SKILL.md"):
         front, body = parse(file.read_text())
         assert front["description"]
-        assert " -m holdfast " in body
+        assert "`holdfast " in body
         assert "{program}" not in body
 
 
@@ -51,3 +54,75 @@ def test_building_again_changes_nothing_and_a_strange_folder_is_left_alone(
     done = terminal.run("plugin", "build", "mine")
     assert done.code == 1
     assert "not empty" in done.err
+
+
+def test_nothing_in_it_names_this_machine(terminal: Terminal) -> None:
+    """It can be given to others, who have another Python in another place."""
+    terminal.run("plugin", "build", "out", "--client", "2.1.325")
+    files = [path for path in (terminal.project / "out").rglob("*") if path.is_file()]
+    ours = (sys.prefix, sys.base_prefix, str(Path(holdfast.__file__).parent), str(Path.home()))
+    assert [(path, one) for path in files for one in ours if one in path.read_text()] == []
+
+
+def test_it_is_built_for_the_client_that_is_named(terminal: Terminal) -> None:
+    terminal.run("plugin", "build", "out", "--client", "2.1.50")
+    hooks = json.loads((terminal.project / "out" / "hooks" / "hooks.json").read_text())["hooks"]
+    assert list(hooks) == claude_code.events_for((2, 1, 50))
+    done = terminal.run("plugin", "build", "out", "--client", "new")
+    assert (done.code, "new is no version" in done.err) == (1, True)
+
+
+# The command in hooks.json
+
+
+def fire(path: str, event: str = "SessionStart", cwd: Path | None = None) -> tuple[int, str]:
+    """The plugin's hook, in a shell with this PATH."""
+    done = subprocess.run(
+        ["/bin/sh", "-c", plugin.hook_command(event)], input=b'{"a": 1}', capture_output=True,
+        env={"PATH": path}, cwd=cwd, check=False,
+    )  # fmt: skip
+    return done.returncode, done.stdout.decode()
+
+
+def a_program(folder: Path, name: str, text: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    file = folder / name
+    file.write_text(f"#!/bin/sh\n{text}\n")
+    file.chmod(0o755)
+    return folder
+
+
+def test_the_hook_runs_the_program_on_the_path_with_the_payload(tmp_path: Path) -> None:
+    folder = a_program(tmp_path / "bin", "holdfast", 'echo "$@"; read line; echo "$line"')
+    assert fire(str(folder)) == (0, 'hook plugin\n{"a": 1}\n')
+
+
+@pytest.mark.parametrize("code", [1, 2, 127])
+def test_the_hook_never_blocks_the_host(tmp_path: Path, code: int) -> None:
+    assert fire(str(a_program(tmp_path / "bin", "holdfast", f"exit {code}"))) == (0, "")
+    other = a_program(tmp_path / "other", "python3", f"exit {code}")
+    assert fire(str(other), "Stop") == (0, "")
+
+
+def test_without_the_program_a_python_that_has_the_package_is_used(tmp_path: Path) -> None:
+    folder = a_program(tmp_path / "bin", "python3", 'echo "$1 $2: $3"')
+    assert fire(str(folder)) == (0, f"-I -c: {plugin.CODE}\n")
+
+
+@pytest.mark.parametrize("python", [True, False])
+def test_where_there_is_none_the_person_is_told_when_a_session_begins(
+    tmp_path: Path, python: bool
+) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    if python:
+        a_program(folder, "python3", "exit 1")
+    code, out = fire(str(folder))
+    assert (code, json.loads(out)) == (0, plugin.ABSENT)
+    assert fire(str(folder), "PreCompact") == (0, "")
+
+
+@pytest.mark.parametrize("name", ["holdfast", "python3"])
+def test_a_program_that_the_project_itself_brings_is_not_run(tmp_path: Path, name: str) -> None:
+    project = a_program(tmp_path / "project", name, "echo harm")
+    assert fire(".", "Stop", project) == (0, "")

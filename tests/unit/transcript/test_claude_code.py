@@ -123,7 +123,16 @@ def test_what_the_client_writes_in_the_users_name_is_nobodys_words(words: str) -
 @pytest.mark.parametrize(
     ("words", "hook", "shown"),
     [
-        ("<session-start-hook># A brief\n\nLine.</session-start-hook>", "", "# A brief\n\nLine."),
+        (
+            "<session-start-hook># A brief\n\nLine.</session-start-hook>",
+            "SessionStart",
+            "# A brief\n\nLine.",
+        ),
+        (
+            "<user-prompt-submit-hook># A brief</user-prompt-submit-hook>",
+            "UserPromptSubmit",
+            "# A brief",
+        ),
         (
             "<system-reminder>\nSessionStart hook additional context: # A\nB\n</system-reminder>",
             "SessionStart",

@@ -25,10 +25,10 @@ BUILT_IN = frozenset((
 def typed(event: Event) -> str:
     """A command as the user typed it; the host's own are no request."""
     name = event["name"].lstrip("/")
-    return "" if _is_built_in(name) else f"/{name} {event.get('text', '')}".strip()
+    return "" if is_built_in(name) else f"/{name} {event.get('text', '')}".strip()
 
 
-def _is_built_in(name: str) -> bool:
+def is_built_in(name: str) -> bool:
     """The host's own, and ours: they look things up and leave no rules behind."""
     return name in BUILT_IN or name.startswith("holdfast:")
 
@@ -42,7 +42,7 @@ def apply(state: State, event: Event) -> None:
         given, line = plain(event["input"].get("args")), event.get("call_line") or line
     else:
         return
-    if _is_built_in(name):
+    if is_built_in(name):
         return
     name = keep(one_line(name, 100), 100)
     others = [command for command in state["commands"] if command["name"] != name]

@@ -43,6 +43,24 @@ SELECT * FROM snapshots WHERE session = ? ORDER BY created_at DESC, id LIMIT ?;
 -- name: richest_snapshot
 SELECT * FROM snapshots WHERE session = ? ORDER BY richness DESC, created_at DESC LIMIT 1;
 
+-- name: prune_snapshots
+DELETE FROM snapshots
+WHERE session = :session AND reason LIKE 'threshold%'
+    AND id NOT IN (
+        SELECT id FROM snapshots WHERE session = :session AND reason LIKE 'threshold%'
+        ORDER BY created_at DESC, id LIMIT :most
+    )
+    AND id NOT IN (
+        SELECT id FROM snapshots WHERE session = :session
+        ORDER BY richness DESC, created_at DESC LIMIT 1
+    )
+    AND id NOT IN (SELECT snapshot FROM compactions WHERE snapshot IS NOT NULL);
+
+-- name: shorten_compactions
+UPDATE compactions SET summary = NULL, brief = NULL
+WHERE session = :session AND (summary IS NOT NULL OR brief IS NOT NULL)
+    AND ordinal <= (SELECT max(ordinal) FROM compactions WHERE session = :session) - :most;
+
 -- name: compaction
 SELECT * FROM compactions WHERE session = ? AND ordinal = ?;
 

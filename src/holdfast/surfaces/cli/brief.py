@@ -8,6 +8,7 @@ import sys
 from typing import Any
 
 from holdfast import settings
+from holdfast.actions.beside_log import beside_log
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.name_index import update_names
 from holdfast.actions.project import project_of
@@ -48,10 +49,12 @@ def run(args: argparse.Namespace) -> int:
     chosen = settings.load(os.environ, here())
     budget = args.max_tokens or chosen.brief_tokens
     template = _template(args)
-    session, state, index = _source(args)
+    session, state, index, (commands, notes) = _source(args)
     brief = build(
         state,
         index=index,
+        commands=commands,
+        notes=notes,
         tokens=budget,
         characters=claude_code.CHARACTERS,
         summary=_summary(args.summary),
@@ -92,17 +95,19 @@ def _template(args: argparse.Namespace) -> Template:
     return roles.template(args.role or roles.of_agent(args.agent_type, own), own)
 
 
-def _source(args: argparse.Namespace) -> tuple[str, State, Index | None]:
-    """The session's id, if the store knows it, its state and its names."""
+def _source(
+    args: argparse.Namespace,
+) -> tuple[str, State, Index | None, tuple[list[tuple[str, str, str]], list[str]]]:
+    """The session's id, if the store knows it, its state, its names, and what stands beside it."""
     if args.transcript is not None:
-        return "", *state_and_names_of_file(args.transcript, args.until_line)
-    with open_store() as (store, _):
+        return "", *state_and_names_of_file(args.transcript, args.until_line), ([], [])
+    with open_store() as (store, chosen):
         row = chosen_session(store, args)
         state = best_state(store, refresh(store, row))
         store.begin()
         index = update_names(store, row["id"], row["transcript"])
         store.commit()
-        return row["id"], state, index
+        return row["id"], state, index, beside_log(store, row["id"], state, chosen, row["project"])
 
 
 def described(brief: Brief, budget: int) -> dict[str, Any]:

@@ -11,11 +11,13 @@ loss report: what of the state was in neither. Each loss names its transcript li
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+from holdfast import settings
 from holdfast.actions import compaction_log
 from holdfast.actions.compaction_log import Report
 from holdfast.brief.item import Item
@@ -33,18 +35,24 @@ from holdfast.surfaces.cli.output import (
 from holdfast.surfaces.cli.sessions import (
     add_session_argument,
     chosen_session,
+    here,
     open_store,
     refresh,
 )
 
-LAST = 20
+SHORTENED = (
+    "kept in short: of a session's last compactions `keep_compactions` are kept with their texts"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", nargs="?", choices=("show",), help="all about one of them")
     parser.add_argument("number", nargs="?", type=int, metavar="N", help="which, counted from 1")
     parser.add_argument(
-        "--last", type=int, default=LAST, metavar="N", help=f"list so many (default: {LAST})"
+        "--last",
+        type=int,
+        metavar="N",
+        help="list so many (default: the setting keep_compactions)",
     )
     add_session_argument(parser)
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -53,16 +61,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.what and args.number is None:
         raise BadUsage("which compaction?", hint="holdfast compactions show 1")
-    if args.last < 1:
+    if args.last is not None and args.last < 1:
         raise BadUsage("--last is a positive number")
+    last = args.last or settings.load(os.environ, here()).keep_compactions
     with open_store() as (store, _):
         row = chosen_session(store, args)
         state = refresh(store, row).state
         if args.what:
             return _show(Report(store, row, state, args.number), args.json)
         found = compaction_log.entries(store, row, state)
-        shown = [compaction_log.with_snapshot(store, entry) for entry in found[-args.last :]]
-    older = compaction_log.summarised(found[: -args.last])
+        shown = [compaction_log.with_snapshot(store, entry) for entry in found[-last:]]
+    older = compaction_log.summarised(found[:-last])
     if args.json:
         print_json({"session": row["id"], "older": older, "compactions": [*map(_stamped, shown)]})
         return 0
@@ -110,7 +119,8 @@ def _show(report: Report, as_json: bool) -> int:
     known = _counted([item for part in found for item in part]) if found else "nothing was saved"
     _section(f"Compaction {entry['ordinal']} ({entry['trigger'] or 'unknown trigger'})", known)
     _section("The host's summary", report.summary or "not known")
-    _section(f"The brief ({receipt})", report.brief or "–")
+    shortened = entry["brief_id"] and not report.brief
+    _section(f"The brief ({receipt})", report.brief or (SHORTENED if shortened else "–"))
     if found is None:
         say("Without a snapshot from before nothing can be said about losses.")
         return 0

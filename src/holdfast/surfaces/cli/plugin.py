@@ -4,8 +4,8 @@ holdfast plugin build DIR
 claude --plugin-dir DIR
 claude plugin marketplace add DIR && claude plugin install holdfast@holdfast-local
 
-The plugin names this machine's Python, as `holdfast install` does. Having both does no harm: where
-the settings register the hooks, those of the plugin stay silent.
+It looks for `holdfast` on the PATH, so it can be given to others; where that is missing it does
+nothing and says so. Where the settings register the hooks too, those of the plugin stay silent.
 """
 
 from __future__ import annotations
@@ -14,32 +14,39 @@ import argparse
 import json
 import os
 import shlex
-import sys
+import shutil
 
 import holdfast
 from holdfast.actions import settings_file
-from holdfast.actions.client import client
-from holdfast.actions.install import Options, entries
+from holdfast.actions.client import client, numbers
+from holdfast.actions.install import TIMEOUT
 from holdfast.errors import BadUsage
-from holdfast.hosts import plugin
+from holdfast.hosts import claude_code, plugin
 from holdfast.surfaces.cli.output import say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("build",), help="write it")
     parser.add_argument("folder", metavar="DIR", help="a new folder, or an earlier build")
+    parser.add_argument(
+        "--client", metavar="VERSION", help="the oldest client it is for (default: the one here)"
+    )
 
 
 def run(args: argparse.Namespace) -> int:
     folder = os.path.abspath(args.folder)
     _check(folder)
-    _, version = client(os.environ)
-    program = f"{shlex.quote(sys.executable)} -m holdfast"
-    made = plugin.files(holdfast.__version__, program, entries(version, Options(), "plugin"))
+    known = numbers(args.client or client(os.environ)[1])
+    if args.client and known is None:
+        raise BadUsage(f"{args.client} is no version", hint="--client 2.1.325")
+    hooks = plugin.hooks(claude_code.events_for(known), TIMEOUT)
+    made = plugin.files(holdfast.__version__, hooks)
     for name, text in made.items():
         settings_file.write(os.path.join(folder, *name.split("/")), text)
     print(folder)
     say(f"{len(made)} files. Try it with: claude --plugin-dir {shlex.quote(folder)}")
+    if shutil.which(plugin.PROGRAM) is None:
+        say(f"`{plugin.PROGRAM}` is not on this PATH: where the plugin runs it must be.")
     return 0
 
 

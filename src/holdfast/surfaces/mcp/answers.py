@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from holdfast import settings
 from holdfast.actions import refs
+from holdfast.actions.beside_log import beside_log
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
 from holdfast.actions.project import project_of
@@ -102,8 +103,11 @@ def brief(max_tokens: int | None = None) -> str:
     with desk() as opened:
         row = _session(opened)
         current = best_state(opened.store, refresh(opened.store, row))
+        commands, notes = beside_log(opened.store, row["id"], current, chosen, row["project"])
     made = build(
         current,
+        commands=commands,
+        notes=notes,
         tokens=budget,
         characters=claude_code.CHARACTERS,
         recall=recall_command(),

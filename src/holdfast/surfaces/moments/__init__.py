@@ -1,0 +1,96 @@
+"""What a hook does at each moment of a session: a module for each, and here what all of them need.
+
+The hook imports only the module of the moment that it was called at.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast import log
+from holdfast.actions.catch_up import catch_up
+from holdfast.errors import HoldfastError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.actions.catch_up import Session
+    from holdfast.hosts.base import Host
+    from holdfast.hosts.call import HookCall
+    from holdfast.settings import Settings
+    from holdfast.store.base import Store
+
+# At a session's start there is no transcript yet; here there must be one.
+NEED_TRANSCRIPT = ("Stop", "PreCompact")
+# Claude Code writes its transcript every 100 ms; a hook can be quicker than that.
+FLUSH_SECONDS = 0.12
+
+
+def client_process() -> str:
+    """The client that called, where it tells so: conversations in it follow each other."""
+    return os.environ.get("CLAUDE_PID", "")
+
+
+class Job:
+    """What every handler needs."""
+
+    __slots__ = ("call", "host", "index_names", "now", "settings", "stop", "store")
+
+    def __init__(
+        self,
+        store: Store,
+        call: HookCall,
+        host: Host,
+        chosen: Settings,
+        stop: Callable[[], bool],
+    ) -> None:
+        self.store = store
+        self.call = call
+        self.host = host
+        self.settings = chosen
+        self.stop = stop
+        self.now = time.time()
+        self.index_names = False
+        """A compaction is coming: names are indexed while the host summarises."""
+
+    def session(self) -> Session:
+        session = catch_up(self.store, self.call, self.now, self.stop)
+        if session.problem and self.call.event in NEED_TRANSCRIPT:
+            log.note(self.settings.log, f"hook: {self.call.event}: {session.problem}", os.environ)
+        return session
+
+    def settled_session(self) -> Session:
+        """The session once the host has written down what it still held back."""
+        self.store.commit()
+        time.sleep(FLUSH_SECONDS)
+        return self.session()
+
+    def active_rules(self, session: Session, room: int) -> list[tuple[str, str, str]]:
+        """What the session's active commands ask to be kept: name, text, file."""
+        from holdfast.actions.active_commands import active_rules
+
+        return active_rules(
+            session.state, self.store, self.settings, self.call.cwd, room, session.id
+        )
+
+    def project_with_notes(self) -> str:
+        """The project whose folder for notes is there, or nothing."""
+        from holdfast.actions.beside_log import project_with_notes
+
+        return project_with_notes(self.settings, self.call.cwd)
+
+
+def newly_noted(job: Job, session: str) -> list[str]:
+    """What people noted since the agent's last turn."""
+    project = job.project_with_notes()
+    if not project:
+        return []
+    from holdfast.actions.notes import noticed
+
+    try:
+        return noticed(job.store, session, project)
+    except HoldfastError as problem:
+        log.note(job.settings.log, f"notes: {problem}", os.environ)
+        return []

@@ -1,0 +1,65 @@
+"""The host compacts: save before it does, and keep the summary that it makes."""
+
+from __future__ import annotations
+
+from holdfast.actions.compaction import current_ordinal, is_open
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.actions.catch_up import Session
+    from holdfast.surfaces.moments import Job
+
+
+def pre_compact(job: Job) -> str:
+    """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
+    from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
+    from holdfast.actions.save import prune, save
+    from holdfast.surfaces.moments.turn import keep_notes
+
+    session = job.session()
+    keep_notes(job, session)
+    snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
+    job.store.open_compaction(
+        session.id,
+        current_ordinal(job.store, session),
+        trigger=job.call.trigger or None,
+        snapshot=snapshot,
+        now=job.now,
+    )
+    prune(job.store, session.id, job.settings)
+    job.index_names = True
+    if not job.settings.guidance:
+        return ""
+    return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))
+
+
+def sub_agent_stop(job: Job) -> str:
+    session = job.session()
+    if job.call.is_compaction_fork:
+        _note_summary(job, session)
+    return ""
+
+
+def post_compact(job: Job) -> str:
+    _note_summary(job, job.session())
+    return ""
+
+
+def _note_summary(job: Job, session: Session) -> None:
+    """Keep the host's summary with the compaction that waits for one.
+
+    The fork that summarises does not say whose compaction it is, so the first one counts:
+    a sub-agent's never replaces what is there.
+    """
+    rows = job.store.compactions(session.id)
+    if not rows or not job.call.summary:
+        return
+    if rows[-1]["summary"] is None and is_open(session, rows[-1]):
+        job.store.note_summary(session.id, rows[-1]["ordinal"], job.call.summary)
+
+
+HANDLERS = {
+    "PreCompact": pre_compact,
+    "SubagentStop": sub_agent_stop,
+    "PostCompact": post_compact,
+}

@@ -1,0 +1,40 @@
+"""A person has sent a prompt: a brief that has not arrived goes with it; a command is noted."""
+
+from __future__ import annotations
+
+from holdfast.actions.compaction import undelivered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.surfaces.moments import Job
+
+LATE = "Holdfast: the brief of the last compaction had not arrived whole; it goes with this prompt."
+
+
+def user_prompt(job: Job) -> str:
+    """Delivers what has not arrived, once."""
+    session = job.session()
+    if not undelivered(job.store, session, job.host):
+        return ""
+    # Sent a moment ago, it may have arrived and not be written down yet.
+    session = job.settled_session()
+    ordinal = undelivered(job.store, session, job.host)
+    if not ordinal:
+        return ""
+    from holdfast.surfaces.moments.restoring import restored
+
+    return restored(job, session, ordinal, LATE)
+
+
+def expansion(job: Job) -> str:
+    """A slash command was typed: it is active from now on."""
+    session = job.session()
+    if job.call.command:
+        from holdfast.actions.active_commands import typed
+
+        line = session.state["lines"]
+        typed(job.store, session.id, job.call.command, line, job.now, job.settings)
+    return ""
+
+
+HANDLERS = {"UserPromptSubmit": user_prompt, "UserPromptExpansion": expansion}

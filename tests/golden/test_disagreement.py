@@ -1,0 +1,56 @@
+"""Real summaries, and no notes to disagree with: what the log says alone raises no false alarm."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.disagreement import disagreements
+from holdfast.brief.gap import Summary
+from holdfast.brief.open_ends import open_ends
+from holdfast.state.fold import advance, new_state
+from holdfast.transcript.events import decode
+from holdfast.transcript.reader import whole_file
+
+from .test_file_trail import SESSIONS
+
+MARK = b'"isCompactSummary":'
+
+
+def summaries(lines: list[bytes]) -> list[tuple[int, Summary]]:
+    """Each summary with the number of lines before it."""
+    found = []
+    for number, line in enumerate(lines):
+        told = json.loads(line) if MARK in line else {}
+        if told.get("isCompactSummary"):
+            content = told["message"]["content"]
+            parts = [content] if isinstance(content, str) else [one["text"] for one in content]
+            found.append((number, Summary("\n".join(parts))))
+    return found
+
+
+@pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
+@pytest.mark.parametrize("path", SESSIONS or [None], ids=lambda path: path and path.name[:40])
+def test_no_real_summary_is_accused_of_what_it_did_not_say(path: Path, tmp_path: Path) -> None:
+    lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
+    for before, summary in summaries(lines):
+        part = tmp_path / f"{before}.jsonl"
+        part.write_bytes(b"".join(lines[:before]))
+        state = new_state()
+        advance(state, decode(whole_file(str(part))))
+        assert [item.forms[0] for item in disagreements(state, (), summary)] == []
+
+
+@pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
+def test_the_open_tasks_of_real_summaries_are_found() -> None:
+    """Otherwise the test above could not fail."""
+    found = [
+        len(open_ends(summary.text))
+        for path in SESSIONS
+        for _, summary in summaries(gzip.decompress(path.read_bytes()).splitlines())
+    ]
+    assert len(found) >= 40
+    assert sum(count > 0 for count in found) >= 0.8 * len(found)

@@ -1,0 +1,188 @@
+"""Notes and summary disagree: it is told where both use the same words, and nowhere else."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.brief.disagreement import MOST, disagreements
+from holdfast.brief.gap import Summary
+from holdfast.brief.open_ends import open_ends
+from holdfast.brief.render import build
+from holdfast.state.fold import new_state
+from holdfast.state.model import State
+
+SUMMARY = """<analysis>
+Pending: nothing that counts.
+</analysis>
+<summary>
+1. Primary Request: exponential back-off. Each job has 8 attempts.
+
+6. **Blockers:** none
+
+7. Pending Tasks (from the list):
+   - **Write the dead-letter command** - so that people can look
+   - Document the retry settings: where and how
+   - Deploy the worker to production
+   - ✅ Rename the old queue
+   - Check that the migrations were not touched
+
+8. Current Work:
+   - Measure the delay of the third attempt
+
+9. Optional Next Step:
+   Move the jobs table to Postgres. Then look again.
+</summary>"""
+
+
+def a_state(*plan: tuple[str, str]) -> State:
+    state = new_state()
+    state["plan"] = [
+        {"id": str(n), "text": text, "status": status, "line": 40 + n, "told": n,
+         "blocked_by": [], "wave": 0}
+        for n, (text, status) in enumerate(plan)
+    ]  # fmt: skip
+    return state
+
+
+def told(*notes: str, plan: tuple[tuple[str, str], ...] = (), summary: str = SUMMARY) -> list[str]:
+    found = disagreements(a_state(*plan), notes, Summary(summary))
+    return [item.forms[0] for item in found]
+
+
+@pytest.mark.parametrize(
+    ("note", "line"),
+    [
+        (
+            "note: Never deploy the worker to production",
+            "- noted: “Never deploy the worker to production” (notes.md); "
+            "the summary wants it done: “Deploy the worker to production”",
+        ),
+        (
+            "- Don’t deploy to production!",
+            "- noted: “Don’t deploy to production!” (notes.md); "
+            "the summary wants it done: “Deploy the worker to production”",
+        ),
+        (
+            "decision: 5 attempts, not 8",
+            "- decided: “5 attempts, not 8” (notes.md); the summary says "
+            "“1. Primary Request: exponential back-off. Each job has 8 attempts.”",
+        ),
+        (
+            "decision: SQLite instead of Postgres",
+            "- decided: “SQLite instead of Postgres” (notes.md); "
+            "the summary says “Move the jobs table to Postgres.”",
+        ),
+        (
+            "blocker: support must say where attempts start",
+            "- blocked: “support must say where attempts start” (notes.md); "
+            "the summary says “Blockers: none”",
+        ),
+        (
+            "next: tell billing",
+            "- next: “tell billing” (notes.md); "
+            "the summary goes on with “Move the jobs table to Postgres.”",
+        ),
+        (
+            "The retry settings document is done.",
+            "- done: “The retry settings document” (notes.md); the summary lists it as open: "
+            "“Document the retry settings: where and how”",
+        ),
+    ],
+)
+def test_a_note_and_the_summary_disagree(note: str, line: str) -> None:
+    assert told(note) == [line]
+
+
+def test_a_plan_item_that_was_finished_is_listed_as_open() -> None:
+    plan = (("Write the dead-letter command", "completed"), ("Deploy", "completed"))
+    assert told(plan=plan) == [
+        "- done: “Write the dead-letter command” (L40); the summary lists it as open: "
+        "“Write the dead-letter command - so that people can look”"
+    ]
+
+
+@pytest.mark.parametrize(
+    "note",
+    [
+        "note: Never deploy on Fridays",
+        "note: Never touch the migrations",
+        "decision: 8 attempts, not 5",
+        "decision: 5 workers, not 8",
+        "decision: Postgres instead of SQLite",
+        "note: the third attempt, not the second",
+        "next: deploy the new worker",
+        "next: document the settings",
+        "note: The queue is renamed and done",
+        "note: the settings are done",
+        "blocked, says the summary",
+        "",
+    ],
+)
+def test_what_only_sounds_alike_is_no_disagreement(note: str) -> None:
+    assert told(note) == []
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        (("Rename the old queue", "completed"),),
+        (("Measure the delay of the third attempt", "completed"),),
+        (("Write the dead-letter command and its tests for three cases", "completed"),),
+        (("Write the dead-letter command", "in_progress"),),
+        # Done once, and planned again under the same name.
+        (
+            ("Write the dead-letter command", "completed"),
+            ("Write the dead-letter command", "pending"),
+        ),
+    ],
+)
+def test_a_plan_that_the_summary_has_right_is_left_alone(
+    plan: tuple[tuple[str, str], ...],
+) -> None:
+    assert told(plan=plan) == []
+
+
+def test_only_the_last_word_about_what_blocks_counts() -> None:
+    assert told("blocker: the answer", "unblocked: it came") == []
+    assert told("unblocked: it came", "blocker: the other answer") != []
+
+
+def test_a_few_are_told_and_each_once() -> None:
+    same = ["note: Never deploy to production"] * 3
+    assert len(told(*same)) == 1
+    many = [f"note: Never deploy the worker to production, {n} times" for n in range(9)]
+    summary = SUMMARY.replace("to production", "to production, 0 1 2 3 4 5 6 7 8 times")
+    assert len(told(*many, summary=summary)) == MOST
+
+
+@pytest.mark.parametrize(
+    ("summary", "found"),
+    [
+        (
+            "## Pending Tasks\n1. Fix it\n2. Test it\n## Current Work\n- Nothing",
+            ["Fix it", "Test it"],
+        ),
+        ("7. **Pending Tasks:**\n   - None explicitly pending.", []),
+        ("Next step: write the page", ["write the page"]),
+        ("- **Pending**: document it", ["document it"]),
+        ("9. Optional Next Step:\n   Look at it. Then go on.", ["Look at it.", "Then go on."]),
+        ("## Next Steps\n```\nrm -rf build\n```\n- Build it", ["Build it"]),
+        ("The next steps were discussed:\n- Build it", []),
+        ("", []),
+    ],
+)
+def test_what_a_summary_lists_as_open(summary: str, found: list[str]) -> None:
+    assert [end.text for end in open_ends(summary)] == found
+
+
+def test_the_brief_says_it_before_anything_else() -> None:
+    state = a_state(("Write the dead-letter command", "completed"))
+    state["requests"] = [{"text": "Make the jobs back off.", "line": 1, "at": ""}]
+    brief = build(
+        state, tokens=1000, characters=9000, summary=SUMMARY, notes=["decision: 5 attempts, not 8"]
+    )
+    heading = "## Where the summary says otherwise; trust these lines\n- decided: “5 attempts"
+    assert heading in brief.text
+    assert brief.text.index(heading) < brief.text.index("## Notes by people")
+    alone = build(state, tokens=1000, characters=9000, notes=["decision: 5 attempts, not 8"])
+    assert "says otherwise" not in alone.text
