@@ -34,7 +34,7 @@ class Decoder:
     than the newest one can be such a copy, so only then it is looked up.
     """
 
-    __slots__ = ("_at", "_beside", "_earlier", "_place", "_read", "_same_time", "_seen")
+    __slots__ = ("_at", "_beside", "_earlier", "_place", "_read", "_same_time", "_seen", "_spent")
 
     def __init__(
         self, cursor: Cursor | None = None, earlier: Callable[[], set[str]] | None = None
@@ -46,6 +46,7 @@ class Decoder:
         self._seen: set[str] = set()
         self._earlier = earlier
         self._place: dict[str, str] = {}
+        self._spent: tuple[Any, ...] = ()
         self._read = 0
 
     def memory(self) -> Cursor:
@@ -97,9 +98,24 @@ class Decoder:
                     if found and found != self._place:
                         self._place = found
                         yield {"kind": "place", "line": number, "place": found}
+                if kind == "assistant":
+                    self._tell_usage_once(line)
             elif kind in BESIDES and _counts(line) and self._stood_before(line):
                 continue
             yield from claude_code.events(line, number)
+
+    def _tell_usage_once(self, line: dict[str, Any]) -> None:
+        """A message is written down part by part, and each part tells what all of it took."""
+        message = line.get("message")
+        content = message.get("content") if isinstance(message, dict) else None
+        if not isinstance(message, dict) or not isinstance(content, list) or not content:
+            return
+        first = content[0]
+        tells = isinstance(first, dict) and (first.get("text") or first.get("type") == "tool_use")
+        spent = (message.get("id"), message.get("usage"), line.get("isSidechain"))
+        if tells and spent == self._spent:
+            message.pop("usage", None)
+        self._spent = spent
 
     def _repeats(self, ident: Any, at: Any) -> bool:
         """Whether this message was told before."""

@@ -26,6 +26,22 @@ BYSTANDERS = frozenset(
 )
 
 
+def looked_at(command: str) -> tuple[list[list[str]], str, str]:
+    """Its simple commands, its core and its kind. Checks are run again and again."""
+    known = _looked_at.get(command)
+    if known is None:
+        simple = simple_commands(command)
+        known = simple, core(command), kind(simple)
+        if len(_looked_at) > MOST_LOOKED_AT:
+            _looked_at.clear()
+        _looked_at[command] = known
+    return known
+
+
+_looked_at: dict[str, tuple[list[list[str]], str, str]] = {}
+MOST_LOOKED_AT = 100
+
+
 def core(command: str) -> str:
     """The command without going to a folder first and without shortening its output after."""
     command = command.strip()

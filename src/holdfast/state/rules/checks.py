@@ -5,9 +5,8 @@ from __future__ import annotations
 from holdfast.foreign_json import told
 from holdfast.state.rules.check_kinds import (
     base,
-    core,
-    kind,
     kind_of_one,
+    looked_at,
     places,
     pointed,
     same_check,
@@ -41,10 +40,10 @@ def apply(state: State, event: Event) -> None:
     if event["name"] != "Bash" or not _has_outcome(event):
         return
     command = str(event["input"].get("command") or "")
-    simple, bare = simple_commands(command), core(command)
+    simple, bare, sort = looked_at(command)
     if event["ok"]:
         _close(state, simple)
-    checks, sort = state["checks"], kind(simple)
+    checks = state["checks"]
     if event["ok"] and not sort and not any(_begin_alike(check, bare) for check in checks):
         return
     kept = keep(bare, LONGEST_COMMAND)
@@ -92,10 +91,11 @@ def _close(state: State, simple: list[list[str]]) -> None:
 
 def _settle(checks: list[Check], simple: list[list[str]], line: int) -> None:
     """A check that failed is settled when the same check passes, pointed at no less."""
+    still_open = [check for check in checks if not check["ok"] and check["kind"] != "run"]
+    if not still_open:
+        return
     passed = [pointed(words) for words in simple if kind_of_one(words)]
-    for check in checks:
-        if check["ok"] or check["kind"] == "run":
-            continue
+    for check in still_open:
         failed = [
             pointed(words) for words in simple_commands(check["command"]) if kind_of_one(words)
         ]
