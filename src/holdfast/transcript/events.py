@@ -98,23 +98,25 @@ class Decoder:
                     if found and found != self._place:
                         self._place = found
                         yield {"kind": "place", "line": number, "place": found}
-                if kind == "assistant":
-                    self._tell_usage_once(line)
-            elif kind in BESIDES and _counts(line) and self._stood_before(line):
-                continue
+                self._tell_usage_once(line)
+            else:
+                self._spent = ()
+                if kind in BESIDES and _counts(line) and self._stood_before(line):
+                    continue
             yield from claude_code.events(line, number)
 
     def _tell_usage_once(self, line: dict[str, Any]) -> None:
         """A message is written down part by part, and each part tells what all of it took."""
         message = line.get("message")
-        content = message.get("content") if isinstance(message, dict) else None
-        if not isinstance(message, dict) or not isinstance(content, list) or not content:
+        if not isinstance(message, dict) or "usage" not in message:
+            self._spent = ()
             return
-        first = content[0]
+        content = message.get("content")
+        first = content[0] if isinstance(content, list) and content else None
         tells = isinstance(first, dict) and (first.get("text") or first.get("type") == "tool_use")
-        spent = (message.get("id"), message.get("usage"), line.get("isSidechain"))
-        if tells and spent == self._spent:
-            message.pop("usage", None)
+        spent = (message.get("id"), message["usage"], line.get("isSidechain"))
+        if tells and spent[0] and spent == self._spent:
+            del message["usage"]
         self._spent = spent
 
     def _repeats(self, ident: Any, at: Any) -> bool:
