@@ -10,6 +10,7 @@ import pytest
 
 from holdfast import example
 from holdfast.actions.rehearse import Rehearsal
+from holdfast.state.fold import VERSION
 from tests.unit.surfaces.conftest import Terminal
 
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
@@ -80,7 +81,7 @@ def test_state_shows_every_part_with_its_lines(seasoned: Terminal) -> None:
 
 def test_state_as_json_is_the_whole_state(seasoned: Terminal, rehearsal: Rehearsal) -> None:
     told = seasoned.run("state", "--json").json
-    assert told["version"] == 2
+    assert told["version"] == VERSION
     assert len(told["compactions"]) == 1
     assert {rule["kind"] for rule in told["rules"]} == {"prohibition", "requirement"}
 
