@@ -18,6 +18,7 @@ from holdfast.transcript.events import Decoder, decode
 from holdfast.transcript.model import Cursor
 from holdfast.transcript.reader import Reader, whole_file
 
+Job = Callable[[Path], None]
 SIZE = 20_000_000
 TARGET = 0.5
 TAIL = 50_000
@@ -47,29 +48,39 @@ def fold_it(path: Path) -> None:
 
 def quickest(job: Callable[[], None], runs: int) -> float:
     """Seconds of processor time, of the run that was disturbed least."""
-    times = []
-    for _ in range(runs):
-        started = time.process_time()
-        job()
-        times.append(time.process_time() - started)
-    return min(times)
+    return min(seconds(job) for _ in range(runs))
 
 
-def speed(job: Callable[[Path], None], paths: list[Path], runs: int) -> float:
-    """Megabytes per second of processor time."""
-    spent = sum(quickest(partial(job, path), runs) for path in paths)
-    return sum(path.stat().st_size for path in paths) / 1e6 / spent
+def seconds(job: Callable[[], None]) -> float:
+    started = time.process_time()
+    job()
+    return time.process_time() - started
+
+
+def speeds(jobs: list[Job], paths: list[Path], runs: int) -> list[float]:
+    """Megabytes per second of processor time. The jobs take turns: machines have slow minutes."""
+    spent = [0.0] * len(jobs)
+    for path in paths:
+        turns = [[seconds(partial(job, path)) for job in jobs] for _ in range(runs)]
+        spent = [
+            all_of + min(times)
+            for all_of, times in zip(spent, zip(*turns, strict=True), strict=True)
+        ]
+    size = sum(path.stat().st_size for path in paths) / 1e6
+    return [size / one for one in spent]
 
 
 def compare(title: str, paths: list[Path], runs: int) -> None:
     print(f"{title:<24}{'MB/s':>8}{'× json':>8}{'target':>8}")
-    base = speed(decode_with_json, paths, runs)
-    for name, job, target in (
-        ("counting newlines", count_newlines, None),
-        ("decoding with json", decode_with_json, None),
-        ("folding", fold_it, TARGET),
+    jobs = [count_newlines, decode_with_json, fold_it]
+    rates = speeds(jobs, paths, runs)
+    base = rates[jobs.index(decode_with_json)]
+    for name, rate, target in zip(
+        ("counting newlines", "decoding with json", "folding"),
+        rates,
+        (None, None, TARGET),
+        strict=True,
     ):
-        rate = base if job is decode_with_json else speed(job, paths, runs)
         wanted = f"≥ {target:g}" if target else "–"
         mark = "  under" if target and rate / base < target else ""
         print(f"{name:<24}{rate:>8.0f}{rate / base:>8.2f}{wanted:>8}{mark}")

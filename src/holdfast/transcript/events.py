@@ -34,7 +34,7 @@ class Decoder:
     than the newest one can be such a copy, so only then it is looked up.
     """
 
-    __slots__ = ("_at", "_beside", "_earlier", "_place", "_read", "_same_time", "_seen")
+    __slots__ = ("_at", "_beside", "_earlier", "_place", "_read", "_same_time", "_seen", "_spent")
 
     def __init__(
         self, cursor: Cursor | None = None, earlier: Callable[[], set[str]] | None = None
@@ -46,6 +46,7 @@ class Decoder:
         self._seen: set[str] = set()
         self._earlier = earlier
         self._place: dict[str, str] = {}
+        self._spent: tuple[Any, ...] = ()
         self._read = 0
 
     def memory(self) -> Cursor:
@@ -97,9 +98,26 @@ class Decoder:
                     if found and found != self._place:
                         self._place = found
                         yield {"kind": "place", "line": number, "place": found}
-            elif kind in BESIDES and _counts(line) and self._stood_before(line):
-                continue
+                self._tell_usage_once(line)
+            else:
+                self._spent = ()
+                if kind in BESIDES and _counts(line) and self._stood_before(line):
+                    continue
             yield from claude_code.events(line, number)
+
+    def _tell_usage_once(self, line: dict[str, Any]) -> None:
+        """A message is written down part by part, and each part tells what all of it took."""
+        message = line.get("message")
+        if not isinstance(message, dict) or "usage" not in message:
+            self._spent = ()
+            return
+        content = message.get("content")
+        first = content[0] if isinstance(content, list) and content else None
+        tells = isinstance(first, dict) and (first.get("text") or first.get("type") == "tool_use")
+        spent = (message.get("id"), message["usage"], line.get("isSidechain"))
+        if tells and spent[0] and spent == self._spent:
+            del message["usage"]
+        self._spent = spent
 
     def _repeats(self, ident: Any, at: Any) -> bool:
         """Whether this message was told before."""

@@ -34,11 +34,11 @@ def _joint(raw: bytes, at: int) -> int:
     """The next place before this one where a text can be cut: not inside of an escape or a sign."""
     while raw[at] & 0xC0 == 0x80:
         at -= 1
-    escape = raw.rfind(b"\\", at - ESCAPE + 1, at + 1)
-    if escape < 0:
-        return at
-    while raw[escape - 1 : escape] == b"\\":
-        escape -= 1
+    escape = raw.rfind(b"\\", at - ESCAPE + 1, at)
+    if escape >= 0:
+        at = escape
+        while raw[at - 1 : at] == b"\\":
+            at -= 1
     # An emoji may be written as two escapes, of which neither is a sign.
-    second = raw[escape + 1 : escape + 2] == b"u" and raw[escape + 2 : escape + 4].lower()
-    return escape - ESCAPE if second in SECOND_HALVES else escape
+    second = raw[at : at + 2] == b"\\u" and raw[at + 2 : at + 4].lower() in SECOND_HALVES
+    return at - ESCAPE if second else at

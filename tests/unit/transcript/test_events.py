@@ -20,6 +20,7 @@ from holdfast.transcript.events import MOST_AT_ONCE, Decoder, decode
 from holdfast.transcript.reader import Reader
 from tests.unit.transcript_lines import (
     Line,
+    assistant,
     attachment,
     bash,
     boundary,
@@ -30,6 +31,7 @@ from tests.unit.transcript_lines import (
     reply,
     state_of,
     summary,
+    text,
     user,
 )
 
@@ -375,3 +377,28 @@ def test_a_log_with_repeated_messages_tells_what_it_tells_without_them(log: list
         known.add(line["uuid"])
     last = user("the end", timestamp="2026-01-05T11:00:00Z")
     assert json.dumps(state_of(*log, last)) == json.dumps(state_of(*once, last))
+
+
+SPENT = {"input_tokens": 900, "output_tokens": 7}
+PART = assistant(text("one"), usage=SPENT)
+THOUGHT = assistant({"type": "thinking", "thinking": "…"}, usage=SPENT)
+NAMELESS = {**PART, "message": {**PART["message"], "id": ""}}
+OTHER = {**PART, "message": {**PART["message"], "id": "msg_2"}}
+
+
+@pytest.mark.parametrize(
+    ("lines", "times"),
+    [
+        ([PART, PART, PART], 1),
+        ([PART, THOUGHT], 2),
+        ([THOUGHT, PART], 1),
+        ([PART, OTHER], 2),
+        ([NAMELESS, NAMELESS], 2),
+        ([PART, user("go on"), PART], 2),
+        ([PART, boundary(), PART], 2),
+        ([PART, {**PART, "isSidechain": True}], 2),
+    ],
+)
+def test_what_a_message_took_is_told_once(lines: list[Line], times: int) -> None:
+    """A part that tells nothing else still does: it says that the agent spoke last."""
+    assert sum(event["kind"] == "usage" for event in events_of(*lines)) == times

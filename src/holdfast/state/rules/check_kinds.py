@@ -17,6 +17,7 @@ RUNNERS = frozenset(
 ) | frozenset(("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker"))
 LINTS = frozenset(("check", "typecheck", "fmt", "vet", "types"))
 BUILDS = frozenset(("build", "compile", "package"))
+ALL_TESTS = TESTERS | {"run", "test", "tests", "test:ci", "test:all", "test-all"}
 EVERYWHERE = (".", "./", "./...", "...")
 PROGRAMS = TESTERS | LINTERS | RUNNERS
 # Commands beside the point, and commands that only talk about others.
@@ -24,6 +25,22 @@ ASIDE = frozenset(("cd", "tail", "head"))
 BYSTANDERS = frozenset(
     ("git", "gh", "echo", "cat", "grep", "rg", "ls", "sed", "find", "which", "pip")
 )
+
+
+def looked_at(command: str) -> tuple[list[list[str]], str, str]:
+    """Its simple commands, its core and its kind. Checks are run again and again."""
+    known = _looked_at.get(command)
+    if known is None:
+        simple = simple_commands(command)
+        known = simple, core(command), kind(simple)
+        if len(_looked_at) > MOST_LOOKED_AT:
+            _looked_at.clear()
+        _looked_at[command] = known
+    return known
+
+
+_looked_at: dict[str, tuple[list[list[str]], str, str]] = {}
+MOST_LOOKED_AT = 100
 
 
 def core(command: str) -> str:
@@ -86,6 +103,11 @@ def pointed(words: list[str]) -> list[str]:
     plain = [word for word in words if not word.startswith("-") and word not in EVERYWHERE]
     at = next((at for at, word in enumerate(plain) if base(word) in PROGRAMS), 0)
     return [base(plain[at]), *plain[at + 1 :]] if plain else []
+
+
+def is_all_tests(words: list[str]) -> bool:
+    """`pytest`, `mise run test`: a run of the tests that is pointed at nothing in particular."""
+    return kind_of_one(words) == "test" and ALL_TESTS.issuperset(words[1:])
 
 
 def places(words: list[str]) -> set[str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from holdfast.foreign_json import told
 from holdfast.state.rules.check_kinds import (
     base,
-    core,
-    kind,
+    is_all_tests,
     kind_of_one,
+    looked_at,
     places,
     pointed,
     same_check,
@@ -41,10 +41,10 @@ def apply(state: State, event: Event) -> None:
     if event["name"] != "Bash" or not _has_outcome(event):
         return
     command = str(event["input"].get("command") or "")
-    simple, bare = simple_commands(command), core(command)
+    simple, bare, sort = looked_at(command)
     if event["ok"]:
         _close(state, simple)
-    checks, sort = state["checks"], kind(simple)
+    checks = state["checks"]
     if event["ok"] and not sort and not any(_begin_alike(check, bare) for check in checks):
         return
     kept = keep(bare, LONGEST_COMMAND)
@@ -92,10 +92,11 @@ def _close(state: State, simple: list[list[str]]) -> None:
 
 def _settle(checks: list[Check], simple: list[list[str]], line: int) -> None:
     """A check that failed is settled when the same check passes, pointed at no less."""
+    still_open = [check for check in checks if not check["ok"] and check["kind"] != "run"]
+    if not still_open:
+        return
     passed = [pointed(words) for words in simple if kind_of_one(words)]
-    for check in checks:
-        if check["ok"] or check["kind"] == "run":
-            continue
+    for check in still_open:
         failed = [
             pointed(words) for words in simple_commands(check["command"]) if kind_of_one(words)
         ]
@@ -104,9 +105,12 @@ def _settle(checks: list[Check], simple: list[list[str]], line: int) -> None:
 
 
 def _covers(passed: list[str], failed: list[str], check: Check) -> bool:
-    """Whether what passed is all that failed: the same or more, or just what went wrong."""
+    """Whether what passed is all that failed: the same or more, or just what went wrong.
+
+    Where all tests pass, so do those that failed, whatever ran them.
+    """
     if not same_check(passed, failed):
-        return False
+        return check["kind"] == "test" and is_all_tests(passed)
     # A linter is run again on those files that it complained of.
     mended = check["kind"] == "lint" and set(passed) <= set(failed)
     error = check["error"]
