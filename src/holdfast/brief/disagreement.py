@@ -30,8 +30,10 @@ _NEGATIONS = frozenset((
 ))  # fmt: skip
 
 
-def disagreements(state: State, notes: Sequence[str], summary: Summary) -> Iterator[Item]:
-    """One line each, with where both sides stand."""
+def disagreements(
+    state: State, notes: Sequence[str], summary: Summary, *, always: bool = True
+) -> Iterator[Item]:
+    """One line each, with where both sides stand; told whatever else must go, if `always`."""
     ends, said = open_ends(summary.text), [read(note) for note in notes]
     told = [
         *_forbidden_but_next(said, ends),
@@ -43,7 +45,7 @@ def disagreements(state: State, notes: Sequence[str], summary: Summary) -> Itera
     for number, (ours, line, theirs) in enumerate([*dict.fromkeys(told)][:MOST]):
         where = ref(line) if line else "(notes.md)"
         forms = (f"- {ours} {where}; the summary {theirs}",)
-        yield Item("disagree", "disagreement", 94.0 - number, line, forms, floor=True)
+        yield Item("disagree", "disagreement", 94.0 - number, line, forms, floor=always)
 
 
 def _forbidden_but_next(notes: list[Note], ends: list[OpenEnd]) -> Iterator[Told]:
@@ -87,7 +89,7 @@ def _with_number(summary: str, numbers: list[set[str]], about: frozenset[str]) -
     for line in summary.splitlines():
         said = frozenset(words(line).split())
         if theirs <= said and about & said and not said & (ours | _NEGATIONS):
-            yield line.strip()
+            yield line.strip(" -*•\t")
 
 
 def _wanting(ends: list[OpenEnd], ours: frozenset[str], theirs: frozenset[str]) -> Iterator[str]:

@@ -92,7 +92,10 @@ def build(
     for item in everything:
         item.value *= weigh.get(item.section, 1.0)
     told = Summary(summary) if summary else None
-    everything += disagreement.disagreements(state, notes, told) if told else ()
+    if told:
+        # Where there is hardly room for what was asked and forbidden, that comes first.
+        ample = tokens > SCARCE
+        everything += disagreement.disagreements(state, notes, told, always=ample)
     everything.sort(key=lambda item: ORDER[item.section])
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
