@@ -30,12 +30,14 @@ _NEGATIONS = frozenset((
 ))  # fmt: skip
 
 
-def disagreements(state: State, notes: Sequence[str], summary: Summary) -> Iterator[Item]:
-    """One line each, with where both sides stand."""
+def disagreements(
+    state: State, notes: Sequence[str], summary: Summary, *, always: bool = True
+) -> Iterator[Item]:
+    """One line each, with where both sides stand; told whatever else must go, if `always`."""
     ends, said = open_ends(summary.text), [read(note) for note in notes]
     told = [
         *_forbidden_but_next(said, ends),
-        *_decided_otherwise(said, summary.text, ends),
+        *_decided_otherwise([*_said_by_user(state), *((note, 0) for note in said)], summary, ends),
         *_blocked_but_free(said, summary.text),
         *_next_is_another(said, ends),
         *_finished_but_pending(state, said, ends),
@@ -43,7 +45,7 @@ def disagreements(state: State, notes: Sequence[str], summary: Summary) -> Itera
     for number, (ours, line, theirs) in enumerate([*dict.fromkeys(told)][:MOST]):
         where = ref(line) if line else "(notes.md)"
         forms = (f"- {ours} {where}; the summary {theirs}",)
-        yield Item("disagree", "disagreement", 94.0 - number, line, forms, floor=True)
+        yield Item("disagree", "disagreement", 94.0 - number, line, forms, floor=always)
 
 
 def _forbidden_but_next(notes: list[Note], ends: list[OpenEnd]) -> Iterator[Told]:
@@ -54,19 +56,31 @@ def _forbidden_but_next(notes: list[Note], ends: list[OpenEnd]) -> Iterator[Told
                 yield f"noted: {_quote(note.text)}", 0, f"wants it done: {_quote(end.text)}"
 
 
-def _decided_otherwise(notes: list[Note], summary: str, ends: list[OpenEnd]) -> Iterator[Told]:
-    for note in notes:
+def _said_by_user(state: State) -> Iterator[tuple[Note, int]]:
+    """Rules and decisions of the user's, each with its line."""
+    for rule in state["rules"]:
+        if not rule["superseded"]:
+            yield Note("decision", rule["text"]), rule["line"]
+    for decision in state["decisions"]:
+        if decision["by"] == "user":
+            yield Note("decision", decision["text"]), decision["line"]
+
+
+def _decided_otherwise(
+    said: list[tuple[Note, int]], summary: Summary, ends: list[OpenEnd]
+) -> Iterator[Told]:
+    for note, line in said:
         chosen, rejected = (weighty(part) for part in note.choice)
         if not chosen or not rejected:
             continue
         numbers = [{word for word in part if word.isdecimal()} for part in (chosen, rejected)]
         about = (chosen | rejected) - numbers[0] - numbers[1]
         if all(numbers) and about:
-            found = _with_number(summary, numbers, about)
+            found = _with_number(summary.text, numbers, about)
         else:
             found = _wanting(ends, chosen - rejected, rejected - chosen)
-        for line in found:
-            yield f"decided: {_quote(note.text)}", 0, f"says {_quote(line)}"
+        for words_of_summary in found:
+            yield f"decided: {_quote(note.text)}", line, f"says {_quote(words_of_summary)}"
 
 
 def _with_number(summary: str, numbers: list[set[str]], about: frozenset[str]) -> Iterator[str]:
@@ -75,7 +89,7 @@ def _with_number(summary: str, numbers: list[set[str]], about: frozenset[str]) -
     for line in summary.splitlines():
         said = frozenset(words(line).split())
         if theirs <= said and about & said and not said & (ours | _NEGATIONS):
-            yield line.strip()
+            yield line.strip(" -*•\t")
 
 
 def _wanting(ends: list[OpenEnd], ours: frozenset[str], theirs: frozenset[str]) -> Iterator[str]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # No estimate is trusted with more characters to a token than prose has on the newest tokenizers.
 LOOSEST = 3.0
+# From so many tokens on a summary that says otherwise is contradicted, whatever else must go.
+AMPLE = 850
 # Where a kind of name is told; an identifier may stand with its file as well.
 SECTION_OF = {"file": "files", "command": "commands", "identifier": "names", "link": "names"}
 
@@ -83,7 +85,10 @@ def build(
     """
     estimator = Estimator.for_model(state["usage"]["model"], scale)
     told = Summary(summary) if summary else None
-    otherwise = disagreement.disagreements(state, notes, told) if told else ()
+    # Where there is hardly room for what was asked and forbidden, that comes first.
+    otherwise = (
+        disagreement.disagreements(state, notes, told, always=tokens > AMPLE) if told else ()
+    )
     everything = _of_template(
         template,
         [*otherwise, *items(state), *words.in_force(state, commands), *words.noted(notes)],

@@ -142,6 +142,18 @@ def test_a_plan_that_the_summary_has_right_is_left_alone(
     assert told(plan=plan) == []
 
 
+def test_what_the_user_said_in_the_session_counts_as_much_as_a_note() -> None:
+    state = a_state()
+    state["rules"] = [
+        {"text": "Correction: make it 5 attempts, not 8.", "kind": "requirement", "line": 77,
+         "superseded": 0, "scope": "", "weak": False},
+    ]  # fmt: skip
+    (item,) = disagreements(state, (), Summary(SUMMARY))
+    assert "5 attempts, not 8.” (L77); the summary says" in item.forms[0]
+    state["rules"][0]["superseded"] = 90
+    assert [*disagreements(state, (), Summary(SUMMARY))] == []
+
+
 def test_only_the_last_word_about_what_blocks_counts() -> None:
     assert told("blocker: the answer", "unblocked: it came") == []
     assert told("unblocked: it came", "blocker: the other answer") != []
