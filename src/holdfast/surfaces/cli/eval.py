@@ -7,6 +7,7 @@ summary and simpler methods of the same size. docs/how-to/measure.md explains th
   holdfast eval ~/.claude/projects
   holdfast eval FOLDER --budgets 300,1000 --chart recall.html
   holdfast eval FOLDER --explain 1284c080
+  holdfast eval FOLDER --recoverability
 """
 
 from __future__ import annotations
@@ -17,26 +18,31 @@ import sys
 from collections.abc import Iterator
 from dataclasses import asdict
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import track
 
 from holdfast.actions.indexing import index_of_file
-from holdfast.actions.recall import by_words, printed
+from holdfast.actions.recall import Hit, at_ref, by_words, printed
+from holdfast.actions.refs import Ref
 from holdfast.errors import BadUsage, HoldfastError, NoSuchRecord, NotATranscript
 from holdfast.eval import tables
 from holdfast.eval.budget import ESTIMATORS
-from holdfast.eval.chart import page
+from holdfast.eval.chart import image, page
 from holdfast.eval.explain import Explained, explain
 from holdfast.eval.plan import Plan
+from holdfast.eval.recoverability import Desk, summary, try_all
 from holdfast.eval.report import report
 from holdfast.eval.run import Scored, score_all
 from holdfast.eval.session import load, names_of
 from holdfast.index.database import Index
 from holdfast.surfaces.cli.output import console, harmless, print_json, say, table
 
+Done = TypeVar("Done")
+MOST_LOST = 20
 PROJECTS = "~/.claude/projects"
+WHOLE_LINE = 1_000_000
 LOOKUP_TOKENS = 800  # what `holdfast recall` shows unless told otherwise
 
 
@@ -64,7 +70,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SESSION",
         help="cut by cut, what was needed and is missing from the brief of the first budget",
     )
-    parser.add_argument("--chart", metavar="FILE", help="write recall against budget as a web page")
+    parser.add_argument(
+        "--recoverability",
+        action="store_true",
+        help="what is needed after compactions: in the brief, or one lookup away?",
+    )
+    parser.add_argument(
+        "--chart", metavar="FILE", help="write recall against budget as a web page, or as .svg"
+    )
     parser.add_argument(
         "--quick", action="store_true", help="recall, precision and budgets against two baselines"
     )
@@ -80,10 +93,12 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.explain:
         return _explain(_session_file(found, args.explain), budgets[0], args.json)
+    if args.recoverability:
+        return _recoverability(found, args.json)
     plan = Plan(budgets=budgets, estimator=args.estimator, quick=args.quick, lookup=looked_up)
     result = report(_scored(found, plan), plan)
     if args.chart:
-        _write(args.chart, page(result))
+        _write(args.chart, image(result) if args.chart.endswith(".svg") else page(result))
     if args.json:
         print_json(result)
     elif result["sessions"]:
@@ -94,12 +109,33 @@ def run(args: argparse.Namespace) -> int:
 
 def looked_up(transcript: str, words: str) -> str:
     """What an agent is shown that looks these words up."""
+    return "\n".join(printed(hit) for hit in _hits(transcript, words))
+
+
+def texts_for(transcript: str, words: str) -> list[str]:
+    """The hits for these words, the best first."""
+    return [hit.text for hit in _hits(transcript, words)]
+
+
+def texts_at(transcript: str, line: int) -> list[str]:
+    """What a ref to this line opens."""
+    try:
+        return [
+            hit.text for hit in at_ref(None, "", transcript, Ref("", line, line), WHOLE_LINE).hits
+        ]
+    except HoldfastError:
+        return []
+
+
+DESK = Desk(by_words=texts_for, at_line=texts_at)
+
+
+def _hits(transcript: str, words: str) -> list[Hit]:
     try:
         index = _index(transcript)
-        found = by_words(index, words, index.scope(None, None), LOOKUP_TOKENS)
+        return by_words(index, words, index.scope(None, None), LOOKUP_TOKENS).hits
     except HoldfastError:
-        return ""
-    return "\n".join(printed(hit) for hit in found.hits)
+        return []
 
 
 @lru_cache(maxsize=1)
@@ -131,14 +167,29 @@ def _budgets(text: str) -> tuple[int, ...]:
 
 
 def _scored(found: list[str], plan: Plan) -> list[Scored]:
-    working = track(
-        score_all(found, plan),
-        "measuring",
-        total=len(found),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
+    return sorted(_watched(score_all(found, plan), len(found)), key=lambda each: each.path)
+
+
+def _watched(work: Iterator[Done], total: int) -> Iterator[Done]:
+    """With a progress bar, where somebody watches."""
+    bar = Console(stderr=True)
+    return iter(track(work, "measuring", total=total, console=bar, disable=not sys.stderr.isatty()))
+
+
+def _recoverability(found: list[str], as_json: bool) -> int:
+    tried = [one for each in _watched(try_all(found, DESK), len(found)) for one in each]
+    result = summary(sorted(tried, key=lambda one: (one.session, one.line, one.kind, one.name)))
+    if as_json:
+        print_json(result)
+    elif tried:
+        console().print(table(*tables.recoverability_table(result)))
+        for one in result["lost"][:MOST_LOST]:
+            say(harmless(f"not found: {one['name']} ({one['session']} L{one['line']})"))
+    say(
+        f"{result['entities']} things needed after {result['compactions']} compactions of "
+        f"{result['sessions']} sessions; at most 60 of each."
     )
-    return sorted(working, key=lambda each: each.path)
+    return 0 if tried else 1
 
 
 def _print(result: dict[str, Any]) -> None:
