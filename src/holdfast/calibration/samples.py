@@ -73,7 +73,7 @@ def read(lines: Iterable[dict[str, Any]]) -> Log:
     last: _Call | None = None
     step = _Step()
     for line in _main_chain(lines):
-        if _compacts(line):
+        if _compacts(line) or _in_several_goes(line):
             if last and (before := _counted_before(line)):
                 compactions.append((last.context + sum(step.estimated), before))
             last, step = None, _Step()
@@ -115,6 +115,14 @@ def _compacts(line: dict[str, Any]) -> bool:
     return line.get("subtype") in boundary or line.get("isCompactSummary") is True
 
 
+def _in_several_goes(line: dict[str, Any]) -> bool:
+    """Whether a server compacted or asked another model meanwhile: the counts are of all of it."""
+    message = line.get("message")
+    usage = message.get("usage") if isinstance(message, dict) else None
+    goes = usage.get("iterations") if isinstance(usage, dict) else None
+    return isinstance(goes, list) and len(goes) > 1
+
+
 def _counted_before(line: dict[str, Any]) -> int:
     told = line.get("compactMetadata")
     count = told.get("preTokens") if isinstance(told, dict) else 0
@@ -130,7 +138,8 @@ def _call(line: dict[str, Any]) -> _Call | None:
     if not isinstance(usage, dict) or not isinstance(ident, str) or not isinstance(model, str):
         return None
     context = sum(count for name in CONTEXT if isinstance(count := usage.get(name), int))
-    return _Call(ident, model, context) if context and model != "<synthetic>" else None
+    known = context and model != "<synthetic>"
+    return _Call(f"{ident} {line.get('requestId')}", model, context) if known else None
 
 
 def _tell(step: _Step, line: dict[str, Any]) -> None:

@@ -79,3 +79,10 @@ def test_thinking_counts_though_the_log_does_not_hold_all_of_it() -> None:
     thinking = {"type": "thinking", "thinking": ""}
     lines = [spoken(1000, "one", thinking), result("four"), spoken(1100, "two")]
     assert [one.thought for one in read(lines).steps] == [True]
+
+
+def test_a_call_that_was_made_in_several_goes_is_left_out() -> None:
+    several = spoken(1050, "two")
+    several["message"]["usage"]["iterations"] = [{"type": "compaction"}, {"type": "message"}]
+    lines = [spoken(1000, "one"), result("four"), several, result("four"), spoken(1200, "three")]
+    assert steps(*lines) == []
