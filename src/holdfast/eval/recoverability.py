@@ -142,8 +142,14 @@ def _try(session: Session, cut: Cut, entity: Entity, said: Said, file: str, desk
         in_brief=said.says(entity),
         by_itself=shown(desk.by_words(file, name)[:TOP]),
         by_neighbours=bool(words) and shown(desk.by_words(file, words)[:TOP]),
-        by_ref=shown(desk.at_line(file, place.line)),
+        by_ref=any(_opens(text, entity, session) for text in desk.at_line(file, place.line)),
     )
+
+
+def _opens(text: str, entity: Entity, session: Session) -> bool:
+    """A command that ran in a folder below names its files from there."""
+    said = Said(text, session.paths)
+    return said.says(entity) or (entity[0] == "P" and said.names_base(entity[1]))
 
 
 def _last_named(session: Session, cut: Cut, entity: Entity) -> Piece:
