@@ -26,7 +26,7 @@ from holdfast.index.database import Index
 from holdfast.index.fill import Source, fill
 from holdfast.index.search import search
 from holdfast.index.words import indexed
-from holdfast.surfaces.cli.eval import DESK
+from holdfast.surfaces.lookups import DESK
 
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus"
 NOW = 4_000_000_000.0

@@ -48,6 +48,8 @@ class Figures:
     error_p95: float
     result_error_p50: float  # of long results in such logs
     result_error_p95: float
+    short_before: float  # the share of those that take more than the safe figures say
+    short: float  # the same of what is said now
     scale: float
     why: str
 
@@ -58,10 +60,11 @@ def learned(logs: Logs, model: str) -> Figures:
     steps = [one for each in own.values() for one in each]
     by_class, by_part = _fitted(steps, _by_class), _fitted(steps, _by_part)
     low, high = _interval(own, model)
-    p90 = _quantile(sorted(_residuals(steps, by_part)), 0.9)
+    p90 = _quantile(sorted(one.counted / one.fitted for one in _results(steps, by_part)), 0.9)
     ratio = _ratio(by_part, model)
     scale, why = _scale(len(steps), len(own), high, p90)
-    errors, of_results = _held_out(own)
+    errors, results = _held_out(own)
+    of_results = sorted(abs(one.fitted - one.counted) / one.counted for one in results)
     return Figures(
         model=model,
         generation=generation(model),
@@ -83,6 +86,8 @@ def learned(logs: Logs, model: str) -> Figures:
         error_p95=round(_quantile(errors, 0.95), 3),
         result_error_p50=round(_quantile(of_results, 0.5), 3),
         result_error_p95=round(_quantile(of_results, 0.95), 3),
+        short_before=_short(results, model, 1.0),
+        short=_short(results, model, scale),
         scale=scale,
         why=why,
     )
@@ -120,10 +125,15 @@ def _ratio(fitted: Sequence[float], model: str) -> float:
 
     What was never met counts by the safe figures on both sides.
     """
-    dense, prose = RATES[generation(model)]
-    safe = (1 / dense, 1 / prose, 1.0, 0.4, 0.0)
+    safe = _safe(model)
     known = [rate or safe[at] for at, rate in enumerate(fitted[: len(PARTS)])]
     return predicted(known, BRIEF) / predicted(safe, BRIEF)
+
+
+def _safe(model: str) -> tuple[float, ...]:
+    """Tokens for each character of each part, as estimates are made without any learning."""
+    dense, prose = RATES[generation(model)]
+    return 1 / dense, 1 / prose, 1.0, 0.4, 0.0
 
 
 def _interval(own: Logs, model: str) -> tuple[float, float]:
@@ -149,15 +159,29 @@ def _but(groups: list[list[Sample]], group: list[Sample]) -> list[Sample]:
     return [one for other in groups if other is not group for one in other]
 
 
-def _residuals(steps: Sequence[Sample], fitted: Sequence[float]) -> list[float]:
-    """Counted tokens of single long results, to those that were fitted."""
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """One long result: its tokens as counted and as fitted."""
+
+    counted: float
+    fitted: float
+    parts: tuple[int, ...]
+
+
+def _results(steps: Sequence[Sample], fitted: Sequence[float]) -> list[_Result]:
     found = []
     for step in steps:
         result = predicted(fitted[: len(PARTS)], step.parts)
         rest = predicted(fitted, _by_part(step)) - result
-        if result >= max(LONG, MOSTLY * (result + rest)):
-            found.append((step.tokens - rest) / result)
+        if result >= max(LONG, MOSTLY * (result + rest)) and step.tokens > rest:
+            found.append(_Result(step.tokens - rest, result, step.parts))
     return found
+
+
+def _short(results: Sequence[_Result], model: str, scale: float) -> float:
+    safe = _safe(model)
+    short = sum(one.counted > scale * predicted(safe, one.parts) for one in results)
+    return round(short / (len(results) or 1), 3)
 
 
 def _scale(steps: int, logs: int, high: float, p90: float) -> tuple[float, str]:
@@ -175,19 +199,19 @@ def _scale(steps: int, logs: int, high: float, p90: float) -> tuple[float, str]:
     return 1.0, "the safe figures hold, and nothing proves that they are too careful"
 
 
-def _held_out(own: Logs) -> tuple[list[float], list[float]]:
-    """Errors of steps and of results in logs that were not learned from, in order."""
+def _held_out(own: Logs) -> tuple[list[float], list[_Result]]:
+    """Errors of steps in logs that were not learned from, in order, and the results there."""
     groups = _groups(own)
     errors: list[float] = []
-    of_results: list[float] = []
+    results: list[_Result] = []
     for group in groups if len(groups) > 1 else ():
         fitted = _fitted(_but(groups, group), _by_part)
         for step in group:
             if step.tokens >= LONG:
                 said = predicted(fitted, _by_part(step))
                 errors.append(abs(said - step.tokens) / step.tokens)
-        of_results += [abs(1 - one) / one for one in _residuals(group, fitted) if one > 0]
-    return sorted(errors), sorted(of_results)
+        results += _results(group, fitted)
+    return sorted(errors), results
 
 
 def _per_token(rate: float) -> float:

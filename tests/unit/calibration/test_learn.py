@@ -45,6 +45,8 @@ def test_text_that_takes_more_tokens_is_counted_as_more(ratio: float) -> None:
     assert figures.ratio == pytest.approx(ratio, rel=0.03)
     assert figures.scale >= figures.ratio
     assert figures.scale == pytest.approx(ratio, rel=0.05)
+    assert figures.short_before == 1.0
+    assert figures.short <= figures.short_before
 
 
 def test_an_absurd_ratio_does_not_empty_the_brief() -> None:

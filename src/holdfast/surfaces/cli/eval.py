@@ -17,33 +17,27 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import lru_cache
 from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import track
 
-from holdfast.actions.indexing import index_of_file
-from holdfast.actions.recall import Hit, at_ref, by_words, printed
-from holdfast.actions.refs import Ref
-from holdfast.errors import BadUsage, HoldfastError, NoSuchRecord, NotATranscript
+from holdfast.errors import BadUsage, NoSuchRecord, NotATranscript
 from holdfast.eval import tables
 from holdfast.eval.budget import ESTIMATORS
 from holdfast.eval.chart import image, page
 from holdfast.eval.explain import Explained, explain
 from holdfast.eval.plan import Plan
-from holdfast.eval.recoverability import Desk, summary, try_all
+from holdfast.eval.recoverability import summary, try_all
 from holdfast.eval.report import report
 from holdfast.eval.run import Scored, score_all
 from holdfast.eval.session import load, names_of
-from holdfast.index.database import Index
 from holdfast.surfaces.cli.output import console, harmless, print_json, say, table
+from holdfast.surfaces.lookups import DESK, looked_up
 
 Done = TypeVar("Done")
 MOST_LOST = 20
 PROJECTS = "~/.claude/projects"
-WHOLE_LINE = 1_000_000
-LOOKUP_TOKENS = 800  # what `holdfast recall` shows unless told otherwise
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -105,43 +99,6 @@ def run(args: argparse.Namespace) -> int:
         _print(result)
     _say_what_was_skipped(result["skipped"])
     return 0 if result["sessions"] else 1
-
-
-def looked_up(transcript: str, words: str) -> str:
-    """What an agent is shown that looks these words up."""
-    return "\n".join(printed(hit) for hit in _hits(transcript, words))
-
-
-def texts_for(transcript: str, words: str) -> list[str]:
-    """The hits for these words, the best first."""
-    return [hit.text for hit in _hits(transcript, words)]
-
-
-def texts_at(transcript: str, line: int) -> list[str]:
-    """What a ref to this line opens."""
-    try:
-        return [
-            hit.text for hit in at_ref(None, "", transcript, Ref("", line, line), WHOLE_LINE).hits
-        ]
-    except HoldfastError:
-        return []
-
-
-DESK = Desk(by_words=texts_for, at_line=texts_at)
-
-
-def _hits(transcript: str, words: str) -> list[Hit]:
-    try:
-        index = _index(transcript)
-        return by_words(index, words, index.scope(None, None), LOOKUP_TOKENS).hits
-    except HoldfastError:
-        return []
-
-
-@lru_cache(maxsize=1)
-def _index(transcript: str) -> Index:
-    """Session after session is asked about, each many times."""
-    return index_of_file(transcript)
 
 
 def transcripts(paths: list[str]) -> Iterator[str]:

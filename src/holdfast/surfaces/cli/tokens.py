@@ -133,7 +133,7 @@ def _print_models(known: Learned) -> None:
         return
     columns = ("model", "tokenizer", "steps", "logs", *(TITLES[name] for name in CLASSES),
                "names", "prose", "each block", "a brief", "9 of 10", "error of steps",
-               "of results", "used")  # fmt: skip
+               "of results", "too short", "used")  # fmt: skip
     console().print(table(columns, [_row(one) for one in known.models]))
     for one in known.models:
         say(f"{one.model}: {one.why}", style="dim")
@@ -147,7 +147,8 @@ def _print_models(known: Learned) -> None:
         "Characters per token by class, and of names and prose in results; then tokens for each "
         "text, call or result. A brief: its tokens for each that the safe figures say, and its "
         "interval. 9 of 10 results stay below that many times what was fitted. Errors are p50 / "
-        "p95 of 500 tokens or more, in logs not learned from.",
+        "p95 of 500 tokens or more, in logs not learned from; too short is the share of results "
+        "that take more than the safe figures say, and than what is used says.",
         style="dim",
     )
 
@@ -168,5 +169,6 @@ def _row(one: Figures) -> tuple[str, ...]:
         f"{one.ratio:.2f}{span}",
         f"{one.p90:.2f}",
         *(f"{100 * p50:.0f} / {100 * p95:.0f} %" if several else "–" for p50, p95 in errors),
+        f"{100 * one.short_before:.0f} → {100 * one.short:.0f} %" if several else "–",
         f"× {one.scale}",
     )
