@@ -19,12 +19,14 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 
-from bench import recoverability, transcripts
+from bench import transcripts
+from holdfast.eval import recoverability
 from holdfast.index import ids
 from holdfast.index.database import Index
 from holdfast.index.fill import Source, fill
 from holdfast.index.search import search
 from holdfast.index.words import indexed
+from holdfast.surfaces.lookups import DESK
 
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus"
 NOW = 4_000_000_000.0
@@ -53,24 +55,15 @@ def unpacked(paths: list[Path], folder: Path) -> list[Path]:
     return made
 
 
-def measure_recoverability(paths: list[Path], folder: Path) -> None:
-    tried = [one for path in paths for one in recoverability.of_session(str(path), folder)]
-    if not tried:
-        return
-
-    def share(
-        title: str, target: float | None, hits: Callable[[recoverability.Tried], bool]
-    ) -> None:
-        value = sum(map(hits, tried)) / len(tried)
-        wanted = f"≥ {target:.0%}" if target else "–"
-        report(title, f"{value:.2%}", wanted, not target or value >= target)
-
-    print(f"{len(tried)} entities needed after compactions of {len(paths)} sessions")
-    share("in the 1,000-token brief", None, lambda one: one.in_brief)
-    share("in the first three hits, asked for by itself", None, lambda one: one.by_itself)
-    share("in the first three hits, by the words around it", None, lambda one: one.by_neighbours)
-    share("in the brief or in the first three hits", 0.99, lambda one: one.recovered)
-    share("by its exact ref", 1.0, lambda one: one.by_ref)
+def measure_recoverability(paths: list[Path]) -> None:
+    """The measure of `holdfast eval --recoverability`."""
+    tried = [one for each in recoverability.try_all([*map(str, paths)], DESK) for one in each]
+    found = recoverability.summary(tried)
+    print(f"{found['entities']} entities needed after {found['compactions']} compactions")
+    for one in found["shares"]:
+        aim = one["aim"]
+        wanted = f"≥ {aim:.0%}" if aim else "–"
+        report(one["what"], f"{one['all']:.2%}", wanted, not aim or one["all"] >= aim)
 
 
 def measure_filling(paths: list[Path], folder: Path) -> None:
@@ -193,7 +186,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         if found:
-            measure_recoverability(found, folder)
+            measure_recoverability(found)
             measure_filling(unpacked(found, folder), folder)
         else:
             print(f"no transcripts in {args.corpus}: recoverability, size and speed are left out")

@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.actions.learned_tokens import FILE, VERSION, known
 from holdfast.calibration.learn import Figures, learned
-from holdfast.calibration.samples import Log, Sample, read
+from holdfast.calibration.samples import CLASSES, Log, Sample, read
 from holdfast.errors import NotATranscript
 from holdfast.transcript.reader import whole_file
 
@@ -77,7 +77,7 @@ def _kept(log: Log) -> dict[str, Any]:
     return {
         "steps": [
             [one.model, one.tokens, one.blocks, int(one.thought), *one.characters,
-             *(round(part, 1) for part in one.estimated)]
+             *one.parts]
             for one in log.steps[-MOST_STEPS:]
         ],
         "compactions": [round(ours / theirs, 4) for ours, theirs in log.compactions],
@@ -86,14 +86,14 @@ def _kept(log: Log) -> dict[str, Any]:
 
 def _step(row: list[Any]) -> Sample:
     model, tokens, blocks, thought, *rest = row
-    half = len(rest) // 2
+    classes = len(CLASSES)
     return Sample(
         model=model,
         tokens=tokens,
         blocks=blocks,
         thought=bool(thought),
-        characters=tuple(rest[:half]),
-        estimated=tuple(rest[half:]),
+        characters=tuple(rest[:classes]),
+        parts=tuple(rest[classes:]),
     )
 
 

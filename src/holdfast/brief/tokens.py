@@ -6,6 +6,7 @@ from __future__ import annotations
 # paths and identifiers, then prose. Tokenizers of 2026 make more tokens of the same text.
 NEWEST = (2.4, 3.0)
 EARLIER = (2.8, 3.6)
+RATES = {"newest": NEWEST, "earlier": EARLIER}
 # Models that count by the earlier tokenizer; whatever is not known counts by the newest.
 EARLIER_MODELS = (
     "claude-2", "claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2",
@@ -27,7 +28,7 @@ class Estimator:
     @classmethod
     def for_model(cls, model: str, scale: float = 1.0) -> Estimator:
         """`scale` is what logs have shown: tokens counted for each that is estimated."""
-        return cls(*(EARLIER if generation(model) == "earlier" else NEWEST), scale)
+        return cls(*RATES[generation(model)], scale)
 
     def cost(self, text: str) -> float:
         """Estimated tokens; adds up over parts that end at white space."""

@@ -1,18 +1,19 @@
 """What the steps of many logs say about one model: characters per token, and how far to trust us.
 
-The figure that counts is the ratio of counted to estimated tokens in tool results: they are code,
-paths and names, as a brief is, and no thinking hides in them. Where text takes more tokens than we
-say, estimates are made longer at once; they are made shorter only on much evidence.
+Tool results are what is learned from: they are code, paths and prose, as a brief is, and no
+thinking hides in them. The figure that counts is what a text that is mixed as a brief is would take
+for each token that the safe figures say. Where that is more, estimates are made longer at once;
+they are made shorter only on much evidence.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from holdfast.brief.tokens import generation
+from holdfast.brief.tokens import RATES, generation
 from holdfast.calibration.fit import predicted, trimmed
-from holdfast.calibration.samples import CLASSES, Sample
+from holdfast.calibration.samples import CLASSES, PARTS, Sample
 
 Logs = dict[str, list[Sample]]  # by log
 
@@ -20,9 +21,11 @@ Logs = dict[str, list[Sample]]  # by log
 TO_TIGHTEN, TO_LOOSEN = (60, 2), (400, 5)  # steps, logs
 LONGEST_SCALE, SHORTEST_SCALE = 1.5, 0.85
 FOLDS = 5
-# A step that is mostly results, and long enough that overheads do not matter.
+# A result that is most of its step, and long enough that overheads do not matter.
 MOSTLY, LONG = 0.8, 500.0
 RESULT = CLASSES.index("result")
+# What a thousand characters of a brief consist of, as `PARTS`.
+BRIEF = (640.0, 340.0, 13.0, 16.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,17 +37,19 @@ class Figures:
     steps: int
     logs: int
     characters_per_token: dict[str, float]  # by class; a class that was hardly met is missing
+    names: float  # characters per token of names, paths, code and numbers in results
+    prose: float
     overhead: float  # tokens for each text, call or result
-    ratio: float  # tokens counted for each that the safe figures estimate, in results
+    ratio: float  # tokens that a brief takes for each that the safe figures say
     ratio_low: float
     ratio_high: float
-    p90: float  # the same of single long results, nine of ten
+    p90: float  # what nine of ten long results stay below, times what was fitted
     error_p50: float  # of whole long steps in logs that were not learned from
     error_p95: float
-    result_error_p50: float  # of long results in such logs, as they are estimated for a budget
+    result_error_p50: float  # of long results in such logs
     result_error_p95: float
-    short: float  # the share of those that take more tokens than we say
-    short_before: float  # the same by the safe figures
+    short_before: float  # the share of those that take more than the safe figures say
+    short: float  # the same of what is said now
     scale: float
     why: str
 
@@ -53,14 +58,13 @@ def learned(logs: Logs, model: str) -> Figures:
     """Deterministic: the same logs give the same figures."""
     own = _of_model(logs, model)
     steps = [one for each in own.values() for one in each]
-    by_characters = _fitted(steps, estimated=False)
-    by_estimate = _fitted(steps, estimated=True)
-    ratio, low, high = _ratio(own, by_estimate[RESULT])
-    single = sorted(_ratios(steps, by_estimate))
-    p90 = _quantile(single, 0.9)
-    scale, why = _scale(len(steps), len(own), low, high, p90)
+    by_class, by_part = _fitted(steps, _by_class), _fitted(steps, _by_part)
+    low, high = _interval(own, model)
+    p90 = _quantile(sorted(one.counted / one.fitted for one in _results(steps, by_part)), 0.9)
+    ratio = _ratio(by_part, model)
+    scale, why = _scale(len(steps), len(own), high, p90)
     errors, results = _held_out(own)
-    of_results = sorted(abs(scale - ratio) / ratio for ratio in results if ratio > 0)
+    of_results = sorted(abs(one.fitted - one.counted) / one.counted for one in results)
     return Figures(
         model=model,
         generation=generation(model),
@@ -68,10 +72,12 @@ def learned(logs: Logs, model: str) -> Figures:
         logs=len(own),
         characters_per_token={
             name: round(1 / rate, 2)
-            for at, (name, rate) in enumerate(zip(CLASSES, by_characters, strict=False))
+            for at, (name, rate) in enumerate(zip(CLASSES, by_class, strict=False))
             if rate and _share(steps, at) >= 0.01
         },
-        overhead=round(by_estimate[-1], 1),
+        names=_per_token(by_part[0]),
+        prose=_per_token(by_part[1]),
+        overhead=round(by_part[-1], 1),
         ratio=round(ratio, 3),
         ratio_low=round(low, 3),
         ratio_high=round(high, 3),
@@ -80,8 +86,8 @@ def learned(logs: Logs, model: str) -> Figures:
         error_p95=round(_quantile(errors, 0.95), 3),
         result_error_p50=round(_quantile(of_results, 0.5), 3),
         result_error_p95=round(_quantile(of_results, 0.95), 3),
-        short=_over(results, scale),
-        short_before=_over(results, 1.0),
+        short_before=_short(results, model, 1.0),
+        short=_short(results, model, scale),
         scale=scale,
         why=why,
     )
@@ -100,28 +106,45 @@ def _of_model(logs: Logs, model: str) -> Logs:
     return {name: steps for name, steps in every.items() if steps}
 
 
-def _row(step: Sample, *, estimated: bool) -> list[float]:
-    return [*(step.estimated if estimated else step.characters), 1.0, float(step.blocks)]
+def _by_class(step: Sample) -> list[float]:
+    return [*step.characters, 1.0, float(step.blocks)]
 
 
-def _fitted(steps: Sequence[Sample], *, estimated: bool) -> list[float]:
-    rows = [_row(step, estimated=estimated) for step in steps]
-    return trimmed(rows, [float(step.tokens) for step in steps])
+def _by_part(step: Sample) -> list[float]:
+    """What results consist of, then everything else by its class."""
+    others = [size for at, size in enumerate(step.characters) if at != RESULT]
+    return [*step.parts, *others, 1.0, float(step.blocks)]
 
 
-def _ratio(own: Logs, whole: float) -> tuple[float, float, float]:
-    """The ratio in results with a 95 % interval: the logs are left out in turn, in groups."""
+def _fitted(steps: Sequence[Sample], row: Callable[[Sample], list[float]]) -> list[float]:
+    return trimmed([row(step) for step in steps], [float(step.tokens) for step in steps])
+
+
+def _ratio(fitted: Sequence[float], model: str) -> float:
+    """A brief's tokens by what was fitted, to its tokens by the safe figures.
+
+    What was never met counts by the safe figures on both sides.
+    """
+    safe = _safe(model)
+    known = [rate or safe[at] for at, rate in enumerate(fitted[: len(PARTS)])]
+    return predicted(known, BRIEF) / predicted(safe, BRIEF)
+
+
+def _safe(model: str) -> tuple[float, ...]:
+    """Tokens for each character of each part, as estimates are made without any learning."""
+    dense, prose = RATES[generation(model)]
+    return 1 / dense, 1 / prose, 1.0, 0.4, 0.0
+
+
+def _interval(own: Logs, model: str) -> tuple[float, float]:
+    """Of the ratio, at 95 %: the logs are left out in turn, in groups."""
     groups = _groups(own)
     if len(groups) < 2:
-        return whole, 0.0, LONGEST_SCALE
-    without = [
-        _fitted([one for other in groups if other is not group for one in other], estimated=True)
-        for group in groups
-    ]
-    values = [found[RESULT] for found in without]
+        return 0.0, LONGEST_SCALE
+    values = [_ratio(_fitted(_but(groups, group), _by_part), model) for group in groups]
     mean = sum(values) / len(values)
     spread = (len(values) - 1) / len(values) * sum((value - mean) ** 2 for value in values)
-    return whole, whole - 2 * spread**0.5, whole + 2 * spread**0.5
+    return mean - 2 * spread**0.5, mean + 2 * spread**0.5
 
 
 def _groups(own: Logs) -> list[list[Sample]]:
@@ -132,57 +155,73 @@ def _groups(own: Logs) -> list[list[Sample]]:
     return groups
 
 
-def _ratios(steps: Sequence[Sample], fitted: Sequence[float]) -> list[float]:
-    """Counted to estimated tokens of single long results, without what else was in the step."""
+def _but(groups: list[list[Sample]], group: list[Sample]) -> list[Sample]:
+    return [one for other in groups if other is not group for one in other]
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """One long result: its tokens as counted and as fitted."""
+
+    counted: float
+    fitted: float
+    parts: tuple[int, ...]
+
+
+def _results(steps: Sequence[Sample], fitted: Sequence[float]) -> list[_Result]:
     found = []
     for step in steps:
-        row = _row(step, estimated=True)
-        result = step.estimated[RESULT]
-        if result >= max(LONG, MOSTLY * sum(step.estimated)):
-            rest = predicted(fitted, row) - fitted[RESULT] * result
-            found.append((step.tokens - rest) / result)
+        result = predicted(fitted[: len(PARTS)], step.parts)
+        rest = predicted(fitted, _by_part(step)) - result
+        if result >= max(LONG, MOSTLY * (result + rest)) and step.tokens > rest:
+            found.append(_Result(step.tokens - rest, result, step.parts))
     return found
 
 
-def _scale(steps: int, logs: int, low: float, high: float, p90: float) -> tuple[float, str]:
+def _short(results: Sequence[_Result], model: str, scale: float) -> float:
+    safe = _safe(model)
+    short = sum(one.counted > scale * predicted(safe, one.parts) for one in results)
+    return round(short / (len(results) or 1), 3)
+
+
+def _scale(steps: int, logs: int, high: float, p90: float) -> tuple[float, str]:
     """What estimates are multiplied by, and why."""
     if steps < TO_TIGHTEN[0] or logs < TO_TIGHTEN[1]:
-        return 1.0, f"too little evidence: the safe figures count ({steps} steps of {logs} logs)"
+        told = f"{steps} steps of {logs} log{'s' if logs != 1 else ''}"
+        return 1.0, f"{told} are too little evidence: the safe figures count"
     if high >= 1.0:
         scale = min(LONGEST_SCALE, round(high, 3))
-        told = f"results may take up to {high:.2f} tokens for each that the safe figures say"
+        told = f"a brief may take up to {high:.2f} tokens for each that the safe figures say"
         return scale, f"{told}: estimates are that much longer"
-    if p90 < 1.0 and steps >= TO_LOOSEN[0] and logs >= TO_LOOSEN[1]:
-        scale = max(SHORTEST_SCALE, round(max(high, p90), 3))
-        return scale, f"nine of ten results take less than {p90:.2f} of what the safe figures say"
+    if high * p90 < 1.0 and steps >= TO_LOOSEN[0] and logs >= TO_LOOSEN[1]:
+        scale = max(SHORTEST_SCALE, round(high * p90, 3))
+        return scale, f"nine of ten results take less than {high * p90:.2f} of the safe figures"
     return 1.0, "the safe figures hold, and nothing proves that they are too careful"
 
 
-def _held_out(own: Logs) -> tuple[list[float], list[float]]:
-    """Errors in logs that were not learned from, and the ratios of single results there."""
+def _held_out(own: Logs) -> tuple[list[float], list[_Result]]:
+    """Errors of steps in logs that were not learned from, in order, and the results there."""
     groups = _groups(own)
     errors: list[float] = []
-    ratios: list[float] = []
+    results: list[_Result] = []
     for group in groups if len(groups) > 1 else ():
-        others = [one for other in groups if other is not group for one in other]
-        fitted = _fitted(others, estimated=True)
+        fitted = _fitted(_but(groups, group), _by_part)
         for step in group:
             if step.tokens >= LONG:
-                said = predicted(fitted, _row(step, estimated=True))
+                said = predicted(fitted, _by_part(step))
                 errors.append(abs(said - step.tokens) / step.tokens)
-        ratios += _ratios(group, fitted)
-    return sorted(errors), ratios
+        results += _results(group, fitted)
+    return sorted(errors), results
 
 
-def _over(ratios: Sequence[float], scale: float) -> float:
-    return round(sum(ratio > scale for ratio in ratios) / (len(ratios) or 1), 3)
+def _per_token(rate: float) -> float:
+    return round(1 / rate, 2) if rate else 0.0
 
 
 def _share(steps: Sequence[Sample], at: int) -> float:
     """The part of all characters that is of this class."""
-    return sum(one.characters[at] for one in steps) / (
-        sum(sum(one.characters) for one in steps) or 1
-    )
+    whole = sum(sum(one.characters) for one in steps)
+    return sum(one.characters[at] for one in steps) / (whole or 1)
 
 
 def _quantile(ordered: Sequence[float], share: float) -> float:

@@ -14,6 +14,8 @@ from typing import Any
 from holdfast.brief.tokens import Estimator, cost
 
 CLASSES = ("reply", "call", "result", "prompt")
+# What a text consists of: names, paths, code and numbers; words; and what is neither.
+PARTS = ("names", "prose", "beyond ASCII", "line breaks", "white space")
 CONTEXT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 # Host lines that put text before the model which the log does not hold, or not as it was sent.
 UNCLEAR = ("attachment",)
@@ -21,12 +23,12 @@ UNCLEAR = ("attachment",)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sample:
-    """One step: the tokens counted, and characters and estimated tokens of each class."""
+    """One step: the tokens counted, the characters of each class, and what results consist of."""
 
     model: str
     tokens: int
     characters: tuple[int, ...]
-    estimated: tuple[float, ...]
+    parts: tuple[int, ...]
     blocks: int  # texts, calls and results: each has an overhead
     thought: bool = False  # thinking counts, but is not all in the log
 
@@ -46,7 +48,8 @@ class _Step:
 
     cost: Callable[[str], float] = cost
     characters: list[int] = field(default_factory=lambda: [0] * len(CLASSES))
-    estimated: list[float] = field(default_factory=lambda: [0.0] * len(CLASSES))
+    parts: list[int] = field(default_factory=lambda: [0] * len(PARTS))
+    estimated: float = 0.0
     blocks: int = 0
     thought: bool = False
     clear: bool = True
@@ -54,8 +57,24 @@ class _Step:
     def add(self, kind: str, text: str) -> None:
         at = CLASSES.index(kind)
         self.characters[at] += len(text)
-        self.estimated[at] += self.cost(text)
+        self.estimated += self.cost(text)
         self.blocks += 1
+        if kind == "result":
+            self.parts = [old + new for old, new in zip(self.parts, parts(text), strict=True)]
+
+
+def parts(text: str) -> list[int]:
+    """The characters of each part. A space belongs to the word before it, as for an estimate."""
+    names = prose = beyond = 0
+    for word in text.split():
+        strange = sum(sign > "\x7f" for sign in word)
+        beyond += strange
+        if Estimator.is_prose(word):
+            prose += len(word) - strange + 1
+        else:
+            names += len(word) - strange + 1
+    breaks = text.count("\n")
+    return [names, prose, beyond, breaks, max(0, len(text) - names - prose - beyond - breaks)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,9 +92,9 @@ def read(lines: Iterable[dict[str, Any]]) -> Log:
     last: _Call | None = None
     step = _Step()
     for line in _main_chain(lines):
-        if _compacts(line):
+        if _compacts(line) or _in_several_goes(line):
             if last and (before := _counted_before(line)):
-                compactions.append((last.context + sum(step.estimated), before))
+                compactions.append((last.context + step.estimated, before))
             last, step = None, _Step()
             continue
         call = _call(line)
@@ -104,7 +123,7 @@ def _sample(model: str, tokens: int, step: _Step) -> Sample:
         model=model,
         tokens=tokens,
         characters=tuple(step.characters),
-        estimated=tuple(step.estimated),
+        parts=tuple(step.parts),
         blocks=step.blocks,
         thought=step.thought,
     )
@@ -113,6 +132,14 @@ def _sample(model: str, tokens: int, step: _Step) -> Sample:
 def _compacts(line: dict[str, Any]) -> bool:
     boundary = ("compact_boundary", "microcompact_boundary")
     return line.get("subtype") in boundary or line.get("isCompactSummary") is True
+
+
+def _in_several_goes(line: dict[str, Any]) -> bool:
+    """Whether a server compacted or asked another model meanwhile: the counts are of all of it."""
+    message = line.get("message")
+    usage = message.get("usage") if isinstance(message, dict) else None
+    goes = usage.get("iterations") if isinstance(usage, dict) else None
+    return isinstance(goes, list) and len(goes) > 1
 
 
 def _counted_before(line: dict[str, Any]) -> int:
@@ -130,7 +157,8 @@ def _call(line: dict[str, Any]) -> _Call | None:
     if not isinstance(usage, dict) or not isinstance(ident, str) or not isinstance(model, str):
         return None
     context = sum(count for name in CONTEXT if isinstance(count := usage.get(name), int))
-    return _Call(ident, model, context) if context and model != "<synthetic>" else None
+    known = context and model != "<synthetic>"
+    return _Call(f"{ident} {line.get('requestId')}", model, context) if known else None
 
 
 def _tell(step: _Step, line: dict[str, Any]) -> None:

@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from multiprocessing import get_context
+from typing import TypeVar
 
 from holdfast.errors import NotATranscript
 from holdfast.eval.arms import BRIEF, Folded, Told, texts
@@ -25,6 +27,7 @@ from holdfast.eval.references import References, references
 from holdfast.eval.session import Session, load
 
 PROCESSES = 2
+Done = TypeVar("Done")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,14 +53,18 @@ class Scored:
 
 
 def score_all(paths: Sequence[str], plan: Plan) -> Iterator[Scored]:
+    return spread(partial(score, plan=plan), paths)
+
+
+def spread(work: Callable[[str], Done], paths: Sequence[str]) -> Iterator[Done]:
     """Each transcript as it is done; the order is that of the work, not of the names."""
     if len(paths) == 1:
-        yield score(paths[0], plan)
+        yield work(paths[0])
         return
     workers = min(PROCESSES, os.cpu_count() or 1)
     # A fork of a process that draws a progress bar in a thread may never wake up.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(score, path, plan) for path in paths]):
+        for done in as_completed([pool.submit(work, path) for path in paths]):
             yield done.result()
 
 
@@ -135,11 +142,18 @@ def _lookup(session: Session, cut: Cut, plan: Plan) -> Iterator[Callable[[str], 
     if lookup is None or plan.quick:
         yield None
         return
+    with beginning(session, cut) as path:
+        yield lambda words: lookup(path, words)
+
+
+@contextmanager
+def beginning(session: Session, cut: Cut) -> Iterator[str]:
+    """A file with the transcript as it was at the cut."""
     with tempfile.TemporaryDirectory() as folder:
-        beginning = os.path.join(folder, "session.jsonl")
-        with open(beginning, "wb") as file:
+        path = os.path.join(folder, "session.jsonl")
+        with open(path, "wb") as file:
             for number, line in enumerate(raw_lines(session.path), 1):
                 if number >= cut.line:
                     break
                 file.write(line)
-        yield lambda words: lookup(beginning, words)
+        yield path

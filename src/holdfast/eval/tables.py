@@ -102,6 +102,20 @@ def _difference(one: dict[str, Any]) -> Row:
     )
 
 
+def recoverability_table(result: dict[str, Any]) -> tuple[Row, list[Row]]:
+    """In per cent, of everything and of each kind, with what is asked for."""
+    kinds = [name for name in result["shares"][0] if name not in ("what", "aim")]
+    rows = [
+        (
+            one["what"],
+            *(f"{100 * one[kind]:.2f}" for kind in kinds),
+            f"≥ {100 * one['aim']:.0f}" if one["aim"] else MISSING,
+        )
+        for one in result["shares"]
+    ]
+    return ("%", *kinds, "aim"), rows
+
+
 def faults(report: dict[str, Any]) -> dict[str, int]:
     """What must never happen, counted over all of our briefs."""
     ours = [one["counts"] for one in report["results"] if one["method"] in (BRIEF, BOTH)]

@@ -9,6 +9,7 @@ from tests.unit.transcript_lines import Line, assistant, result, text
 
 MODEL = "claude-opus-4-6"
 WORDS = "def requeue(self, job_id): return self.queue.put(job_id, delay=retry_cap) # see a.py:12 "
+PROSE = "the worker puts a failed job back into the queue and waits for a while before it "
 
 
 def spoken(
@@ -29,7 +30,8 @@ def log(steps: int, ratio: float, *, name: str = "", model: str = MODEL) -> list
     for number in range(steps):
         words = f"I look at part {number}. " * (1 + number % 3)
         more = ord(name[:1] or "a") % 13
-        output = f"{WORDS} handle_part_{number}(x) " * (12 + 7 * (number % 11) + more)
+        code = f"{WORDS} handle_part_{number}(x) \n" * (12 + 7 * (number % 11) + more)
+        output = code + PROSE * (3 * (number % 7) + more) + "\n" * (number % 5)
         lines.append(spoken(context, f"{name}{number}", text(words), model=model))
         lines.append(result(output, uuid=f"r-{name}{number}"))
         context += round(40 + estimator.cost(words) + ratio * estimator.cost(output))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.calibration.samples import Sample, read
+from holdfast.calibration.samples import Sample, parts, read
 from tests.unit.calibration.logs import MODEL, spoken
 from tests.unit.transcript_lines import Line, attachment, boundary, result, summary, text, user
 
@@ -27,7 +27,7 @@ def test_a_step_is_what_two_calls_differ_by() -> None:
         model=MODEL,
         tokens=100,
         characters=(7, 15, 4, 5),
-        estimated=read(lines).steps[0].estimated,
+        parts=(0, 5, 0, 0, 0),
         blocks=4,
     )
 
@@ -79,3 +79,24 @@ def test_thinking_counts_though_the_log_does_not_hold_all_of_it() -> None:
     thinking = {"type": "thinking", "thinking": ""}
     lines = [spoken(1000, "one", thinking), result("four"), spoken(1100, "two")]
     assert [one.thought for one in read(lines).steps] == [True]
+
+
+def test_a_call_that_was_made_in_several_goes_is_left_out() -> None:
+    several = spoken(1050, "two")
+    several["message"]["usage"]["iterations"] = [{"type": "compaction"}, {"type": "message"}]
+    lines = [spoken(1000, "one"), result("four"), several, result("four"), spoken(1200, "three")]
+    assert steps(*lines) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", [0, 0, 0, 0, 0]),
+        ("put it back", [0, 12, 0, 0, 0]),
+        ("src/a.py x_1", [13, 0, 0, 0, 0]),
+        ("a\n\n    b", [0, 4, 0, 2, 2]),
+        ("naïve 日本", [1, 5, 3, 0, 0]),
+    ],
+)
+def test_a_text_is_taken_apart_into_what_it_consists_of(text: str, found: list[int]) -> None:
+    assert parts(text) == found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -34,6 +35,26 @@ def test_programs_get_json_and_a_page(folder: Path, capsys: pytest.CaptureFixtur
     assert found["sessions"] == 2
     assert found["estimator"] == "ours"
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_the_drawing_alone_can_be_had(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    drawing = folder / "recall.svg"
+    assert main(["eval", str(folder), "--quick", "--json", "--chart", str(drawing)]) == 0
+    assert drawing.read_text(encoding="utf-8").startswith("<svg")
+    ElementTree.parse(drawing)
+
+
+def test_recoverability_is_measured_and_shown(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["eval", str(folder), "--recoverability"]) == 0
+    out, err = capsys.readouterr()
+    assert "by its exact ref" in out
+    assert "2 compactions of 2 sessions" in err
+    assert main(["eval", str(folder), "--recoverability", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    last = found["shares"][-1]
+    assert (last["what"], last["all"], last["aim"]) == ("by its exact ref", 1.0, 1.0)
 
 
 def test_one_session_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -33,10 +33,9 @@ def test_a_text_is_counted_by_what_it_consists_of(terminal: Terminal) -> None:
     told = terminal.run("tokens", "keep src/retry.py as it is", "--json").json["text"]
     assert told["tokens"] == Estimator.for_model("").estimate("keep src/retry.py as it is")
     assert told["tokenizer"] == "newest"
-    assert told["characters_by_class"] == {
-        "paths, names, code and numbers": len("src/retry.py"),
-        "prose": len("keepasitis"),
-        "beyond ASCII": 0,
+    assert told["characters_by_part"] == {
+        "names": len("src/retry.py "),
+        "prose": len("keep as it is "),
     }
 
 

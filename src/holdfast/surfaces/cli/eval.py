@@ -7,6 +7,7 @@ summary and simpler methods of the same size. docs/how-to/measure.md explains th
   holdfast eval ~/.claude/projects
   holdfast eval FOLDER --budgets 300,1000 --chart recall.html
   holdfast eval FOLDER --explain 1284c080
+  holdfast eval FOLDER --recoverability
 """
 
 from __future__ import annotations
@@ -16,28 +17,27 @@ import os
 import sys
 from collections.abc import Iterator
 from dataclasses import asdict
-from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from rich.console import Console
 from rich.progress import track
 
-from holdfast.actions.indexing import index_of_file
-from holdfast.actions.recall import by_words, printed
-from holdfast.errors import BadUsage, HoldfastError, NoSuchRecord, NotATranscript
+from holdfast.errors import BadUsage, NoSuchRecord, NotATranscript
 from holdfast.eval import tables
 from holdfast.eval.budget import ESTIMATORS
-from holdfast.eval.chart import page
+from holdfast.eval.chart import image, page
 from holdfast.eval.explain import Explained, explain
 from holdfast.eval.plan import Plan
+from holdfast.eval.recoverability import summary, try_all
 from holdfast.eval.report import report
 from holdfast.eval.run import Scored, score_all
 from holdfast.eval.session import load, names_of
-from holdfast.index.database import Index
 from holdfast.surfaces.cli.output import console, harmless, print_json, say, table
+from holdfast.surfaces.lookups import DESK, looked_up
 
+Done = TypeVar("Done")
+MOST_LOST = 20
 PROJECTS = "~/.claude/projects"
-LOOKUP_TOKENS = 800  # what `holdfast recall` shows unless told otherwise
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +64,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SESSION",
         help="cut by cut, what was needed and is missing from the brief of the first budget",
     )
-    parser.add_argument("--chart", metavar="FILE", help="write recall against budget as a web page")
+    parser.add_argument(
+        "--recoverability",
+        action="store_true",
+        help="what is needed after compactions: in the brief, or one lookup away?",
+    )
+    parser.add_argument(
+        "--chart", metavar="FILE", help="write recall against budget as a web page, or as .svg"
+    )
     parser.add_argument(
         "--quick", action="store_true", help="recall, precision and budgets against two baselines"
     )
@@ -80,32 +87,18 @@ def run(args: argparse.Namespace) -> int:
         )
     if args.explain:
         return _explain(_session_file(found, args.explain), budgets[0], args.json)
+    if args.recoverability:
+        return _recoverability(found, args.json)
     plan = Plan(budgets=budgets, estimator=args.estimator, quick=args.quick, lookup=looked_up)
     result = report(_scored(found, plan), plan)
     if args.chart:
-        _write(args.chart, page(result))
+        _write(args.chart, image(result) if args.chart.endswith(".svg") else page(result))
     if args.json:
         print_json(result)
     elif result["sessions"]:
         _print(result)
     _say_what_was_skipped(result["skipped"])
     return 0 if result["sessions"] else 1
-
-
-def looked_up(transcript: str, words: str) -> str:
-    """What an agent is shown that looks these words up."""
-    try:
-        index = _index(transcript)
-        found = by_words(index, words, index.scope(None, None), LOOKUP_TOKENS)
-    except HoldfastError:
-        return ""
-    return "\n".join(printed(hit) for hit in found.hits)
-
-
-@lru_cache(maxsize=1)
-def _index(transcript: str) -> Index:
-    """Session after session is asked about, each many times."""
-    return index_of_file(transcript)
 
 
 def transcripts(paths: list[str]) -> Iterator[str]:
@@ -131,14 +124,29 @@ def _budgets(text: str) -> tuple[int, ...]:
 
 
 def _scored(found: list[str], plan: Plan) -> list[Scored]:
-    working = track(
-        score_all(found, plan),
-        "measuring",
-        total=len(found),
-        console=Console(stderr=True),
-        disable=not sys.stderr.isatty(),
+    return sorted(_watched(score_all(found, plan), len(found)), key=lambda each: each.path)
+
+
+def _watched(work: Iterator[Done], total: int) -> Iterator[Done]:
+    """With a progress bar, where somebody watches."""
+    bar = Console(stderr=True)
+    return iter(track(work, "measuring", total=total, console=bar, disable=not sys.stderr.isatty()))
+
+
+def _recoverability(found: list[str], as_json: bool) -> int:
+    tried = [one for each in _watched(try_all(found, DESK), len(found)) for one in each]
+    result = summary(sorted(tried, key=lambda one: (one.session, one.line, one.kind, one.name)))
+    if as_json:
+        print_json(result)
+    elif tried:
+        console().print(table(*tables.recoverability_table(result)))
+        for one in result["lost"][:MOST_LOST]:
+            say(harmless(f"not found: {one['name']} ({one['session']} L{one['line']})"))
+    say(
+        f"{result['entities']} things needed after {result['compactions']} compactions of "
+        f"{result['sessions']} sessions; at most 60 of each."
     )
-    return sorted(working, key=lambda each: each.path)
+    return 0 if tried else 1
 
 
 def _print(result: dict[str, Any]) -> None:

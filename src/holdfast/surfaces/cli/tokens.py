@@ -25,7 +25,8 @@ from holdfast.actions.calibrate import Learned, calibrate, what_is_learned
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.recover import transcripts
 from holdfast.brief.tokens import Estimator, generation, units
-from holdfast.calibration.samples import CLASSES
+from holdfast.calibration.learn import Figures
+from holdfast.calibration.samples import CLASSES, PARTS, parts
 from holdfast.errors import BadUsage, NotATranscript
 from holdfast.surfaces.cli.output import console, count, harmless, print_json, say, table
 from holdfast.surfaces.cli.sessions import here
@@ -71,17 +72,12 @@ def counts(text: str, model: str, home: str) -> dict[str, Any]:
     """One text, by what it consists of."""
     scale = scale_of(home, model)
     estimator = Estimator.for_model(model, scale)
-    parts = {"paths, names, code and numbers": 0, "prose": 0, "beyond ASCII": 0}
-    for word in text.split():
-        strange = sum(sign > "\x7f" for sign in word)
-        parts["beyond ASCII"] += strange
-        kind = "prose" if estimator.is_prose(word) else "paths, names, code and numbers"
-        parts[kind] += len(word) - strange
+    consists = {name: size for name, size in zip(PARTS, parts(text), strict=True) if size}
     return {
         "tokens": estimator.estimate(text),
         "characters": len(text),
         "utf16_units": units(text),
-        "characters_by_class": parts,
+        "characters_by_part": consists,
         "tokenizer": generation(model),
         "scale": scale,
     }
@@ -124,7 +120,7 @@ def _calibrate(home: str, folder: str) -> None:
 
 
 def _print_text(counted: dict[str, Any]) -> None:
-    rows = [(name, count(size)) for name, size in counted["characters_by_class"].items()]
+    rows = [(name, count(size)) for name, size in counted["characters_by_part"].items()]
     console().print(table(("characters", ""), [*rows, ("all", count(counted["characters"]))]))
     learned = "" if counted["scale"] == 1 else f", times {counted['scale']} as its logs say"
     print(f"{counted['tokens']} tokens")
@@ -136,28 +132,9 @@ def _print_models(known: Learned) -> None:
         say("Nothing is learned yet: `holdfast tokens --calibrate` reads your transcripts.")
         return
     columns = ("model", "tokenizer", "steps", "logs", *(TITLES[name] for name in CLASSES),
-               "each block", "counted : estimated", "9 of 10", "error p50 / p95", "results",
-               "used")  # fmt: skip
-    rows = [
-        (
-            one.model,
-            one.generation,
-            count(one.steps),
-            str(one.logs),
-            *(f"{one.characters_per_token.get(name, '–')}" for name in CLASSES),
-            f"{one.overhead:.0f}",
-            f"{one.ratio:.2f}"
-            + (f" [{one.ratio_low:.2f}, {one.ratio_high:.2f}]" if one.logs > 1 else ""),
-            f"{one.p90:.2f}",
-            f"{100 * one.error_p50:.0f} / {100 * one.error_p95:.0f} %" if one.logs > 1 else "–",
-            f"{100 * one.result_error_p50:.0f} / {100 * one.result_error_p95:.0f} %"
-            if one.logs > 1
-            else "–",
-            f"× {one.scale}",
-        )
-        for one in known.models
-    ]
-    console().print(table(columns, rows))
+               "names", "prose", "each block", "a brief", "9 of 10", "error of steps",
+               "of results", "too short", "used")  # fmt: skip
+    console().print(table(columns, [_row(one) for one in known.models]))
     for one in known.models:
         say(f"{one.model}: {one.why}", style="dim")
     if known.compactions:
@@ -167,8 +144,31 @@ def _print_models(known: Learned) -> None:
             style="dim",
         )
     say(
-        "Characters per token by class, then tokens for each text, call or result. The ratio is "
-        "of tool results to the safe figures, with its interval and of nine results in ten. Errors "
-        "are of steps of 500 tokens or more, and of results of 500, in logs not learned from.",
+        "Characters per token by class, and of names and prose in results; then tokens for each "
+        "text, call or result. A brief: its tokens for each that the safe figures say, and its "
+        "interval. 9 of 10 results stay below that many times what was fitted. Errors are p50 / "
+        "p95 of 500 tokens or more, in logs not learned from; too short is the share of results "
+        "that take more than the safe figures say, and than what is used says.",
         style="dim",
+    )
+
+
+def _row(one: Figures) -> tuple[str, ...]:
+    several = one.logs > 1
+    span = f" [{one.ratio_low:.2f}, {one.ratio_high:.2f}]" if several else ""
+    errors = ((one.error_p50, one.error_p95), (one.result_error_p50, one.result_error_p95))
+    return (
+        one.model,
+        one.generation,
+        count(one.steps),
+        str(one.logs),
+        *(f"{one.characters_per_token.get(name, '–')}" for name in CLASSES),
+        f"{one.names}",
+        f"{one.prose}",
+        f"{one.overhead:.0f}",
+        f"{one.ratio:.2f}{span}",
+        f"{one.p90:.2f}",
+        *(f"{100 * p50:.0f} / {100 * p95:.0f} %" if several else "–" for p50, p95 in errors),
+        f"{100 * one.short_before:.0f} → {100 * one.short:.0f} %" if several else "–",
+        f"× {one.scale}",
     )
