@@ -52,3 +52,21 @@ class SettingsFileUnusable(HoldfastError):
 
 class BadUsage(HoldfastError):
     """The command was not understood."""
+
+
+class NothingToCompact(HoldfastError):
+    """There is nothing that could be compacted."""
+
+    hint = "the most recent messages stay word for word; `keep_recent` says how many"
+
+
+class CompactionFailed(HoldfastError):
+    """The conversation could not be compacted; it is as it was."""
+
+
+class SpendRefused(HoldfastError):
+    """That would cost more than the ceiling allows."""
+
+    hint = (
+        "`holdfast spend` shows what was spent; SessionManager(spend=Ceiling(...)) sets the ceiling"
+    )

@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
     "index": {"transcript", *COMMON},
+    "session": {"brief", "settings", "state", "store", *COMMON},
     "example": COMMON,
     "eval": BELOW_ACTIONS,
     "actions": {*BELOW_ACTIONS, "example"},
