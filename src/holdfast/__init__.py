@@ -6,6 +6,8 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.handoff.model import Handoff, HandoffRequest
+    from holdfast.handoff.orchestrator import OrchestratorState
     from holdfast.session.checkpoint import Checkpoint
     from holdfast.session.manager import SessionManager
     from holdfast.session.spend import Ceiling
@@ -14,9 +16,15 @@ if TYPE_CHECKING:
 _PUBLIC = {
     "Ceiling": "holdfast.session.spend",
     "Checkpoint": "holdfast.session.checkpoint",
+    "Handoff": "holdfast.handoff.model",
+    "HandoffRequest": "holdfast.handoff.model",
+    "OrchestratorState": "holdfast.handoff.orchestrator",
     "SessionManager": "holdfast.session.manager",
 }
-__all__ = ["Ceiling", "Checkpoint", "SessionManager", "__version__"]
+__all__ = [
+    "Ceiling", "Checkpoint", "Handoff", "HandoffRequest", "OrchestratorState", "SessionManager",
+    "__version__",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -18,7 +18,7 @@ ROOT = Path(holdfast.__file__).parent
 
 # Small pure modules that anyone may use.
 COMMON = {"errors", "redact", "quick_json"}
-LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views"}
+LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views", "handoff"}
 BELOW_ACTIONS = {*LOWER, "settings", "log", *COMMON, ""}
 
 # Which parts of Holdfast a part may import, besides itself.
@@ -38,6 +38,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
     "index": {"transcript", *COMMON},
+    "handoff": {"brief", "names", *COMMON, "state"},
     "session": {"brief", "settings", "state", "store", *COMMON},
     "example": COMMON,
     "eval": BELOW_ACTIONS,
@@ -65,7 +66,7 @@ IMPURE = {
     "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid",
     "_io", "_sqlite3", "_thread",
 }  # fmt: skip
-PURE = ("state", "names", "brief", "views", "redact")
+PURE = ("state", "names", "brief", "views", "handoff", "redact")
 CALLS_THAT_TOUCH_THE_WORLD = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 
 MODULES = sorted(ROOT.rglob("*.py"))
