@@ -35,8 +35,8 @@ DONE = {
         "now and then, for the person only, that it is a good moment to compact",
     ),
     "SubagentStop": (
-        "Reads on; of the fork that compacts, it keeps the summary, so that the brief need not "
-        "repeat it.",
+        "Keeps what the sub-agent hands on, within 500 tokens; of the fork that compacts, the "
+        "summary, so that the brief need not repeat it.",
         "nothing",
     ),
     "PreCompact": (

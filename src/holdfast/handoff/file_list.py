@@ -9,8 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 TITLE = "Files: "
-# Paths are written out as long as they take no more than this share of the room.
-PLAINLY = 0.5
+# So few are written out.
+PLAINLY = 3
 
 
 class _Folder(dict[str, "_Folder"]):
@@ -28,7 +28,7 @@ def file_list(paths: list[str], room: float) -> str:
     if not wanted:
         return ""
     line = f"{TITLE}{', '.join(wanted)}"
-    if cost(line) <= room * PLAINLY:
+    if len(wanted) <= PLAINLY and cost(line) <= room:
         return line
     line = TITLE + together(wanted)
     kept = len(wanted)

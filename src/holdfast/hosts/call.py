@@ -7,8 +7,8 @@ class HookCall:
     """What a host told us. Missing fields are empty, never absent."""
 
     __slots__ = (
-        "agent", "cwd", "event", "host", "is_compaction_fork", "session", "source", "summary",
-        "transcript", "trigger",
+        "agent", "agent_type", "cwd", "event", "host", "is_compaction_fork", "last_message",
+        "session", "source", "summary", "transcript", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -23,6 +23,8 @@ class HookCall:
         trigger: str = "",
         summary: str = "",
         agent: str = "",
+        agent_type: str = "",
+        last_message: str = "",
         is_compaction_fork: bool = False,
     ) -> None:
         self.host = host
@@ -34,4 +36,6 @@ class HookCall:
         self.trigger = trigger
         self.summary = summary
         self.agent = agent
+        self.agent_type = agent_type
+        self.last_message = last_message
         self.is_compaction_fork = is_compaction_fork

@@ -65,6 +65,8 @@ def call(payload: dict[str, Any]) -> HookCall:
         trigger=text("trigger"),
         summary=text("last_assistant_message") if fork else text("compact_summary"),
         agent="" if fork else text("agent_id"),
+        agent_type=text("agent_type"),
+        last_message=text("last_assistant_message"),
         is_compaction_fork=fork,
     )
 

@@ -124,6 +124,8 @@ class Agent(TypedDict):
     files: dict[str, str]
     """What it did itself to files: edited, created, read."""
     line: int
+    handoff: NotRequired[str]
+    """The id of what it handed on, where a view adds it; the fold does not know it."""
 
 
 class Delivery(TypedDict):

@@ -14,7 +14,7 @@ except ImportError:
     import sqlite3  # type: ignore[no-redef]
 
 Error = sqlite3.Error
-VERSION = 3
+VERSION = 4
 HERE = os.path.dirname(__file__)
 MIGRATIONS = os.path.join(HERE, "migrations", "sqlite")
 

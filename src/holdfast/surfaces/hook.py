@@ -210,6 +210,10 @@ def _sub_agent_stop(job: Job) -> str:
     session = job.session()
     if job.call.is_compaction_fork:
         _note_summary(job, session)
+    else:
+        from holdfast.actions.handoffs import capture
+
+        capture(job.store, session, job.call, job.now)
     return ""
 
 

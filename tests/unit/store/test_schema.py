@@ -180,6 +180,7 @@ def test_a_new_store_holds_what_the_migrations_say_and_nothing_else(path: str) -
             "conversation_messages",
             "conversation_messages_live",
             "conversations",
+            "handoffs",
             "hooks_seen",
             "marks",
             "sessions",
