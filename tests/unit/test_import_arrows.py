@@ -49,6 +49,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Packages of others, and the one part that may use each: nothing that a hook imports.
 THEIRS = {
     ("rich", "surfaces"),
+    ("anthropic", "session"),
+    ("claude_agent_sdk", "session"),
+    ("openai", "session"),
     ("mcp", "surfaces"),
     ("pydantic", "surfaces"),
     ("tree_sitter", "eval"),

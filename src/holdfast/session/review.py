@@ -42,6 +42,8 @@ def read(content: Checkpoint | dict[str, Any] | str) -> Checkpoint:
             return Checkpoint.parse(value)
         except NotACheckpoint as wrong:
             problem = problem or wrong
+    if problem is None and (whole := mended(content)):
+        return read(whole)
     raise problem or NotACheckpoint("the reply holds no JSON object")
 
 
@@ -60,6 +62,28 @@ def objects(text: str) -> Iterator[Any]:
         at = text.find("{", end)
     known = NAMES | ALIASES.keys()
     yield from sorted(found, key=lambda value: -len(known & value.keys()))
+
+
+def mended(text: str) -> str:
+    """An object that was cut off, up to its last whole item and with its brackets closed."""
+    start = text.find("{")
+    stack: list[str] = []
+    whole, quoted, escaped = "", False, False
+    for at in range(max(start, 0), len(text)):
+        sign = text[at]
+        if quoted:
+            quoted = escaped or sign != '"'
+            escaped = sign == "\\" and not escaped
+        elif sign == '"':
+            quoted = True
+        elif sign in "{[":
+            stack.append("}" if sign == "{" else "]")
+        elif sign in "}]" and stack:
+            stack.pop()
+        is_item = sign == '"' and not quoted and stack[-1:] == ["]"]
+        if stack and (is_item or (sign in "}]" and not quoted)):
+            whole = text[start : at + 1] + "".join(reversed(stack))
+    return whole
 
 
 def _with_what_must_stay(found: Checkpoint, work: Work) -> Checkpoint:

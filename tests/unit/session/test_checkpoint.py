@@ -171,6 +171,13 @@ def test_a_checkpoint_is_found_in_whatever_stands_around_it(text: str) -> None:
     assert read(text).in_progress == ("b",)
 
 
+@pytest.mark.parametrize("cut", range(len('{"completed": ["a"'), len(json.dumps(GOOD))))
+def test_a_reply_that_was_cut_off_is_read_up_to_its_last_whole_item(cut: int) -> None:
+    made = read(json.dumps(GOOD)[:cut])
+    assert made.completed == ("a",)
+    assert made.in_progress in ((), ("b",))
+
+
 @pytest.mark.parametrize("text", ["", "  ", "I cannot do that.", "{", '{"a": 1}', "[1, 2]"])
 def test_a_reply_without_one_is_refused(text: str) -> None:
     with pytest.raises(NotACheckpoint):

@@ -35,6 +35,7 @@ COMMANDS = {
     "command": ("slash_command", "start or stop a slash command by hand"),
     "note": ("note", "write something down in the session's notes"),
     "handoff": ("handoff", "what sub-agents handed on; check what one is about to"),
+    "spend": ("spend", "what summaries of conversations have cost"),
     "plugin": ("plugin", "build a Claude Code plugin: hooks, slash commands, a skill"),
     "instructions": ("instructions", "the section in CLAUDE.md that guides the summariser"),
     "eval": ("eval", "how well briefs restore, measured on transcripts"),
