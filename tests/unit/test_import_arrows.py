@@ -51,6 +51,8 @@ THEIRS = {
     ("rich", "surfaces"),
     ("anthropic", "session"),
     ("claude_agent_sdk", "session"),
+    ("langchain", "session"),
+    ("langchain_core", "session"),
     ("openai", "session"),
     ("mcp", "surfaces"),
     ("pydantic", "surfaces"),

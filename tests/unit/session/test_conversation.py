@@ -183,6 +183,24 @@ def test_a_preview_adds_up_and_agrees_with_what_is_sent(manager: Make) -> None:
     assert preview.total * 0.7 < tokens(body) <= preview.total
 
 
+def test_a_preview_reads_no_message_however_many_there_are(
+    manager: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = manager()
+    conversation = made.get_or_create("s1")
+    fill(conversation, LIMIT)
+    asked: list[str] = []
+    ask = made._store.all
+
+    def listen(name: str, **values: Any) -> list[dict[str, Any]]:
+        asked.append(name)
+        return ask(name, **values)
+
+    monkeypatch.setattr(made._store, "all", listen)
+    conversation.preview_request()
+    assert set(asked) == {"conversation", "checkpoint"}
+
+
 def test_a_prompt_given_with_a_request_is_sent_and_not_kept(manager: Make) -> None:
     conversation = manager().get_or_create("s1")
     assert "What now?" in told(conversation.build_request(user_prompt="What now?"))
