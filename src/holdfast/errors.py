@@ -60,6 +60,12 @@ class NothingToCompact(HoldfastError):
     hint = "the most recent messages stay word for word; `keep_recent` says how many"
 
 
+class CompactionUnderWay(NothingToCompact):
+    """The conversation is being compacted already."""
+
+    hint = "what another thread or process makes of it is there as soon as it is done"
+
+
 class CompactionFailed(HoldfastError):
     """The conversation could not be compacted; it is as it was."""
 

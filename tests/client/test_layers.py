@@ -75,9 +75,12 @@ def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: 
 
 def test_what_a_sub_agent_says_last_is_handed_on(sandbox: Sandbox, converse: Converse) -> None:
     sandbox.holdfast("install")
+    sandbox.holdfast("instructions", "add", "--handoff")
     conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))
     conversation.say(PROMPT)
     conversation.say("Ask somebody else.")
+    (to_subagent,) = conversation.requests("subagent")
+    assert "`context_summary` has at most 500 tokens" in to_subagent.text
     listed = sandbox.holdfast("handoff", "list", "--json", "--session", conversation.session_id)
     (handed,) = json.loads(listed)
     assert handed["agent_type"]

@@ -86,4 +86,5 @@ class Handoff:
         return estimate("\n".join(told))
 
     def as_dict(self) -> dict[str, Any]:
+        """Everything, as JSON can hold it."""
         return {**asdict(self), "tokens": self.tokens}

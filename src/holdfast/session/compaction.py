@@ -9,7 +9,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.errors import CompactionFailed, HoldfastError, NothingToCompact, SpendRefused
+from holdfast.errors import (
+    CompactionFailed,
+    CompactionUnderWay,
+    HoldfastError,
+    NothingToCompact,
+    SpendRefused,
+)
 from holdfast.session import events
 from holdfast.session.budget import Budget, Counter
 from holdfast.session.checkpoint import Checkpoint
@@ -83,7 +89,7 @@ def compact(standing: Standing, means: Means) -> Compaction:
     until = now + LEASE_SECONDS
     leased = means.store.write("take_lease", id=standing.id, lease=lease, until=until, now=now)
     if not leased and standing.total < means.budget.limit:
-        raise NothingToCompact("another thread or process is at it")
+        raise CompactionUnderWay
     try:
         # Who finds the window full does not wait for another's model.
         return _run(standing, means, place, means.summarizer if leased else Rules())

@@ -7,11 +7,11 @@ import time
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from holdfast.errors import BadUsage, CompactionFailed, HoldfastError, NothingToCompact
+from holdfast.errors import BadUsage, CompactionFailed, NothingToCompact
 from holdfast.redact import redact
 from holdfast.session import events, request
 from holdfast.session.budget import PER_MESSAGE
-from holdfast.session.checkpoint import Checkpoint
+from holdfast.session.checkpoint import ALIASES, NAMES, Checkpoint
 from holdfast.session.compaction import Compaction, Means, Standing, compact
 from holdfast.session.events import Event, Listeners, Stream
 from holdfast.session.fit import fitted
@@ -126,10 +126,13 @@ class Conversation:
 
     def update_checkpoint(self, **lists: list[str]) -> int:
         """Replace some lists of the checkpoint; returns its new version."""
+        if unknown := [name for name in lists if ALIASES.get(name, name) not in NAMES]:
+            raise BadUsage(f"a checkpoint has no {unknown[0]!r}", hint=", ".join(sorted(NAMES)))
         with self._store.transaction():
             row = self._row()
             known = self.checkpoint(row["version"]).as_dict()
-            made = Checkpoint.parse({**known, **lists})
+            given = {ALIASES.get(name, name): items for name, items in lists.items()}
+            made = Checkpoint.parse({**known, **given})
             version = row["version"] + 1
             self._store.write(
                 "add_checkpoint", id=self._id, version=version, content=json.dumps(made.as_dict()),
@@ -174,8 +177,9 @@ class Conversation:
             return compact(self._standing(preview), self._means)
         except NothingToCompact:
             return None
-        except HoldfastError as problem:
-            self._tell(events.ERROR, {"error": str(problem)})
+        except Exception as problem:
+            # Whatever it is, the agent goes on; the request is made to fit all the same.
+            self._tell(events.ERROR, {"error": str(problem) or type(problem).__name__})
             return None
 
     def force_compact(self) -> Compaction:
@@ -189,6 +193,7 @@ class Conversation:
     # The whole of it
 
     def metrics(self) -> Metrics:
+        """Compactions, messages, tokens reclaimed, dollars."""
         row = self._row()
         totals = self._store.one("compaction_totals", id=self._id) or {}
         place = {"session": self.session, "feature": self.feature}
@@ -208,6 +213,7 @@ class Conversation:
         self._store.write("archive", id=self._id, at=time.time())
 
     def reopen(self) -> None:
+        """Take it up again."""
         self._store.write("archive", id=self._id, at=None)
 
     def export(self) -> dict[str, Any]:

@@ -25,7 +25,8 @@ class SessionManager:
     """Keeps every conversation within its model's window.
 
     Without a `limit` the window is that of the `model` as its provider tells it (`told`, an entry
-    of its list of models) or as it is known here; without either, that of the preset.
+    of its list of models) or as it is known here; without either, that of the preset. `store` is
+    a file of its own; without one, conversations are kept in Holdfast's home.
     """
 
     def __init__(
@@ -47,7 +48,7 @@ class SessionManager:
         path = str(store) if store else settings.load(os.environ).database
         self.budget = budget
         self._listeners = Listeners()
-        self._store = Conversations(path)
+        self._store = Conversations(path, own_folder=store is None)
         self._means = Means(
             store=self._store,
             ledger=Ledger(self._store, spend or Ceiling()),
@@ -77,6 +78,7 @@ class SessionManager:
         return self._listeners.stream()
 
     def close(self) -> None:
+        """Let go of the store; `with SessionManager() as manager` does it too."""
         self._store.close()
 
     def __enter__(self) -> SessionManager:

@@ -60,10 +60,14 @@ class CheckpointRow(TypedDict):
 class Conversations:
     """Named statements, run one at a time; `transaction` makes several one step."""
 
-    def __init__(self, path: str, *, busy_seconds: float = BUSY_SECONDS) -> None:
-        self.path = path
+    def __init__(
+        self, path: str, *, busy_seconds: float = BUSY_SECONDS, own_folder: bool = True
+    ) -> None:
+        self.path = os.path.abspath(path)
         self._lock = threading.RLock()
-        self._connection, self._inode = schema.connect(path, busy_seconds, one_thread=False)
+        self._connection, self._inode = schema.connect(
+            self.path, busy_seconds, one_thread=False, own_folder=own_folder
+        )
         self._connection.row_factory = _row
         self._queries = schema.queries("conversations.sql")
 

@@ -29,16 +29,17 @@ def queries(name: str = "queries.sql") -> dict[str, str]:
 
 
 def connect(
-    path: str, busy_seconds: float, *, one_thread: bool = True
+    path: str, busy_seconds: float, *, one_thread: bool = True, own_folder: bool = True
 ) -> tuple[sqlite3.Connection, int]:
     """A connection to a store of the current version, whatever there was before, and its inode.
 
-    Whoever shares it among threads must see to it that one uses it at a time.
+    Whoever shares it among threads must see to it that one uses it at a time. A folder that is
+    not our own is left as it is.
     """
     inode = 0
     try:
         if not os.path.exists(path):
-            _create(path)
+            _create(path, own_folder)
         inode = os.stat(path).st_ino
         return _open(path, busy_seconds, one_thread=one_thread), inode
     except sqlite3.Error as problem:
@@ -79,11 +80,12 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _create(path: str) -> None:
+def _create(path: str, own_folder: bool) -> None:
     """Made beside its place and linked into it: nobody ever sees half a store."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    os.chmod(folder, 0o700)
+    if own_folder:
+        os.chmod(folder, 0o700)
     fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import threading
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -129,6 +130,17 @@ def test_clearing_deletes_what_is_in_no_checkpoint_yet(manager: Make) -> None:
     assert conversation.preview_request().messages == 0
     assert conversation.checkpoint()
     assert conversation.add_message("user", "afresh") == conversation.metrics().messages
+
+
+def test_a_store_of_ones_own_leaves_its_folder_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tmp_path.chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    with holdfast.SessionManager("agent.db") as made:
+        made.get_or_create("s1").add_message("user", "hello")
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+    assert stat.S_IMODE((tmp_path / "agent.db").stat().st_mode) == 0o600
 
 
 # Budgets
@@ -392,12 +404,13 @@ def test_a_store_that_fails_costs_an_event_and_no_message(
     found = heard(made)
 
     def fail(*args: Any, **kwargs: Any) -> int:
-        raise CompactionFailed("the disk is full")
+        raise OSError("the disk is full")
 
     with monkeypatch.context() as patch:
         patch.setattr("holdfast.session.compaction._replace", fail)
         assert conversation.maybe_compact() is None
-    assert kinds(found) == [events.START, events.ERROR]
+        assert tokens(conversation.build_request()) <= LIMIT, "it fits all the same"
+    assert kinds(found) == [events.START, events.ERROR] * 2
     assert texts(conversation) == before
     assert conversation.maybe_compact() is not None, "the lease was given back"
 
@@ -430,6 +443,15 @@ def test_every_version_of_the_checkpoint_can_be_read(manager: Make) -> None:
     assert conversation.checkpoint().constraints == ("Never push.",)
     assert [row["made_by"] for row in conversation.checkpoints()] == ["caller", "caller"]
     assert "Never push." in told(conversation.build_request(user_prompt="hi"))
+
+
+def test_only_lists_that_a_checkpoint_has_can_be_replaced(manager: Make) -> None:
+    conversation = manager().get_or_create("s1")
+    with pytest.raises(BadUsage, match="no 'wishes'"):
+        conversation.update_checkpoint(wishes=["a pony"])
+    assert conversation.checkpoints() == []
+    conversation.update_checkpoint(inProgress=["a"])
+    assert conversation.checkpoint().in_progress == ("a",)
 
 
 PRICE = Price(model="m", input=10.0, output=50.0, most_output=1000)
