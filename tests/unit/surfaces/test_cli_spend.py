@@ -21,6 +21,17 @@ def test_nothing_is_told_as_nothing(terminal: Terminal) -> None:
     assert terminal.run("spend", "--json").json == []
 
 
+def test_a_store_of_its_own_is_named_by_its_file(terminal: Terminal) -> None:
+    ran = terminal.run("spend", "--store", "nosuch.db")
+    assert ran.code == 1
+    assert "a store at nosuch.db" in ran.err
+    store = Conversations(str(terminal.project / "agent.db"), own_folder=False)
+    Ledger(store, Ceiling()).set_aside("s9", "", PRICE, 1000)
+    store.close()
+    (row,) = terminal.run("spend", "--store", "agent.db", "--json").json
+    assert row["session"] == "s9"
+
+
 def test_calls_are_added_up_and_one_that_never_ended_counts_in_full(terminal: Terminal) -> None:
     store = Conversations(str(terminal.store / "holdfast.db"))
     ledger = Ledger(store, Ceiling(per_session=0.1, per_day=None))

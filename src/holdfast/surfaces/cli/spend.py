@@ -10,6 +10,7 @@ import argparse
 import os
 
 from holdfast import settings
+from holdfast.errors import NoSuchRecord
 from holdfast.store.conversations import Conversations
 from holdfast.surfaces.cli.output import console, count, print_json, say, table
 
@@ -17,11 +18,17 @@ MILLION = 1_000_000
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--store", metavar="FILE", help="a SessionManager's own store")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
 def run(args: argparse.Namespace) -> int:
-    store = Conversations(settings.load(os.environ).database, busy_seconds=5.0)
+    if args.store and not os.path.exists(args.store):
+        raise NoSuchRecord(
+            f"a store at {args.store}", hint="give the file of SessionManager(store)"
+        )
+    path = args.store or settings.load(os.environ).database
+    store = Conversations(path, busy_seconds=5.0, own_folder=not args.store)
     try:
         found = store.all("spend_table")
     finally:
