@@ -10,6 +10,7 @@ import random
 import signal
 import sqlite3
 import time
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from holdfast.session.conversation import Conversation
 from holdfast.session.events import Event
 from holdfast.session.manager import SessionManager
 from holdfast.session.summarizers import Price, Reply, Work
+from tests.unit.session.api_rules import assert_anthropic_accepts, tokens
 
 from .session_loop import Loop
 
@@ -92,12 +94,10 @@ def share(path: str, name: str, messages: int, said: Any) -> None:
             if number == 7:
                 conversation.add_message("user", f"Never touch the files of {name}.")
             conversation.add_message("assistant", f"TODO: report to {name}")
-            said.put(Loop(conversation, LIMIT).run(0) or _size(conversation))
+            said.put(_size(conversation))
 
 
 def _size(conversation: Conversation) -> int:
-    from tests.unit.session.api_rules import assert_anthropic_accepts, tokens
-
     body = conversation.build_request()
     assert_anthropic_accepts(body)
     return tokens(body)
@@ -136,16 +136,23 @@ class Slow:
 
     name = "slow"
 
+    def __init__(self, seconds: float = 0.01, begun: str = "") -> None:
+        self.seconds = seconds
+        self.begun = begun
+
     def summarize(self, work: Work) -> Reply:
-        time.sleep(0.01)
+        if self.begun:
+            Path(self.begun).touch()
+        time.sleep(self.seconds)
         return Reply(content={"completed": ["by the slow one"]})
 
     def price(self) -> Price | None:
         return None
 
 
-def work_on(path: str) -> None:
-    with SessionManager(path, limit=2000, keep_recent=4, summarizer=Slow()) as manager:
+def work_on(path: str, seconds: float, begun: str) -> None:
+    summarizer = Slow(seconds, begun)
+    with SessionManager(path, limit=2000, keep_recent=4, summarizer=summarizer) as manager:
         conversation = manager.get_or_create("s1")
         number = conversation.metrics().messages
         while True:
@@ -154,30 +161,43 @@ def work_on(path: str) -> None:
             conversation.maybe_compact()
 
 
+def killed(path: str, until: Callable[[], bool], seconds: float = 0.01, begun: str = "") -> None:
+    """A process at work, killed as soon as that is so."""
+    worker = CONTEXT.Process(target=work_on, args=(path, seconds, begun))
+    worker.start()
+    for _ in range(6000):
+        if until() or not worker.is_alive():
+            break
+        time.sleep(0.01)
+    os.kill(worker.pid or 0, signal.SIGKILL)
+    worker.join(30)
+    assert worker.exitcode == -signal.SIGKILL
+
+
 def test_a_kill_at_any_moment_leaves_old_or_new_and_never_a_mixture(tmp_path: Path) -> None:
     path = str(tmp_path / "holdfast.db")
     chance = random.Random(9)
     compactions = 0
     for _ in range(12):
-        worker = CONTEXT.Process(target=work_on, args=(path,))
-        worker.start()
-        _wait_for_growth(path)
-        time.sleep(chance.random() * 0.15)
-        os.kill(worker.pid or 0, signal.SIGKILL)
-        worker.join(30)
-        assert worker.exitcode == -signal.SIGKILL
+        enough = _count(path) + chance.randint(10, 60)
+        killed(path, lambda enough=enough: _count(path) >= enough)  # type: ignore[misc]
         _release(path)
         compactions = _assert_whole(path)
-    assert compactions > 12
+    assert compactions > 5
 
 
-def _wait_for_growth(path: str) -> None:
-    before = _count(path)
-    for _ in range(2000):
-        if _count(path) > before + 2:
-            return
-        time.sleep(0.01)
-    raise AssertionError("the worker did nothing")
+def test_a_kill_while_the_model_summarises_leaves_all_as_it_was(tmp_path: Path) -> None:
+    path, begun = str(tmp_path / "holdfast.db"), tmp_path / "begun"
+    killed(path, begun.exists, seconds=60, begun=str(begun))
+    assert _assert_whole(path) == 0
+    with SessionManager(path, limit=2000, keep_recent=4) as manager:
+        conversation = manager.get_or_create("s1")
+        assert conversation.maybe_compact() is None, "its lease is still running"
+        while conversation.preview_request().total < 2000:
+            number = conversation.metrics().messages + 1
+            conversation.add_message("user", f"message {number} of the work")
+        assert conversation.maybe_compact(), "a full window waits for nobody"
+    assert _assert_whole(path) == 1
 
 
 def _count(path: str) -> int:

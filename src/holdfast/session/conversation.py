@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from holdfast.errors import BadUsage, CompactionFailed, NothingToCompact
@@ -14,46 +14,11 @@ from holdfast.session.budget import PER_MESSAGE
 from holdfast.session.checkpoint import ALIASES, NAMES, Checkpoint
 from holdfast.session.compaction import Compaction, Means, Standing, compact
 from holdfast.session.events import Event, Listeners, Stream
+from holdfast.session.figures import Metrics, Preview
 from holdfast.session.fit import fitted
-from holdfast.session.message import Message, normalise
+from holdfast.session.message import Message, normalise, stored
 from holdfast.session.spend import MILLION
-from holdfast.store.conversations import CheckpointRow, ConversationRow, MessageRow
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Preview:
-    """What the next request would take, in estimated tokens."""
-
-    agent_description: int
-    project_context: int
-    checkpoint: int
-    messages: int
-    user_prompt: int
-    limit: int
-    trigger: int
-
-    @property
-    def total(self) -> int:
-        fixed = self.agent_description + self.project_context
-        return fixed + self.checkpoint + self.messages + self.user_prompt
-
-    @property
-    def headroom(self) -> int:
-        """What can still be added before the conversation is compacted."""
-        return self.trigger - self.total
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Metrics:
-    """What became of a conversation so far."""
-
-    compactions: int
-    messages: int
-    messages_compacted: int
-    live_messages: int
-    tokens_reclaimed: int
-    checkpoint_version: int
-    dollars: float
+from holdfast.store.conversations import CheckpointRow, ConversationRow
 
 
 class Conversation:
@@ -92,7 +57,7 @@ class Conversation:
     def messages(self, *, compacted: bool = False) -> list[Message]:
         """Those that the next request carries; with `compacted` all that there ever were."""
         name = "all_messages" if compacted else "live_messages"
-        return [_message(row) for row in self._store.all(name, id=self._id)]  # type: ignore[arg-type]
+        return [stored(row) for row in self._store.all(name, id=self._id)]
 
     def clear_messages(self) -> int:
         """Delete the messages that are not in a checkpoint yet; returns how many."""
@@ -118,7 +83,7 @@ class Conversation:
         """The newest, or the one of a version; empty if there is none yet."""
         wanted = self._row()["version"] if version is None else version
         row = self._store.one("checkpoint", id=self._id, version=wanted)
-        return _checkpoint(row["content"]) if row else Checkpoint()
+        return Checkpoint.parse(json.loads(row["content"])) if row else Checkpoint()
 
     def checkpoints(self) -> list[CheckpointRow]:
         """Every version, with who made it and what it saved."""
@@ -285,18 +250,3 @@ class Conversation:
             id=self._id, session=self.session, feature=self.feature, version=row["version"],
             checkpoint=checkpoint, messages=messages, fixed=fixed, total=preview.total,
         )  # fmt: skip
-
-
-def _message(row: MessageRow) -> Message:
-    return Message(
-        role=row["role"],
-        blocks=tuple(json.loads(row["content"])),
-        ordinal=row["ordinal"],
-        tokens=row["tokens"],
-        compacted_in=row["compacted_in"],
-    )
-
-
-def _checkpoint(content: str) -> Checkpoint:
-    """As it was stored, whatever a newer version may have added."""
-    return Checkpoint.parse(json.loads(content))

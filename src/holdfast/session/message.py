@@ -43,6 +43,17 @@ class Message:
         return tuple(block for block in self.blocks if block.get("type") == "tool_result")
 
 
+def stored(row: Mapping[str, Any]) -> Message:
+    """A message as the store keeps it."""
+    return Message(
+        role=row["role"],
+        blocks=tuple(json.loads(row["content"])),
+        ordinal=row["ordinal"],
+        tokens=row["tokens"],
+        compacted_in=row["compacted_in"],
+    )
+
+
 def normalise(
     role: Any, content: Any = None, *, tool_call_id: str = "", tool_calls: Any = ()
 ) -> Message:
