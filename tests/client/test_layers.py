@@ -108,6 +108,23 @@ def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: 
     assert "They bind you too" not in conversation.requests("main")[-1].text
 
 
+def test_what_a_sub_agent_says_last_is_handed_on(sandbox: Sandbox, converse: Converse) -> None:
+    sandbox.holdfast("install")
+    sandbox.holdfast("instructions", "add", "--handoff")
+    conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))
+    conversation.say(PROMPT)
+    conversation.say("Ask somebody else.")
+    (to_subagent,) = conversation.requests("subagent")
+    assert "`context_summary` has at most 500 tokens" in to_subagent.text
+    listed = sandbox.holdfast("handoff", "list", "--json", "--session", conversation.session_id)
+    (handed,) = json.loads(listed)
+    assert handed["agent_type"]
+    assert handed["context_summary"]
+    assert handed["tokens_after"] <= 500
+    conversation.say("/compact")
+    assert handed["id"] in sandbox.holdfast("brief", "--session", conversation.session_id)
+
+
 def test_a_suggestion_is_for_the_person_and_never_blocks(
     sandbox: Sandbox, converse: Converse
 ) -> None:

@@ -472,6 +472,56 @@ def test_a_glance_tells_the_last_save_and_the_receipt_of_the_last_brief(store: S
     assert store.glance("s10") == store.glance(LONE) == (0.0, "")
 
 
+# Handoffs
+
+
+def hand_on(store: Store, agent: str, text: str, now: float = 1.0) -> str:
+    return store.add_handoff(
+        "s1", agent=agent, agent_type="Explore", task="look", line=3, status="complete",
+        decision="PROCEED", content={"context_summary": text}, raw=text * 2, tokens_before=9,
+        tokens_after=4, now=now,
+    )  # fmt: skip
+
+
+def test_a_handoff_reads_back_as_it_was_written(store: Store, other: Store) -> None:
+    save(store)
+    ident = hand_on(store, "a1", LONE)
+    assert other.handoff(ident) == {
+        "id": ident,
+        "session": "s1",
+        "agent": "a1",
+        "agent_type": "Explore",
+        "task": "look",
+        "line": 3,
+        "status": "complete",
+        "decision": "PROCEED",
+        "content": {"context_summary": LONE},
+        "raw": LONE * 2,
+        "tokens_before": 9,
+        "tokens_after": 4,
+        "captured_at": 1.0,
+    }
+    assert other.handoffs("s1") == [other.handoff(ident)]
+    assert other.handoffs("s10") == []
+
+
+def test_each_agent_has_one_handoff_and_its_last_counts(store: Store) -> None:
+    save(store)
+    first = hand_on(store, "a1", "half", now=1.0)
+    assert hand_on(store, "a1", "all of it", now=2.0) == first
+    second = hand_on(store, "a2", "another's", now=3.0)
+    assert [row["id"] for row in store.handoffs("s1")] == [second, first]
+    assert [row["id"] for row in store.handoffs("s1", 1)] == [second]
+    assert store.handoff(first)["content"] == {"context_summary": "all of it"}
+
+
+def test_a_handoff_of_a_session_that_is_not_there_is_refused(store: Store) -> None:
+    with pytest.raises(HoldfastError):
+        hand_on(store, "a1", "words")
+    with pytest.raises(NoSuchRecord, match="handoff 00000000"):
+        store.handoff("00000000")
+
+
 # Hooks
 
 
@@ -588,13 +638,14 @@ def test_secrets_never_reach_the_disk(store: Store, database: Database) -> None:
     store.note_summary("s1", 1, f"The user's token is {TOKEN}.")
     send(store, f"use {TOKEN}")
     store.set_mark("s1", "commands", {"deploy": {"with": TOKEN}})
+    handed = hand_on(store, "a1", f"the token is {TOKEN}")
     assert b"deploy with [redacted" in database.raw(), "the rest of the words did"
     assert TOKEN.encode() not in database.raw()
     store.close()
     assert TOKEN.encode() not in database.raw()
     with closing(database.open()) as again:
         # Snapshots are packed, so looking at the raw file says nothing about them.
-        unpacked = str(again.snapshot(ident)["state"])
+        unpacked = str(again.snapshot(ident)["state"]) + str(again.handoff(handed))
     assert "deploy with [redacted" in unpacked
     assert TOKEN not in unpacked
 

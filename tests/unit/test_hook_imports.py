@@ -141,6 +141,22 @@ def test_a_hook_that_finds_nothing_new_does_without_regular_expressions(
     assert loaded[name] & EXPRESSIONS == set()
 
 
+def test_what_a_sub_agent_hands_on_is_kept_with_the_same_few_imports(tmp_path: Path) -> None:
+    bare, _ = modules("import sys\n", None, tmp_path / "home")
+    made = example.build(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
+    transcript = str(tmp_path / "s1.jsonl")
+    example.write(transcript, made.before)
+    said: dict[str, Any] = {"agent_id": "a1", "agent_type": "Explore"}
+    told = example.payload("SubagentStop", made.session, transcript, text="word " * 900, **said)
+    program = PROGRAM.format(folder=str(Path(holdfast.__file__).parent.parent))
+    found, printed = modules(program, told, tmp_path / "home")
+    assert not printed
+    assert "holdfast.handoff.compact" in found
+    theirs = {module for module in found - bare if module.split(".")[0] != "holdfast"}
+    assert theirs - ALLOWED == set()
+    assert found & NEVER == set()
+
+
 def test_the_status_line_loads_even_less(loaded: dict[str, set[str]], tmp_path: Path) -> None:
     """It is drawn several times a minute."""
     SQLiteStore(str(tmp_path / "holdfast.db")).close()

@@ -18,7 +18,7 @@ ROOT = Path(holdfast.__file__).parent
 
 # Small pure modules that anyone may use.
 COMMON = {"errors", "redact", "quick_json", "foreign_json"}
-LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views"}
+LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views", "handoff"}
 BELOW_ACTIONS = {*LOWER, "settings", "log", *COMMON, ""}
 
 # Which parts of Holdfast a part may import, besides itself.
@@ -40,6 +40,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "store": {"state", "transcript", *COMMON},
     "index": {"transcript", *COMMON},
     "calibration": {"brief", *COMMON},
+    "handoff": {"brief", "names", *COMMON, "state"},
+    "session": {"brief", "settings", "state", "store", *COMMON},
     "example": COMMON,
     "eval": BELOW_ACTIONS,
     "actions": {*BELOW_ACTIONS, "calibration", "example"},
@@ -49,6 +51,11 @@ MAY_IMPORT: dict[str, set[str]] = {
 # Packages of others, and the one part that may use each: nothing that a hook imports.
 THEIRS = {
     ("rich", "surfaces"),
+    ("anthropic", "session"),
+    ("claude_agent_sdk", "session"),
+    ("langchain", "session"),
+    ("langchain_core", "session"),
+    ("openai", "session"),
     ("mcp", "surfaces"),
     ("pydantic", "surfaces"),
     ("tree_sitter", "eval"),
@@ -66,7 +73,7 @@ IMPURE = {
     "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid",
     "_io", "_sqlite3", "_thread",
 }  # fmt: skip
-PURE = ("state", "names", "brief", "views", "calibration", "redact")
+PURE = ("state", "names", "brief", "views", "calibration", "handoff", "redact")
 CALLS_THAT_TOUCH_THE_WORLD = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 
 MODULES = sorted(ROOT.rglob("*.py"))

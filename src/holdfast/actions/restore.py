@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast.actions.handoffs import with_handoffs
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.name_index import names_before
 from holdfast.brief.render import build
@@ -26,9 +27,8 @@ if TYPE_CHECKING:
 def best_state(store: Store, session: Session) -> State:
     """The state to restore: a log that was lost or cut does not make us forget."""
     saved = store.richest_snapshot(session.id)
-    if saved and saved["line"] > session.state["lines"]:
-        return saved["state"]
-    return session.state
+    lost = saved is not None and saved["line"] > session.state["lines"]
+    return with_handoffs(store, session.id, saved["state"] if saved and lost else session.state)
 
 
 def restore(

@@ -17,6 +17,7 @@ OPEN = ("in_progress", "pending")
 FLOORS = 3
 # How lines begin that say which test failed, not why.
 WHICH = ("FAIL", "--- FAIL", "not ok", "test ", "●", "✗", "×")
+MOST_HANDOFFS = 8
 
 
 def failing(state: State) -> Iterator[Item]:
@@ -180,6 +181,7 @@ def now(state: State) -> Iterator[Item]:
 
 
 def agents(state: State) -> Iterator[Item]:
+    yield from _handed_on(state)
     for agent in reversed(state["agents"][-8:]):
         running = agent["status"] == "running"
         task = short(agent["task"], 120)
@@ -196,3 +198,22 @@ def agents(state: State) -> Iterator[Item]:
             (f"{head}{task}{result} {where}", f"{head}{task} {where}"),
             quote=agent["result"] or agent["task"],
         )
+
+
+def _handed_on(state: State) -> Iterator[Item]:
+    """One line that says where all of what sub-agents found can be read."""
+    known = [agent for agent in state["agents"] if "handoff" in agent][-MOST_HANDOFFS:]
+    if not known:
+        return
+    head = "- handed on (`holdfast handoff show ID`):"
+    lines = ref(*(agent["line"] for agent in known))
+    told = "; ".join(f"{agent['handoff']} {short(agent['task'], 80)}" for agent in known)
+    idents = ", ".join(agent["handoff"] for agent in known)
+    yield Item(
+        "agents",
+        "handoffs",
+        60.0,
+        known[-1]["line"],
+        (f"{head} {told} {lines}", f"{head} {idents} {lines}"),
+        floor=True,
+    )

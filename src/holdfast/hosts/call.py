@@ -7,8 +7,8 @@ class HookCall:
     """What a host told us. Missing fields are empty, never absent."""
 
     __slots__ = (
-        "agent", "agent_type", "command", "cwd", "event", "host", "is_compaction_fork", "session",
-        "source", "summary", "transcript", "trigger",
+        "agent", "agent_type", "command", "cwd", "event", "host", "is_compaction_fork",
+        "last_message", "session", "source", "summary", "transcript", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -25,6 +25,7 @@ class HookCall:
         agent: str = "",
         agent_type: str = "",
         command: str = "",
+        last_message: str = "",
         is_compaction_fork: bool = False,
     ) -> None:
         self.host = host
@@ -40,4 +41,5 @@ class HookCall:
         self.agent_type = agent_type
         self.command = command
         """The slash command that a person typed, by its name."""
+        self.last_message = last_message
         self.is_compaction_fork = is_compaction_fork

@@ -70,6 +70,7 @@ def call(payload: dict[str, Any]) -> HookCall:
         agent="" if fork else text("agent_id"),
         agent_type=text("agent_type"),
         command=text("command_name") if text("expansion_type") == "slash_command" else "",
+        last_message=text("last_assistant_message"),
         is_compaction_fork=fork,
     )
 

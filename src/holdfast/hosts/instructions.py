@@ -1,10 +1,12 @@
-"""The managed "Compact Instructions" section of a CLAUDE.md. Works on text only.
+"""The managed sections of a CLAUDE.md: for the summariser, and for sub-agents. Works on text only.
 
-The section brings exactly one line end before it and one after it, so that taking it out leaves
+A section brings exactly one line end before it and one after it, so that taking it out leaves
 every other byte as it was.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 from holdfast.errors import SettingsFileUnusable
 
@@ -30,54 +32,85 @@ DO_NOT = (
 )
 
 
-def section(line_end: str = "\n") -> str:
+@dataclass(frozen=True, slots=True)
+class Section:
+    """What stands between which markers."""
+
+    start: str
+    end: str
+    lines: tuple[str, ...]
+
+
+COMPACT = Section(
+    START,
+    END,
+    (
+        TITLE,
+        "",
+        "When summarizing this conversation, preserve:",
+        "",
+        *(f"{number}. {text}" for number, text in enumerate(PRESERVE, 1)),
+        "",
+        "Do NOT spend summary space on:",
+        "",
+        *(f"- {text}" for text in DO_NOT),
+    ),
+)
+
+
+def handoff(rules: str) -> Section:
+    """The section that tells sub-agents what to hand on."""
+    return Section(
+        "<!-- HOLDFAST_HANDOFF_START: kept by `holdfast instructions --handoff` -->",
+        "<!-- HOLDFAST_HANDOFF_END -->",
+        ("If you are a sub-agent that works for another agent:", "", *rules.splitlines()),
+    )
+
+
+def section(line_end: str = "\n", of: Section = COMPACT) -> str:
     """The section between its markers, without a line end after it."""
-    lines = [START, TITLE, "", "When summarizing this conversation, preserve:", ""]
-    lines += [f"{number}. {text}" for number, text in enumerate(PRESERVE, 1)]
-    lines += ["", "Do NOT spend summary space on:", ""]
-    lines += [f"- {text}" for text in DO_NOT]
-    return line_end.join([*lines, END])
+    return line_end.join([of.start, *of.lines, of.end])
 
 
-def add(text: str | None) -> str:
+def add(text: str | None, of: Section = COMPACT) -> str:
     """The text with the section at its end, or with the section it has brought up to date."""
     if text is None:
-        return section() + "\n"
-    if span := find(text):
-        return text[: span[0]] + section(_line_end(text, span[0])) + text[span[1] :]
+        return section(of=of) + "\n"
+    if span := find(text, of):
+        return text[: span[0]] + section(_line_end(text, span[0], of), of) + text[span[1] :]
     line_end = "\r\n" if "\r\n" in text else "\n"
-    return f"{text}{line_end}{section(line_end)}{line_end}"
+    return f"{text}{line_end}{section(line_end, of)}{line_end}"
 
 
-def remove(text: str) -> str | None:
+def remove(text: str, of: Section = COMPACT) -> str | None:
     """The text without the section; None if there is nothing else, so the file was ours."""
-    span = find(text)
+    span = find(text, of)
     if span is None:
         return text
     start, end = span
-    line_end = _line_end(text, start)
+    line_end = _line_end(text, start, of)
     before, after = text[:start], text[end:].removeprefix(line_end)
     if not before and not after:
         return None
     return before.removesuffix(line_end) + after
 
 
-def _line_end(text: str, start: int) -> str:
+def _line_end(text: str, start: int, of: Section) -> str:
     """What the section that begins here was written with."""
-    return "\r\n" if text.startswith("\r\n", start + len(START)) else "\n"
+    return "\r\n" if text.startswith("\r\n", start + len(of.start)) else "\n"
 
 
-def find(text: str) -> tuple[int, int] | None:
+def find(text: str, of: Section = COMPACT) -> tuple[int, int] | None:
     """Where the section is."""
-    start, end = text.find(START), text.find(END)
+    start, end = text.find(of.start), text.find(of.end)
     if start < 0 and end < 0:
         return None
-    if not 0 <= start < end or START in text[start + 1 :] or END in text[end + 1 :]:
+    if not 0 <= start < end or of.start in text[start + 1 :] or of.end in text[end + 1 :]:
         raise SettingsFileUnusable(
             "the markers around Holdfast's section are damaged",
-            hint=f"delete the section by hand, from {START} to {END}",
+            hint=f"delete the section by hand, from {of.start} to {of.end}",
         )
-    return start, end + len(END)
+    return start, end + len(of.end)
 
 
 def has_its_own(text: str) -> bool:

@@ -134,6 +134,8 @@ class Agent(TypedDict):
     line: int
     told: NotRequired[int]
     """Where its task stands."""
+    handoff: NotRequired[str]
+    """The id of what it handed on, where a view adds it; the fold does not know it."""
 
 
 class Delivery(TypedDict):

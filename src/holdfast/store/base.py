@@ -60,6 +60,22 @@ class CompactionRow(TypedDict):
     receipt_line: int | None
 
 
+class HandoffRow(TypedDict):
+    id: str
+    session: str
+    agent: str
+    agent_type: str
+    task: str
+    line: int
+    status: str
+    decision: str
+    content: dict[str, Any]
+    raw: str
+    tokens_before: int
+    tokens_after: int
+    captured_at: float
+
+
 class Store(Protocol):
     """Everything is scoped by the exact session id."""
 
@@ -150,6 +166,29 @@ class Store(Protocol):
 
         Read and set it within one transaction.
         """
+
+    def add_handoff(
+        self,
+        session: str,
+        *,
+        agent: str,
+        agent_type: str,
+        task: str,
+        line: int,
+        status: str,
+        decision: str,
+        content: dict[str, Any],
+        raw: str,
+        tokens_before: int,
+        tokens_after: int,
+        now: float,
+    ) -> str:
+        """Keep what a sub-agent handed on; one for each, the last counts. Returns its id."""
+
+    def handoff(self, ident: str) -> HandoffRow: ...
+
+    def handoffs(self, session: str, most: int = 50) -> list[HandoffRow]:
+        """Newest first."""
 
     def hook_seen(
         self, host: str, event: str, session: str, milliseconds: float, now: float

@@ -14,28 +14,34 @@ except ImportError:
     import sqlite3  # type: ignore[no-redef]
 
 Error = sqlite3.Error
-VERSION = 2
+VERSION = 4
 HERE = os.path.dirname(__file__)
 MIGRATIONS = os.path.join(HERE, "migrations", "sqlite")
 
 
-def queries() -> dict[str, str]:
-    """Named statements of sql/queries.sql."""
-    with open(os.path.join(HERE, "sql", "queries.sql"), encoding="utf-8") as file:
+def queries(name: str = "queries.sql") -> dict[str, str]:
+    """The named statements of a file in sql/."""
+    with open(os.path.join(HERE, "sql", name), encoding="utf-8") as file:
         parts = file.read().split("-- name: ")[1:]
     return {
         name.strip(): text.strip() for name, _, text in (part.partition("\n") for part in parts)
     }
 
 
-def connect(path: str, busy_seconds: float) -> tuple[sqlite3.Connection, int]:
-    """A connection to a store of the current version, whatever there was before, and its inode."""
+def connect(
+    path: str, busy_seconds: float, *, one_thread: bool = True, own_folder: bool = True
+) -> tuple[sqlite3.Connection, int]:
+    """A connection to a store of the current version, whatever there was before, and its inode.
+
+    Whoever shares it among threads must see to it that one uses it at a time. A folder that is
+    not our own is left as it is.
+    """
     inode = 0
     try:
         if not os.path.exists(path):
-            _create(path)
+            _create(path, own_folder)
         inode = os.stat(path).st_ino
-        return _open(path, busy_seconds), inode
+        return _open(path, busy_seconds, one_thread=one_thread), inode
     except sqlite3.Error as problem:
         raise explain(problem, path, inode) from problem
     except OSError as problem:
@@ -49,8 +55,12 @@ def explain(problem: sqlite3.Error, path: str, inode: int) -> StoreUnavailable:
     return StoreUnavailable(f"{path} ({problem})")
 
 
-def _open(path: str, busy_seconds: float, *, is_new: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+def _open(
+    path: str, busy_seconds: float, *, is_new: bool = False, one_thread: bool = True
+) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=busy_seconds, isolation_level=None, check_same_thread=one_thread
+    )
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         # With WAL this survives kill -9; a power cut can cost the last save, never the file.
@@ -70,11 +80,12 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _create(path: str) -> None:
+def _create(path: str, own_folder: bool) -> None:
     """Made beside its place and linked into it: nobody ever sees half a store."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    os.chmod(folder, 0o700)
+    if own_folder:
+        os.chmod(folder, 0o700)
     fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 
 from holdfast import quick_json
 from holdfast.errors import NoSuchRecord, StoreUnavailable
@@ -15,7 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.state.model import State
-    from holdfast.store.base import CompactionRow, SessionRow, SnapshotRow, TranscriptRow
+    from holdfast.store.base import (
+        CompactionRow,
+        HandoffRow,
+        SessionRow,
+        SnapshotRow,
+        TranscriptRow,
+    )
     from holdfast.transcript.model import Cursor
 
 
@@ -217,6 +224,32 @@ class SQLiteStore:
         text = quick_json.dumps(value if clean else redact_value(value))
         self._write("set_mark", {"session": session, "name": name, "value": text})
 
+    # Handoffs
+
+    def add_handoff(
+        self, session: str, *, agent: str, content: dict[str, Any], raw: str, **fields: Any
+    ) -> str:
+        ident = handoff_id(session, agent)
+        values = {
+            "id": ident,
+            "session": session,
+            "agent": agent,
+            "content": quick_json.dumps(redact_value(content)),
+            "raw": encoding.pack(quick_json.dumps(redact(raw))),
+            **redact_value(fields),
+        }
+        self._write("add_handoff", values)
+        return ident
+
+    def handoff(self, ident: str) -> HandoffRow:
+        found = self._one("handoff", (ident,))
+        if found is None:
+            raise NoSuchRecord(f"handoff {ident}", hint="`holdfast handoff list` lists them")
+        return _handoff(found)
+
+    def handoffs(self, session: str, most: int = 50) -> list[HandoffRow]:
+        return [_handoff(row) for row in self._all("handoffs_of", (session, most))]
+
     # Hooks
 
     def hook_seen(
@@ -249,6 +282,17 @@ def _row(cursor: Any, values: tuple[Any, ...]) -> dict[str, Any]:
 def _session(row: dict[str, Any]) -> SessionRow:
     row["cursor"] = quick_json.loads(row["cursor"])
     row["state"] = encoding.load(row["state"])
+    return row  # type: ignore[return-value]
+
+
+def handoff_id(session: str, agent: str) -> str:
+    """The same for the same agent, whoever asks."""
+    return f"{zlib.crc32(f'{session} {agent}'.encode('utf-8', 'replace')):08x}"
+
+
+def _handoff(row: dict[str, Any]) -> HandoffRow:
+    row["content"] = quick_json.loads(row["content"])
+    row["raw"] = quick_json.loads(encoding.unpack(row["raw"]))
     return row  # type: ignore[return-value]
 
 

@@ -176,12 +176,20 @@ def test_a_new_store_holds_what_the_migrations_say_and_nothing_else(path: str) -
             plain.executescript(file.read_text(encoding="utf-8"))
         assert [name for name, _ in tables(ours)] == [
             "compactions",
+            "conversation_checkpoints",
+            "conversation_messages",
+            "conversation_messages_live",
+            "conversations",
+            "handoffs",
             "hooks_seen",
             "marks",
             "sessions",
             "sessions_by_project",
             "snapshots",
             "snapshots_by_session",
+            "spend",
+            "spend_by_day",
+            "spend_by_session",
         ]
         assert tables(ours) == tables(plain)
 
@@ -305,12 +313,14 @@ def test_a_store_overwritten_in_the_middle_is_set_aside_when_that_is_found(path:
 
 
 def damage(path: str) -> None:
-    """Leave the head of the file as it is and spoil the rest."""
+    """Leave the list of tables as it is and spoil the sessions."""
     with closing(SQLiteStore(path)) as store:
         save(store)
+    page = ask(path, "SELECT rootpage FROM sqlite_master WHERE name = 'sessions'")
+    assert isinstance(page, int)
     with open(path, "r+b") as file:
-        file.seek(4096)
-        file.write(b"\xa5" * (os.path.getsize(path) - 4096))
+        file.seek((page - 1) * 4096)
+        file.write(b"\xa5" * 4096)
 
 
 def test_what_another_process_put_in_place_of_a_damaged_store_is_never_set_aside(

@@ -69,7 +69,7 @@ def project(seasoned: Terminal, rehearsal: Rehearsal) -> str:
 
 def test_the_tools_are_told_precisely_and_shortly(project: str) -> None:
     tools = ask(project, lambda client: client.list_tools()).tools
-    assert {tool.name for tool in tools} == {"recall", "show", "state", "brief"}
+    assert {tool.name for tool in tools} == {"recall", "show", "state", "brief", "handoffs"}
     for tool in tools:
         assert tool.annotations.read_only_hint
         assert len(tool.description) < 120
@@ -94,6 +94,14 @@ def test_words_and_refs_are_looked_up(project: str) -> None:
     ok, filtered = call(project, "recall", {"query": "jitter", "kinds": ["reply"], "since": "900w"})
     assert ok
     assert {line.split()[1] for line in filtered.splitlines() if line.startswith("L")} <= {"reply"}
+
+
+def test_what_sub_agents_handed_on_can_be_asked_for(project: str, rehearsal: Rehearsal) -> None:
+    ok, text = call(project, "handoffs", {})
+    assert (ok, text) == (True, "Nothing found.")
+    ok, text = call(project, "handoffs", {"id": "00000000"})
+    assert not ok
+    assert "holdfast handoff list" in text
 
 
 def test_a_process_of_its_own_speaks_the_protocol_and_nothing_else(

@@ -112,3 +112,21 @@ SELECT value FROM marks WHERE session = ? AND name = ?;
 -- name: set_mark
 INSERT INTO marks (session, name, value) VALUES (:session, :name, :value)
 ON CONFLICT (session, name) DO UPDATE SET value = excluded.value;
+
+-- name: add_handoff
+INSERT INTO handoffs
+    (id, session, agent, agent_type, task, line, status, decision, content, raw, tokens_before,
+     tokens_after, captured_at)
+VALUES (:id, :session, :agent, :agent_type, :task, :line, :status, :decision, :content, :raw,
+        :tokens_before, :tokens_after, :now)
+-- An agent that is resumed stops again; its last words count.
+ON CONFLICT (session, agent) DO UPDATE
+SET line = excluded.line, status = excluded.status, decision = excluded.decision,
+    content = excluded.content, raw = excluded.raw, tokens_before = excluded.tokens_before,
+    tokens_after = excluded.tokens_after, captured_at = excluded.captured_at;
+
+-- name: handoff
+SELECT * FROM handoffs WHERE id = ?;
+
+-- name: handoffs_of
+SELECT * FROM handoffs WHERE session = ? ORDER BY captured_at DESC, id LIMIT ?;

@@ -35,6 +35,8 @@ COMMANDS = {
     "commands": ("slash_commands", "active slash commands, and what a compaction keeps of each"),
     "command": ("slash_command", "start or stop a slash command by hand"),
     "note": ("note", "write something down in the session's notes"),
+    "handoff": ("handoff", "what sub-agents handed on; check what one is about to"),
+    "spend": ("spend", "what summaries of conversations have cost"),
     "plugin": ("plugin", "build a Claude Code plugin: hooks, slash commands, a skill"),
     "instructions": ("instructions", "the section in CLAUDE.md that guides the summariser"),
     "tokens": ("tokens", "how many tokens a text takes, and how models count"),

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from holdfast import settings
 from holdfast.actions import refs
 from holdfast.actions.beside_log import beside_log
+from holdfast.actions.handoffs import described
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
 from holdfast.actions.project import project_of
@@ -115,6 +116,22 @@ def brief(max_tokens: int | None = None) -> str:
         scale=scale_of(chosen.home, current["usage"]["model"]),
     )
     return made.text or f"A brief does not fit into {budget} tokens."
+
+
+def handoffs(ident: str, max_tokens: int) -> str:
+    """What sub-agents handed on, newest first; or all that one of them said."""
+    with desk() as opened:
+        if ident:
+            return within(opened.store.handoff(ident)["raw"].splitlines(), max_tokens)
+        row = _session(opened)
+        current = refresh(opened.store, row).state
+        found = [described(one, current) for one in opened.store.handoffs(row["id"])]
+    told: list[str] = []
+    for one in found:
+        says = " ".join(part for part in (one["agent_type"], one["decision"]) if part)
+        told.append(f"## {one['id']} {says}: {one['task']}".rstrip(": "))
+        told += str(one["content"].get("context_summary", "")).splitlines()
+    return within(told, max_tokens) or NOTHING
 
 
 def _session(opened: Desk) -> SessionRow:

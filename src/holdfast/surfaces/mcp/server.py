@@ -103,12 +103,20 @@ def brief(
     return answers.brief(max_tokens)
 
 
+def handoffs(
+    id: Annotated[str, Field(description="one handoff: all that its sub-agent said")] = "",
+    max_tokens: Budget = 2000,
+) -> str:
+    """What this session's sub-agents handed on when they stopped, at most 500 tokens each."""
+    return answers.handoffs(id, max_tokens)
+
+
 def server() -> MCPServer:
     """The server with everything that it offers."""
     made = MCPServer(
         "holdfast", instructions=INSTRUCTIONS, version=holdfast.__version__, log_level="WARNING"
     )
-    for tool in (recall, show, state, brief):
+    for tool in (recall, show, state, brief, handoffs):
         made.tool(annotations=READS, structured_output=False)(explained(tool))
 
     def current() -> str:

@@ -1,4 +1,7 @@
-"""The host compacts: save before it does, and keep the summary that it makes."""
+"""The host compacts: save before it does, and keep the summary that it makes.
+
+A compaction's fork stops as any sub-agent does; what others say last is their handoff.
+"""
 
 from __future__ import annotations
 
@@ -37,6 +40,10 @@ def sub_agent_stop(job: Job) -> str:
     session = job.session()
     if job.call.is_compaction_fork:
         _note_summary(job, session)
+    else:
+        from holdfast.actions.handoffs import capture
+
+        capture(job.store, session, job.call, job.now)
     return ""
 
 

@@ -1,0 +1,1 @@
+"""For people who build agents: a conversation that never outgrows its model's window."""

@@ -1,0 +1,18 @@
+-- What a sub-agent handed on when it stopped, and all that it said.
+CREATE TABLE handoffs (
+    id TEXT PRIMARY KEY,
+    session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
+    agent TEXT NOT NULL,
+    agent_type TEXT NOT NULL,
+    task TEXT NOT NULL,
+    line INTEGER NOT NULL,
+    status TEXT NOT NULL,
+    decision TEXT NOT NULL,
+    -- Summary, files, issues and problems, as JSON.
+    content TEXT NOT NULL,
+    raw BLOB NOT NULL,
+    tokens_before INTEGER NOT NULL,
+    tokens_after INTEGER NOT NULL,
+    captured_at REAL NOT NULL,
+    UNIQUE (session, agent)
+);

@@ -1,0 +1,81 @@
+"""What handoffs keep of real sub-agents' reports, measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.tokens import estimate
+from holdfast.handoff.compact import MOST_TOKENS, compact
+from holdfast.names.words import FILE, Name, names
+from holdfast.state.rules.agents import STARTS, _said
+from holdfast.transcript.events import decode
+from holdfast.transcript.reader import whole_file
+
+CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
+SESSIONS = sorted(
+    path
+    for path in (CORPUS.glob("*.jsonl.gz") if CORPUS.is_dir() else ())
+    if "codex" not in path.name and "agent-" not in path.name
+)
+LEAST = 50
+
+
+def reports() -> Iterator[str]:
+    """What sub-agents gave back in real sessions, where it is above the limit."""
+    for path in SESSIONS:
+        calls: set[str] = set()
+        for event in decode(whole_file(str(path))):
+            if "agent" in event:
+                continue
+            if event["kind"] == "tool_call" and event["name"] in STARTS:
+                calls.add(event["id"])
+            elif event["kind"] == "tool_result" and event["id"] in calls:
+                detail = event.get("detail")
+                told = detail if isinstance(detail, dict) else {}
+                text = _said(told) or event.get("text", "")
+                if told.get("status") != "async_launched" and estimate(text) > MOST_TOKENS:
+                    yield text
+
+
+def outside_of_code(text: str) -> set[Name]:
+    kept, fenced = [], False
+    for line in text.splitlines():
+        if line.strip().startswith("```"):
+            fenced = not fenced
+        elif not fenced:
+            kept.append(line)
+    return names("\n".join(kept))
+
+
+def is_kept(name: Name, short: str) -> bool:
+    kind, text = name
+    return text in short or (kind == FILE and text.rpartition("/")[2] in short)
+
+
+@pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
+def test_reports_of_real_sub_agents_keep_their_paths_and_most_of_their_names() -> None:
+    before = after = 0
+    files: list[float] = []
+    everything: list[float] = []
+    for text in reports():
+        short = compact(text)
+        assert estimate(short) <= MOST_TOKENS
+        before, after = before + estimate(text), after + estimate(short)
+        named = outside_of_code(text)
+        if paths := [name for name in named if name[0] == FILE]:
+            files.append(sum(is_kept(name, short) for name in paths) / len(paths))
+        if named:
+            everything.append(sum(is_kept(name, short) for name in named) / len(named))
+    assert len(everything) >= LEAST
+    recall = sum(files) / len(files), sum(everything) / len(everything)
+    print(
+        f"{len(everything)} reports: {before:,} tokens become {after:,} "
+        f"({1 - after / before:.0%} less); {recall[0]:.1%} of the paths and {recall[1]:.1%} of "
+        f"all names outside of code are kept"
+    )
+    assert after < 0.25 * before
+    assert recall[0] >= 0.99
+    assert recall[1] >= 0.8

@@ -1,0 +1,240 @@
+"""Handoffs: read whatever a model returns, never above 500 tokens, never without a path."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.brief.tokens import estimate
+from holdfast.handoff.compact import MOST_TOKENS, compact
+from holdfast.handoff.file_list import file_list, together
+from holdfast.handoff.model import Handoff, HandoffRequest
+from holdfast.handoff.orchestrator import OrchestratorState, Task
+from holdfast.handoff.reading import of_summary
+
+# The pair with which the design of handoff compaction explains itself.
+GOOD = """\
+Auth utilities exist in src/lib/auth.ts using JWT with httpOnly cookies.
+Extend with loginUser/logoutUser. Follow existing validateToken pattern.
+No conflicts found. Recommend: add tests to auth.test.ts."""
+BAD = """\
+I searched for 'auth' and found several files. First I looked at
+src/lib/auth.ts which contains 150 lines of code including imports
+from jsonwebtoken and cookie packages. The file exports validateToken
+which takes a token string parameter and returns a boolean. I also
+checked src/hooks/useAuth.ts but that's just a React hook wrapper.
+There was also mention of auth in the README but that's documentation.
+After analyzing all this, I think we should..."""
+
+
+def test_the_good_example_passes_and_stays_as_it_is() -> None:
+    assert of_summary(GOOD) == []
+    assert compact(GOOD) == GOOD
+
+
+def test_the_bad_example_is_told_and_loses_its_process_but_no_path() -> None:
+    (problem,) = of_summary(BAD)
+    assert "how it was found: “I searched for 'auth'" in problem
+    short = compact(BAD, 60)
+    exports = "The file exports validateToken which takes a token string parameter"
+    assert short.splitlines() == [
+        f"{exports} and returns a boolean.",
+        "Files: src/lib/auth.ts, src/hooks/useAuth.ts",
+    ]
+
+
+REPORT = """\
+Perfect! Here is my report.
+
+## What I did
+I searched for `retry` with grep -rn "retry" src and got 40 hits.
+Let me summarise what I found in src/worker/lease.py.
+
+```python
+def very_long_function():
+    return "contents of a file"
+```
+
+## Findings
+- The backoff lives in `src/retry/backoff.py` and follows the Scheduler.tick pattern.
+- Root cause: `Queue.push` takes a lock that `Scheduler.tick` already holds.
+- The import error in tests/test_queue.py failed at first and is fixed now.
+- Alternatively one could rewrite the queue with asyncio.
+
+**Constraint:** never call `Queue.push` while holding the scheduler's lock.
+Decision: PROCEED. Next step: add jitter to `next_delay`.
+""" + "\n".join(f"- Routine remark number {n} about nothing in particular." for n in range(120))
+
+
+def test_what_the_next_one_needs_stays_and_the_way_there_goes() -> None:
+    assert estimate(REPORT) > MOST_TOKENS
+    short = compact(REPORT, 200)
+    assert estimate(short) <= 200
+    for kept in (
+        "src/retry/backoff.py", "Root cause", "never call `Queue.push`", "PROCEED", "next_delay",
+        "src/worker/lease.py", "tests/test_queue.py",
+    ):  # fmt: skip
+        assert kept in short, kept
+    for gone in ("grep", "very_long_function", "is fixed now", "asyncio", "Perfect"):
+        assert gone not in short, gone
+
+
+words = st.text(alphabet=st.sampled_from("abZ9 /_.-é日\n`#*|{}"), max_size=400)
+
+
+@settings(max_examples=80, deadline=None)
+@given(st.lists(words, max_size=40).map("\n".join), st.integers(40, 500))
+def test_the_budget_holds_whatever_was_said(text: str, most: int) -> None:
+    assert estimate(compact(text, most)) <= most
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.sampled_from(["a", "lib", "x1"]), min_size=1, max_size=4), st.integers(1, 25))
+def test_every_path_survives_as_long_as_there_is_room(folders: list[str], count: int) -> None:
+    paths = [f"{'/'.join(folders)}/file_{n}.py" for n in range(count)]
+    filler = "\n".join(f"- routine remark {n} about nothing in particular" for n in range(200))
+    text = "\n".join(f"I looked at {path} for a while." for path in paths) + "\n" + filler
+    short = compact(text)
+    assert [path for path in paths if path.rpartition("/")[2] not in short] == []
+
+
+def test_paths_share_what_they_have_in_common() -> None:
+    assert together(["src/a.py", "src/b/c.py", "src/b/d.py", "x.md"]) == (
+        "src/{a.py, b/{c.py, d.py}}; x.md"
+    )
+    assert file_list([f"src/file_{n}.py" for n in range(500)], 60).endswith("more")
+    assert file_list([], 60) == ""
+
+
+# Responses
+
+FULL: dict[str, Any] = {
+    "task_id": "research-123",
+    "phase": "research",
+    "status": "complete",
+    "decision": "PROCEED",
+    "findings": {"patterns": ["JWT in httpOnly cookies"]},
+    "files_changed": ["src/lib/auth.ts"],
+    "context_summary": "JWT auth exists in src/lib/auth.ts.",
+    "tokens_used": 15000,
+    "issues": ["no tests yet"],
+}
+
+
+def camel(name: str) -> str:
+    first, *rest = name.split("_")
+    return first + "".join(part.title() for part in rest)
+
+
+@pytest.mark.parametrize("raw", [
+    json.dumps(FULL),
+    f"I am done.\n\n```json\n{json.dumps(FULL, indent=2)}\n```\nShall I go on?",
+    json.dumps({camel(name): value for name, value in FULL.items()}),
+    f'{{"note": "first"}} some {{broken {json.dumps({**FULL, "decision": "go", "status": "Done"})}',
+    json.dumps({**FULL, "tokens_used": "15,000", "files_changed": [{"path": "src/lib/auth.ts"}]}),
+])  # fmt: skip
+def test_a_response_is_understood_in_every_form(raw: str) -> None:
+    made = Handoff.parse(raw)
+    assert made == Handoff(
+        **{**FULL, "files_changed": ("src/lib/auth.ts",), "issues": ("no tests yet",)}
+    )
+    assert made.problems == ()
+
+
+@pytest.mark.parametrize(("raw", "problem"), [
+    ("", "context_summary is empty"),
+    ("Just words.", "no JSON object"),
+    (json.dumps({**FULL, "decision": "maybe"}), "decision 'MAYBE' is none of"),
+    (json.dumps({**FULL, "decision": None, "context_summary": "x"}), "decision is missing"),
+    (json.dumps({**FULL, "status": "odd"}), "status 'odd' is not known"),
+    (json.dumps({**FULL, "files_changed": 7}), "files_changed is int"),
+    (json.dumps({**FULL, "tokens_used": "many"}), "tokens_used is no number"),
+    (json.dumps({**FULL, "context_summary": {"a": 1}}), "context_summary is dict"),
+    (json.dumps({**FULL, "context_summary": None}), "the findings are taken for it"),
+    (json.dumps({**FULL, "context_summary": "word " * 900}), "tokens, 500 are allowed"),
+])  # fmt: skip
+def test_what_is_wrong_is_told_and_the_rest_is_used(raw: str, problem: str) -> None:
+    made = Handoff.parse(raw)
+    assert any(problem in one for one in made.problems), made.problems
+    assert estimate(made.context_summary) <= MOST_TOKENS
+
+
+@given(st.text(max_size=300))
+def test_nothing_that_is_returned_raises(raw: str) -> None:
+    made = Handoff.parse(raw)
+    assert json.dumps(made.as_dict())
+
+
+def test_a_decision_in_prose_stands_out_by_its_capitals() -> None:
+    assert Handoff.parse("All good.\n\n**Decision: PROCEED.**").decision == "PROCEED"
+    assert Handoff.parse("We can proceed or stop.").decision == ""
+
+
+def test_a_secret_is_not_handed_on() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert token not in json.dumps(Handoff.parse(f"use {token}").as_dict())
+
+
+def test_a_request_carries_its_constraints_and_the_rules_for_the_answer() -> None:
+    prompt = HandoffRequest(
+        task_id="t1", phase="write", context="Add login.", constraints=("Never push.",),
+        previous_findings=REPORT, expected_output="a patch",
+    ).prompt()  # fmt: skip
+    assert "- Never push." in prompt
+    assert "at most 500 tokens" in prompt
+    assert estimate(prompt) < 1000
+
+
+# The orchestrator
+
+
+def test_a_response_is_absorbed_and_its_raw_output_forgotten() -> None:
+    lots = {"existing": ["long finding about the code " * 40] * 8}
+    raw = json.dumps({**FULL, "findings": lots})
+    state = OrchestratorState(task=Task(id="task-123", feature="user-auth")).absorb(raw, ref="h1")
+    told = state.as_dict()
+    assert told["decisions"] == {"research": "PROCEED"}
+    assert told["progress"]["summaries"] == {"research": FULL["context_summary"]}
+    assert told["progress"]["files_changed"] == ["src/lib/auth.ts"]
+    assert told["refs"] == ["h1"]
+    assert "long finding" not in json.dumps(told)
+    assert state.tokens_retained < 0.2 * state.tokens_seen, "the orchestrator keeps a fifth at most"
+    assert Handoff.parse(raw).tokens < 0.04 * Handoff.parse(raw).raw_tokens
+
+
+def test_a_new_phase_closes_the_one_before() -> None:
+    state = OrchestratorState(task=Task(id="t"))
+    for phase in ("research", "research", "write"):
+        state = state.absorb(json.dumps({**FULL, "phase": phase}))
+    told = state.as_dict()
+    assert told["progress"]["completed_phases"] == ["research"]
+    assert told["progress"]["current_phase"] == "write"
+    assert state.completed[0].agents == 2
+
+
+def response(number: int) -> str:
+    paths = [f"src/part_{number}/module_{n}.py" for n in range(5)]
+    return json.dumps({
+        "phase": f"phase-{number // 40}", "status": "complete", "decision": "PROCEED",
+        "context_summary": f"Found {number} things in {paths[0]}. Must not touch it. " * 6,
+        "files_changed": paths, "issues": [f"issue {number}: {'word ' * 80}"],
+    })  # fmt: skip
+
+
+def test_a_thousand_sub_agents_do_not_make_it_grow() -> None:
+    state = OrchestratorState(task=Task(id="t"))
+    sizes = []
+    for number in range(1000):
+        state = state.absorb(response(number), ref=f"h{number}")
+        sizes.append(state.tokens_retained)
+    assert max(sizes) <= 7000
+    assert max(sizes[500:]) <= 1.1 * max(sizes[:500]), "it has stopped growing"
+    assert state.absorbed == 1000
+    assert state.refs[-1] == "h999"
+    assert state.files_left_out == 5000 - len(state.files_changed)
+    assert state.tokens_discarded > 0.9 * state.tokens_seen
+    assert "src/part_999/module_0.py" in state.as_dict()["progress"]["files_changed"]
