@@ -185,7 +185,7 @@ def test_a_role_has_its_own_sections_in_its_own_order(state: State) -> None:
 
 
 def test_what_had_to_go_is_said_and_pointed_at(state: State) -> None:
-    short, long = brief(state, 900), brief(state, 3000)
+    short, long = brief(state, 1000), brief(state, 3000)
     assert short.left_out
     last = short.text.splitlines()[-1]
     assert last.startswith("*[Brief truncated due to token limit: ")
