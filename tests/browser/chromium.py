@@ -34,7 +34,9 @@ def _installed() -> str:
 @functools.cache
 def _install() -> str:
     """Why it could not be installed; empty if it was."""
-    install = ["install", "--yes", "--no-install-recommends", "chromium"]
+    # Tests run side by side: another of them may be installing it just now.
+    install = ["-o", "DPkg::Lock::Timeout=600", "install", "--yes", "--no-install-recommends",
+               "chromium"]  # fmt: skip
     for words in (["update"], install):
         try:
             done = subprocess.run(
