@@ -34,11 +34,18 @@ def _installed() -> str:
 @functools.cache
 def _install() -> str:
     """Why it could not be installed; empty if it was."""
-    command = ["apt-get", "install", "--yes", "--no-install-recommends", "chromium"]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=60 * MINUTES, check=False
-        )
-    except (OSError, subprocess.TimeoutExpired) as problem:
-        return str(problem)
+    # Tests run side by side: another of them may be installing it just now.
+    install = ["-o", "DPkg::Lock::Timeout=600", "install", "--yes", "--no-install-recommends",
+               "chromium"]  # fmt: skip
+    for words in (["update"], install):
+        try:
+            done = subprocess.run(
+                ["apt-get", *words],
+                capture_output=True,
+                text=True,
+                timeout=60 * MINUTES,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            return str(problem)
     return "" if done.returncode == 0 else done.stderr.strip()[-300:]
