@@ -83,6 +83,9 @@ def advance(state: State, events: Iterable[Event]) -> None:
         if kind == "tool_call":
             _remember(_calls(state, event), event, state["place"].get("cwd", ""))
         elif kind == "tool_result":
+            if "running" in event:
+                _goes_on(_calls(state, event), event)
+                continue
             event = _paired(state, event)
             kind = "tool"
         elif kind == "queue":
@@ -115,17 +118,27 @@ def _calls(state: State, event: Event) -> dict[str, Call]:
 
 def _remember(calls: dict[str, Call], event: Event, folder: str) -> None:
     given = event["input"]
+    if isinstance(earlier := given.get("continues"), str) and earlier in calls:
+        calls[event["id"]] = calls[earlier]
+        return
     call = calls[event["id"]] = {
         "name": event["name"],
         "input": {name: _slim(value, DEEPEST_INPUT) for name, value in _first(given).items()},
         "line": event["line"],
         # Where the call was made: its result can tell another folder, if it went there.
-        "cwd": folder,
+        "cwd": event.get("cwd") or folder,
     }
     if isinstance(command := given.get("command"), str):
         call["input"]["command"] = clip(command, LONGEST_COMMAND)
     while len(calls) > MOST_CALLS:
         del calls[next(iter(calls))]
+
+
+def _goes_on(calls: dict[str, Call], event: Event) -> None:
+    """A command that is not done yet: its outcome comes with a later call that names it."""
+    call = calls.pop(event["id"], None)
+    if call is not None:
+        calls[event["running"]] = call
 
 
 def _first(given: dict[str, Any]) -> dict[str, Any]:

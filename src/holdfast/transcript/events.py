@@ -21,6 +21,8 @@ HEAD = 1200
 MOST_AT_ONCE = 50
 MESSAGES = ("user", "assistant")
 BESIDES = ("system", "attachment")
+# The types of Codex's lines that tell something; what they hold stands under `payload`.
+ROLLOUT = ("response_item", "event_msg", "turn_context", "session_meta", "compacted")
 
 
 class Decoder:
@@ -82,7 +84,12 @@ class Decoder:
                     if found and found != self._place:
                         self._place = found
                         yield {"kind": "place", "line": number, "place": found}
-            yield from claude_code.events(line, number)
+            if kind in ROLLOUT and "payload" in line:
+                from holdfast.transcript import codex
+
+                yield from codex.events(line, number)
+            else:
+                yield from claude_code.events(line, number)
 
     def _repeats(self, ident: Any, at: Any) -> bool:
         """Whether this message was told before."""

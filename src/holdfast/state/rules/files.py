@@ -19,6 +19,8 @@ HANDLES = ("tool", "compaction")
 MOST = 3000
 DEFINES = ("def ", "class ", "func ", "fn ", "function ")
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
+# What a patch does to a file, in the words for what commands do.
+PATCHES = {"add": "write", "update": "edit", "delete": "delete"}
 # A bracket is a pattern to the shell, but in practice a folder such as `app/[slug]`.
 WILD = frozenset("*?")
 
@@ -42,6 +44,8 @@ def apply(state: State, event: Event) -> None:
         _written(state, path, line, _is_new(event.get("detail")), str(given.get("content") or ""))
     elif name == "Bash":
         _shell(state, event)
+    elif name == "apply_patch":
+        _patched(state, event)
     elif name.startswith("mcp__filesystem__"):
         _served(state, name.removeprefix("mcp__filesystem__"), given, line)
 
@@ -142,14 +146,34 @@ def _shell(state: State, event: Event) -> None:
     command, line = str(event["input"].get("command") or ""), event["line"]
     folder = event.get("cwd") or state["place"].get("cwd", "")
     for kind, path, target in effects(command, folder):
-        if kind in ("move", "copy"):
-            (_move if kind == "move" else _copy)(state, path, target, line)
-        else:
-            _SHELL[kind](state, path, line)
+        _happened(state, kind, path, target, line)
     if "git" in command and "commit" in command:
         for trail in state["files"].values():
             if trail.get("edits"):
                 trail["committed"] = trail["edits"]
+
+
+def _patched(state: State, event: Event) -> None:
+    """A patch over several files; its paths are told from where it was applied."""
+    folder, line = event.get("cwd") or state["place"].get("cwd", ""), event["line"]
+    changes = event["input"].get("changes")
+    for change in changes if isinstance(changes, list) else ():
+        path, target = (_within(folder, str(change.get(key) or "")) for key in ("path", "to"))
+        _happened(state, PATCHES.get(change.get("kind"), "folder"), path, "", line)
+        if target and target != path:
+            _move(state, path, target, line)
+
+
+def _within(folder: str, path: str) -> str:
+    inside = not path.startswith(("/", "~")) and path[1:2] != ":"
+    return f"{folder}/{path}" if folder and path and inside else path
+
+
+def _happened(state: State, kind: str, path: str, target: str, line: int) -> None:
+    if kind in ("move", "copy"):
+        (_move if kind == "move" else _copy)(state, path, target, line)
+    else:
+        _SHELL[kind](state, path, line)
 
 
 def _matching(state: State, path: str) -> list[str]:
