@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from unittest import mock
 
+from docs.reference import hosts_page
 from holdfast import log, settings
 from holdfast.actions import client, guidance, install
 from holdfast.hosts import claude_code
@@ -55,6 +56,8 @@ VARIABLES = {
     "HOLDFAST_HOME": "the folder that holds the store, the log and the user's settings",
     "HOLDFAST_CLAUDE": "the Claude Code program to ask for its version, instead of the `claude` "
     "on the PATH",
+    "HOLDFAST_CODEX": "the same for Codex, instead of the `codex` on the PATH",
+    "CODEX_HOME": "Codex's own: where its settings and logs are, instead of `~/.codex`",
     "CLAUDE_CONFIG_DIR": "Claude Code's own: where its user settings are, instead of `~/.claude`",
     "CLAUDE_CODE_SESSION_ID": "set by Claude Code in what it runs: the session that commands are "
     "about unless told otherwise",
@@ -66,7 +69,12 @@ VARIABLES = {
 
 def pages() -> dict[str, str]:
     """Every page by its file name."""
-    return {"commands.md": commands(), "settings.md": settings_page(), "hooks.md": hooks()}
+    return {
+        "commands.md": commands(),
+        "settings.md": settings_page(),
+        "hooks.md": hooks(),
+        "hosts.md": "\n".join([f"{MADE}\n\n# Hosts\n", *hosts_page.lines()]),
+    }
 
 
 def commands() -> str:

@@ -10,6 +10,7 @@ from datetime import datetime
 
 import holdfast
 from holdfast import log
+from holdfast.actions.checkup_codex import codex_hooks
 from holdfast.actions.checkup_hooks import hooks
 from holdfast.actions.client import client
 from holdfast.actions.finding import Finding
@@ -31,6 +32,7 @@ def checkup(
     return [
         *_client(path, version),
         *hooks(environ, folder, settings.home, version),
+        *codex_hooks(environ, folder),
         *_settings(settings),
         *_store(settings, now),
         *_log(settings, environ, now),

@@ -47,10 +47,12 @@ def opening(state: State, quote: int, *, beside_summary: bool, alone: bool = Tru
 
     A brief that fits into a preview as a whole need not say things twice.
     """
-    count = len(state["compactions"])
+    made = state["compactions"]
+    # Some hosts write the boundary before they ask for the brief, some after.
+    count = len(made) if made and not made[-1]["reply_line"] else len(made) + 1
     told = [HOW_TO_READ]
-    if not beside_summary or count:
-        times = f"{count + 1}×" if count else "once"
+    if not beside_summary or count > 1:
+        times = f"{count}×" if count > 1 else "once"
         told.insert(0, f"Compacted {times}; this page is from the session's log.")
     if state["requests"]:
         last = state["requests"][-1]

@@ -49,7 +49,7 @@ def registered(settings: dict[str, Any]) -> dict[str, list[str]]:
     for event, entries in settings.get("hooks", {}).items():
         for listed in entries:
             for hook in _hooks(listed):
-                if _is_ours(hook):
+                if is_ours(hook):
                     found.setdefault(event, []).append(hook["command"])
     return found
 
@@ -64,7 +64,8 @@ def _hooks(listed: Any) -> list[Any]:
     return hooks if isinstance(hooks, list) else []
 
 
-def _is_ours(hook: Any) -> bool:
+def is_ours(hook: Any) -> bool:
+    """Whether this hook runs a command of ours."""
     command = hook.get("command") if isinstance(hook, dict) else None
     return isinstance(command, str) and OURS in command
 
@@ -124,7 +125,7 @@ def _removal(text: str, keep: Collection[str]) -> Splice | None:
         entries = spans(text, event.value)[0] if text[event.value] == "[" else []
         for position, listed in enumerate(entries):
             value = json.loads(text[listed.value : listed.end])
-            ours = [i for i, hook in enumerate(_hooks(value)) if _is_ours(hook)]
+            ours = [i for i, hook in enumerate(_hooks(value)) if is_ours(hook)]
             if not ours:
                 continue
             if len(ours) < len(_hooks(value)):

@@ -47,12 +47,12 @@ LATE = "Holdfast: the brief of the last compaction had not arrived; it goes with
 LEFT_OPEN: list[Store] = []
 
 
-def main(origin: str = "") -> None:
+def main(origin: str = "", host: str = "") -> None:
     """Run one hook and leave at once: nothing is left to tidy up, and exit 2 would block."""
     started = time.perf_counter()
     try:
         _watch(DEADLINE * GRACE, "a payload that never ended")
-        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started, origin)
+        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started, origin, host)
         if out:
             sys.stdout.buffer.write(out.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
@@ -62,9 +62,13 @@ def main(origin: str = "") -> None:
     os._exit(0)
 
 
-def run(raw: bytes, started: float, origin: str = "") -> str:
-    """What to print for this payload. `origin` is "plugin" where a plugin brought the hook."""
-    call, host = _understand(raw)
+def run(raw: bytes, started: float, origin: str = "", name: str = "") -> str:
+    """What to print for this payload.
+
+    `origin` is "plugin" where a plugin brought the hook; `name` is the host's, where the command
+    that was registered with it says so.
+    """
+    call, host = _understand(raw, name)
     if origin == "plugin" and host.is_installed(os.environ, call.cwd):
         # Installed twice: the hook in the settings does the work, and nothing is said twice.
         return ""
@@ -201,7 +205,7 @@ def _pre_compact(job: Job) -> str:
         now=job.now,
     )
     job.index_names = True
-    if not job.settings.guidance:
+    if not job.settings.guidance or not job.host.GUIDES_SUMMARY:
         return ""
     return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))
 
@@ -214,7 +218,12 @@ def _sub_agent_stop(job: Job) -> str:
 
 
 def _post_compact(job: Job) -> str:
-    _note_summary(job, job.session())
+    session = job.session()
+    if not job.call.summary:
+        from holdfast.actions.written_summary import written_summary
+
+        job.call.summary = written_summary(job.call.transcript)
+    _note_summary(job, session)
     return ""
 
 
@@ -291,12 +300,16 @@ _HANDLERS = {
 }
 
 
-def _understand(raw: bytes) -> tuple[HookCall, Host]:
+def _understand(raw: bytes, name: str) -> tuple[HookCall, Host]:
     try:
         payload = quick_json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as problem:
         raise HoldfastError(f"the payload is not JSON ({problem}; {len(raw)} bytes)") from None
-    host = hosts.recognise(payload) if isinstance(payload, dict) else None
+    host = hosts.named(name) if name else None
+    if not isinstance(payload, dict):
+        host = None
+    elif host is None:
+        host = hosts.recognise(payload)
     if host is None:
         keys = ", ".join(list(payload)[:8]) if isinstance(payload, dict) else type(payload).__name__
         raise HoldfastError(f"no host sends such a payload ({keys})")

@@ -88,7 +88,8 @@ def _item(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
     if kind == "message":
         return _message(payload, line)
     if kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
-        return codex_tools.called(payload)
+        # Clients that number their lines also tell what the calls inside a script did.
+        return codex_tools.called(payload, inner_told="ordinal" in line)
     if kind in ("function_call_output", "custom_tool_call_output"):
         return [codex_output.answered(payload)]
     return _from_agent(payload) if kind == "agent_message" else []
@@ -149,7 +150,21 @@ def _told(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
     item = record(payload.get("item"))
     if kind == "item_completed" and item.get("type") == "FileChange":
         return _inner_patch(word(item.get("id")), item, item.get("status") == "completed")
+    if kind == "item_completed" and item.get("type") == "CommandExecution":
+        return _inner_command(word(item.get("id")), item)
     return []
+
+
+def _inner_command(ident: str, told: dict[str, Any]) -> list[Event]:
+    """A command that a script ran."""
+    if not ident.startswith(INNER):
+        return []
+    folder = word(told.get("cwd")).removeprefix("file://")
+    text, ok = word(told.get("aggregated_output")), told.get("exit_code") == 0
+    return [
+        codex_tools.run(ident, {"command": told.get("command"), "workdir": folder}),
+        event("tool_result", id=ident, ok=ok, text=text),
+    ]
 
 
 def _inner_patch(ident: str, told: dict[str, Any], ok: bool) -> list[Event]:

@@ -21,7 +21,7 @@ TOLD_RUNNING = "SESSION_ID="
 # How answers begin that no command gave.
 REFUSED = (
     "aborted", "apply_patch verification failed", "Script failed", "Script error",
-    "execution error", "exec_command failed", "failed to ", "unsupported call", "unknown ",
+    "execution error", "exec_command failed", "failed to ", "unsupported ", "unknown ",
     "rejected", "write_stdin failed", "command timed out", "Error: ", "collab spawn failed",
     "Full-history forked agents",
 )  # fmt: skip

@@ -20,18 +20,21 @@ SHELLS = ("-lc", "-c", "-ic")
 PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=@%+,")
 
 
-def called(payload: dict[str, Any]) -> list[Event]:
-    """The events of one call, whichever of the ways to write one it is."""
+def called(payload: dict[str, Any], *, inner_told: bool = False) -> list[Event]:
+    """The events of one call, whichever of the ways to write one it is.
+
+    `inner_told` says that the client tells the commands inside a script one by one.
+    """
     ident, name = word(payload.get("call_id")), word(payload.get("name"))
     if payload.get("type") == "local_shell_call":
-        return [_run(ident or word(payload.get("id")), record(payload.get("action")))]
+        return [run(ident or word(payload.get("id")), record(payload.get("action")))]
     if payload.get("type") == "web_search_call":
         ident, given = word(payload.get("id")), record(payload.get("action"))
         asked = event("tool_call", id=ident, name="WebSearch", input=given)
         return [asked, event("tool_result", id=ident, ok=True, text="")]
     written = payload.get("input") if "input" in payload else payload.get("arguments")
     if name == "exec" and isinstance(payload.get("input"), str):
-        return scripted(ident, word(written))
+        return scripted(ident, word(written), inner_told)
     if name == PATCH:
         return [patched(ident, _patch_in(written))]
     return _named(ident, name, _arguments(written))
@@ -39,9 +42,9 @@ def called(payload: dict[str, Any]) -> list[Event]:
 
 def _named(ident: str, name: str, given: dict[str, Any]) -> list[Event]:
     if name in RUNS:
-        return [_run(ident, given)]
+        return [run(ident, given)]
     if name == PLAN:
-        return [event("tool_call", id=ident, name=name, input=given), *planned(given)]
+        return [event("tool_call", id=ident, name="TodoWrite", input={"todos": planned(given)})]
     if name == "write_stdin":
         follows = {"continues": f"process {given.get('session_id')}"}
         return [event("tool_call", id=ident, name="Bash", input=follows)]
@@ -61,10 +64,11 @@ def _named(ident: str, name: str, given: dict[str, Any]) -> list[Event]:
     return [event("tool_call", id=ident, name=name, input=given)]
 
 
-def scripted(ident: str, script: str) -> list[Event]:
+def scripted(ident: str, script: str, inner_told: bool) -> list[Event]:
     """A script that calls tools: its commands are one command, since they have one outcome.
 
-    Patches inside a script are told by the host itself, see `codex.py`.
+    Patches inside a script, and by newer clients its commands too, are told by the client itself:
+    see `codex.py`.
     """
     from holdfast.transcript.script import calls
 
@@ -78,8 +82,8 @@ def scripted(ident: str, script: str) -> list[Event]:
             commands.append(_command(given))
             folder = folder or word(given.get("workdir"))
         elif name == PLAN:
-            plans += planned(given)
-    if not commands:
+            plans.append(event("plan", detail=planned(given)))
+    if not commands or inner_told:
         return [event("tool_call", id=ident, name="exec", input={"script": script}), *plans]
     run = event("tool_call", id=ident, name="Bash", input={"command": "\n".join(commands)})
     if folder:
@@ -95,18 +99,18 @@ def patched(ident: str, text: str, folder: str = "") -> Event:
     return made
 
 
-def planned(given: dict[str, Any]) -> list[Event]:
+def planned(given: dict[str, Any]) -> list[dict[str, str]]:
     """The whole plan, told each time."""
     steps = given.get("plan")
-    listed = [
+    return [
         {"content": word(step.get("step")), "status": word(step.get("status"))}
         for step in (steps if isinstance(steps, list) else ())
         if isinstance(step, dict)
     ]
-    return [event("plan", detail=listed)] if listed else []
 
 
-def _run(ident: str, given: dict[str, Any]) -> Event:
+def run(ident: str, given: dict[str, Any]) -> Event:
+    """A command, or a patch that was applied by way of one."""
     command = _command(given)
     folder = word(given.get("workdir")) or word(given.get("working_directory"))
     head, found, _ = command.partition(patch.BEGIN)

@@ -222,6 +222,21 @@ def test_a_patch_inside_a_script_is_told_by_the_client_alone() -> None:
     )
 
 
+def test_a_command_inside_a_script_is_told_once_whichever_way_the_client_tells_it() -> None:
+    script = custom("exec", 'await tools.exec_command({cmd:"pytest -q"})')
+    done = output("Script completed\nWall time 0.1 seconds\nOutput:\n1 failed")
+    ran_inside = {
+        "type": "CommandExecution", "id": "exec-1", "command": ["/bin/bash", "-lc", "pytest -q"],
+        "cwd": "file:///srv/app", "aggregated_output": "1 failed", "exit_code": 1,
+    }  # fmt: skip
+    inner = line("event_msg", {"type": "item_completed", "item": ran_inside})
+    older = state_of(meta(), script, done)
+    newer = state_of(meta(), script | {"ordinal": 1}, inner, done | {"ordinal": 3})
+    for state in (older, newer):
+        (check,) = state["checks"]
+        assert (check["command"], check["ok"], check["runs"]) == ("pytest -q", False, 1)
+
+
 def test_commands_feed_the_file_trail_from_their_own_folder() -> None:
     lines = ran("echo x > made.txt && rm old.txt", workdir="/srv/app/lib")
     files = state_of(meta(), *lines)["files"]
