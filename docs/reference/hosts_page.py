@@ -12,6 +12,14 @@ CLIENTS = {
     "claude-code": "2.1.197 and 2.1.325 in the tests; 2.0.14 – 2.1.50 from observed behaviour",
     "codex": "0.166.0 in the tests",
 }
+LEGEND = """\
+- **save**: the state is saved before a compaction. **restore**: the brief reaches the model after
+  it. **summariser**: the host's summariser is told what to keep. **replace**: the summary itself
+  could be ours. **receipts**: the log proves that a brief arrived.
+- *real client*: tested here on the requests of the client itself. *documentation*: written and
+  tested from what the host's documentation says, not yet run against the client. A dash: the host
+  offers no such thing.
+""".splitlines()
 
 
 def lines() -> Iterator[str]:
@@ -24,13 +32,7 @@ def lines() -> Iterator[str]:
         cells = [host.SUPPORT.get(ability) or "–" for ability in ABILITIES]
         yield f"| {host.TITLE} | {' | '.join(cells)} | {_receipts(host)} |"
     yield ""
-    yield "- **save**: the state is saved before a compaction. **restore**: the brief reaches the"
-    yield "  model after it. **summariser**: the host's summariser is told what to keep. **replace**:"
-    yield "  the summary itself could be ours. **receipts**: the log proves that a brief arrived."
-    yield "- *real client*: tested here on the requests of the client itself. *recorded payloads*:"
-    yield "  tested on payloads that a client sent. *documentation*: written and tested from what the"
-    yield "  host's documentation says, not yet run against the client. A dash: the host offers no"
-    yield "  such thing.\n"
+    yield from (*LEGEND, "")
     for host in hosts.every():
         yield from _host(host)
 
