@@ -63,19 +63,19 @@ def told(code: int, text: str) -> str:
     return f"{head}\nOriginal token count: 1\nOutput:\n{text}"
 
 
-def ran(cmd: str, text: str = "", code: int = 0, **given: Any) -> list[Line]:
+def ran(cmd: str, text: str = "", code: int = 0, ident: str = "call_1", **given: Any) -> list[Line]:
     """A command and its outcome."""
-    return [call("exec_command", {"cmd": cmd, **given}), output(told(code, text))]
+    return [call("exec_command", {"cmd": cmd, **given}, ident), output(told(code, text), ident)]
 
 
 def patch(*parts: str) -> str:
     return "\n".join(("*** Begin Patch", *parts, "*** End Patch", ""))
 
 
-def patched(*parts: str, ok: bool = True) -> list[Line]:
+def patched(*parts: str, ok: bool = True, ident: str = "call_1") -> list[Line]:
     said = "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
     failed = "apply_patch verification failed: Failed to find expected lines"
-    return [custom("apply_patch", patch(*parts)), output(said if ok else failed)]
+    return [custom("apply_patch", patch(*parts), ident), output(said if ok else failed, ident)]
 
 
 def plan(**steps: str) -> Line:
