@@ -13,7 +13,7 @@ from unittest import mock
 
 from docs.reference import hosts_page
 from holdfast import log, settings
-from holdfast.actions import client, guidance, install
+from holdfast.actions import client, guidance
 from holdfast.hosts import claude_code
 from holdfast.surfaces import cli, hook
 
@@ -204,7 +204,8 @@ def hooks() -> str:
             f"{claude_code.TITLE} cuts at 10,000.",
             "- When its time is up a hook stops reading and saves what it has; a little later its "
             "process\n  ends. The settings file also gives the host a limit of "
-            f"{install.TIMEOUT} s, except for\n  SessionEnd, where the host has its own of 1.5 s.",
+            f"{claude_code.TIMEOUT} s, except for\n  SessionEnd, where the host has its own of "
+            "1.5 s.",
             "- It never writes to the transcript, never blocks a compaction and never uses the "
             "network.",
             "",

@@ -12,6 +12,7 @@ CLIENTS = {
     "claude-code": "2.1.197 and 2.1.325 in the tests; 2.0.14 – 2.1.50 from observed behaviour",
     "codex": "0.166.0 in the tests",
 }
+PAGES = {"claude-code": "install"}
 LEGEND = """\
 - **save**: the state is saved before a compaction. **restore**: the brief reaches the model after
   it. **summariser**: the host's summariser is told what to keep. **replace**: the summary itself
@@ -50,7 +51,8 @@ def _host(host: Host) -> Iterator[str]:
     yield f"- events: {', '.join(f'`{event}`' for event in host.events_for((9999,)))}"
     limit = f"{host.BYTES:,} bytes" if host.BYTES else f"{host.CHARACTERS:,} characters"
     yield f"- a brief has at most {limit}"
-    yield f"- {host.AFTER_INSTALL}\n"
+    yield f"- {host.AFTER_INSTALL}"
+    yield f"- more: [{host.TITLE}](../how-to/{PAGES.get(host.NAME, host.NAME)}.md)\n"
 
 
 def _option(host: Host) -> str:

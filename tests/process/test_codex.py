@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.actions.install import Options, entries
+from holdfast import log
+from holdfast.actions.install import Options, entries, hook_command
 from holdfast.hosts import codex
 from holdfast.store.sqlite import SQLiteStore
 from tests.unit import rollout_lines as lines
@@ -143,3 +144,46 @@ def test_a_session_that_keeps_no_log_gets_nothing_and_blocks_nothing(tmp_path: P
     for event in codex.EVENTS:
         fired = session.fire(event, transcript_path=None, trigger="auto", source="compact")
         assert (fired.code, fired.out, fired.err) == (0, "", "")
+
+
+STRANGE = [
+    ({"hook_event_name": "Stop", "colour": "red"}, "no host sends such a payload"),
+    ({"hook_event_name": "Stop", "turn_id": "t", "conversation_id": "c"}, "Codex and of Cursor"),
+]
+
+
+@pytest.mark.parametrize(("payload", "words"), STRANGE)
+def test_a_payload_that_is_nobody_s_is_told_in_one_line_and_stops_nothing(
+    tmp_path: Path, payload: dict[str, Any], words: str
+) -> None:
+    fired, told = sent(tmp_path, payload, hook_command())
+    assert fired.is_silent
+    (line,) = told
+    assert words in line
+
+
+CHANGED: list[tuple[dict[str, Any], str]] = [
+    ({"hook_event_name": "Stop", "thread": "t"}, "Codex names no session"),
+    ({"session_id": "s1", "hookEvent": "Stop"}, "Codex names no event (session_id, hookEvent)"),
+]
+
+
+@pytest.mark.parametrize(("payload", "words"), CHANGED)
+def test_a_host_that_changed_its_format_is_named(
+    tmp_path: Path, payload: dict[str, Any], words: str
+) -> None:
+    command = entries("", Options(), host=codex)["Stop"]["hooks"][0]["command"]
+    fired, told = sent(tmp_path, payload, command)
+    assert fired.is_silent
+    (line,) = told
+    assert words in line
+
+
+def sent(home: Path, payload: dict[str, Any], command: str) -> tuple[Fired, list[str]]:
+    """What a hook did with this payload, and the lines of its log."""
+    done = subprocess.run(
+        shlex.split(command), input=json.dumps(payload).encode(), capture_output=True,
+        env={"HOLDFAST_HOME": str(home), "PATH": ""}, timeout=PATIENCE, check=False,
+    )  # fmt: skip
+    fired = Fired(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
+    return fired, log.tail(str(home / "holdfast.log"), 100)

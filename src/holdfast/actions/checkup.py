@@ -22,6 +22,8 @@ __all__ = ["Finding", "checkup"]
 
 LATELY = 7 * 86400
 LOG_LINES = 5
+# A log of this size must hold something.
+SILENT_BYTES = 4096
 
 
 def checkup(
@@ -132,8 +134,25 @@ def _arrived(store: SQLiteStore) -> Iterator[Finding]:
     )
 
 
+def _not_understood(path: str) -> Finding:
+    return Finding(
+        name="transcript", status="warn",
+        detail=f"{path}: nothing in it was understood; the host may have changed its format",
+        hint="`holdfast show L1` shows its first line; a newer Holdfast may know it",
+    )  # fmt: skip
+
+
+def _is_large(path: str) -> bool:
+    try:
+        return os.path.getsize(path) > SILENT_BYTES
+    except (OSError, ValueError):
+        return False
+
+
 def _bad_lines(store: SQLiteStore) -> Iterator[Finding]:
     for session in store.sessions(None, 50):
+        if not session["state"]["lines"] and _is_large(session["transcript"]):
+            yield _not_understood(session["transcript"])
         if bad := session["state"]["bad_lines"]:
             listed = ", ".join(map(str, bad[:5]))
             yield Finding(

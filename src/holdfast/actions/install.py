@@ -19,8 +19,6 @@ from holdfast.hosts import claude_code, hook_settings, statusline_settings
 from holdfast.hosts.base import Host
 from holdfast.hosts.json_text import Splice
 
-TIMEOUT = 15
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
@@ -90,7 +88,7 @@ def plan_install(
         without = plan_uninstall(path, home)
         clean, folders = without.after, without.folders
     containers = hook_settings.containers(hook_settings.parse(clean or "", path))
-    after, splices = hook_settings.add(clean or "", wanted)
+    after, splices = hook_settings.add(clean or "", wanted, host.EMPTY)
     if options.statusline:
         after, more = statusline_settings.add(after, statusline_command())
         splices += more
@@ -120,13 +118,10 @@ def entries(
     told = [origin] if host is claude_code else [origin, host.NAME]
     said = ", ".join(map(json.dumps, told))
     command = hook_command("hook", said) if any(told) else hook_command()
-    entries = {
-        event: hook_settings.entry(command, host.TIMEOUTS.get(event, TIMEOUT))
-        for event in host.events_for(numbers(version))
-    }
+    entries = {event: host.entry(event, command) for event in host.events_for(numbers(version))}
     if options.guard_edits:
         matcher = claude_code.EDITING_TOOLS
-        entries[claude_code.EDITS] = hook_settings.entry(command, TIMEOUT, matcher)
+        entries[claude_code.EDITS] = hook_settings.entry(command, claude_code.TIMEOUT, matcher)
     return entries
 
 
@@ -136,7 +131,7 @@ def _is_done(
     wanted: dict[str, dict[str, Any]],
     options: Options,
 ) -> bool:
-    if present != {event: [entry["hooks"][0]["command"]] for event, entry in wanted.items()}:
+    if present != {event: [hook_settings.command_in(one)] for event, one in wanted.items()}:
         return False
     if not options.statusline:
         return True

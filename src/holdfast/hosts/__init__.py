@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 HOSTS = {
     "claude-code": "claude_code",
     "codex": "codex",
+    "droid": "droid",
+    "deepagents": "deepagents",
+    "gemini": "gemini",
+    "copilot": "copilot",
+    "cursor": "cursor",
 }
 
 

@@ -18,8 +18,12 @@ class Host(Protocol):
     """The same in bytes of UTF-8, where the host counts those; 0 where it does not."""
     PROGRAM: str
     """What the client is called on the PATH."""
-    TIMEOUTS: dict[str, int | None]
-    """Seconds for events that do not get the usual ones; None names none at all."""
+    WRITES_BOUNDARY: bool
+    """Whether its log tells of a compaction."""
+    TELLS_FOLDER: bool
+    """Whether its log says which folder the session works in."""
+    EMPTY: str
+    """What a file of its settings holds at least."""
     GUIDES_SUMMARY: bool
     """Whether what a hook prints before a compaction reaches the summariser."""
     RECORDS_DELIVERY_SINCE: tuple[int, ...]
@@ -42,6 +46,9 @@ class Host(Protocol):
 
     def events_for(self, version: tuple[int, ...] | None) -> list[str]:
         """The events to register with a client of this version; unknown is None."""
+
+    def entry(self, event: str, command: str) -> dict[str, Any]:
+        """What is registered for an event."""
 
     def settings_path(
         self, environ: Mapping[str, str], project: str | None, local: bool = False

@@ -33,8 +33,10 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("PostCompact", (2, 1, 197)),
     ("SubagentStart", (2, 1, 197)),
 )
-# Without one of its own the end of a session has the host's 1.5 seconds, and keeps them.
-TIMEOUTS: dict[str, int | None] = {"SessionEnd": None}
+TIMEOUT = 15
+WRITES_BOUNDARY = True
+TELLS_FOLDER = True
+EMPTY = "{}\n"
 GUIDES_SUMMARY = True
 SUPPORT = {
     "save": "real client", "restore": "real client", "summariser": "real client", "replace": "",
@@ -42,6 +44,7 @@ SUPPORT = {
 AFTER_INSTALL = "It works from the next session on."
 # What only other hosts' payloads have.
 FOREIGN = frozenset(("turn_id", "conversation_id", "timestamp", "sessionId"))
+FOREIGN_LOGS = ("/rollout-", "/.factory/", "/.deepagents/", "/.copilot/")
 # What stands in every command of ours.
 OURS = "holdfast.surfaces.hook"
 LARGEST_SETTINGS = 4 << 20
@@ -55,7 +58,7 @@ def recognises(payload: dict[str, Any]) -> bool:
     if not isinstance(payload.get("hook_event_name"), str):
         return False
     path = payload.get("transcript_path")
-    theirs = isinstance(path, str) and "/rollout-" in path
+    theirs = isinstance(path, str) and any(mark in path for mark in FOREIGN_LOGS)
     return isinstance(payload.get("session_id"), str) and not (theirs or FOREIGN & payload.keys())
 
 
@@ -99,6 +102,12 @@ def events_for(version: tuple[int, ...] | None) -> list[str]:
     """The events to register; an unknown version gets only what every version knows."""
     known = version or (0,)
     return [event for event, since in EVENTS if known >= since]
+
+
+def entry(event: str, command: str) -> dict[str, Any]:
+    """Without a timeout of its own the end of a session has the host's 1.5 s, and keeps them."""
+    hook: dict[str, Any] = {"type": "command", "command": command}
+    return {"hooks": [hook if event == "SessionEnd" else {**hook, "timeout": TIMEOUT}]}
 
 
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:

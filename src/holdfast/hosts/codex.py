@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts import claude_code
-from holdfast.hosts.call import HookCall
+from holdfast.hosts import claude_code, dialect
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from holdfast.hosts.call import HookCall
 
 NAME = "codex"
 TITLE = "Codex"
@@ -36,7 +37,10 @@ EVENTS = (
     "SessionEnd",
 )
 # Seconds. The end of a session gets one by default, and three at most.
-TIMEOUTS: dict[str, int | None] = {"SessionEnd": 3}
+TIMEOUTS = {"SessionEnd": 3}
+WRITES_BOUNDARY = True
+TELLS_FOLDER = True
+EMPTY = "{}\n"
 SUPPORT = {"save": "real client", "restore": "real client", "summariser": "", "replace": ""}
 AFTER_INSTALL = (
     "Codex skips hooks that nobody has trusted, without a word: start `codex` and trust these in "
@@ -56,10 +60,7 @@ def recognises(payload: dict[str, Any]) -> bool:
 
 def call(payload: dict[str, Any]) -> HookCall:
     """The same fields as Claude Code's, and no summary: that stands in the log."""
-    told = claude_code.call(payload)
-    told.host = NAME
-    told.is_compaction_fork = False
-    return told
+    return dialect.called(payload, NAME)
 
 
 context = claude_code.context
@@ -69,6 +70,10 @@ message = claude_code.message
 def events_for(version: tuple[int, ...] | None) -> list[str]:
     """The events to register: all versions with these hooks know them."""
     return [*EVENTS]
+
+
+def entry(event: str, command: str) -> dict[str, Any]:
+    return dialect.nested(command, TIMEOUTS.get(event, 15))
 
 
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:

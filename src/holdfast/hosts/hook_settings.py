@@ -50,7 +50,7 @@ def registered(settings: dict[str, Any]) -> dict[str, list[str]]:
         for listed in entries:
             for hook in _hooks(listed):
                 if is_ours(hook):
-                    found.setdefault(event, []).append(hook["command"])
+                    found.setdefault(event, []).append(_command(hook))
     return found
 
 
@@ -60,17 +60,31 @@ def containers(settings: dict[str, Any]) -> list[str]:
 
 
 def _hooks(listed: Any) -> list[Any]:
+    """The hooks of an entry; some hosts list them without a group around."""
     hooks = listed.get("hooks") if isinstance(listed, dict) else None
-    return hooks if isinstance(hooks, list) else []
+    if isinstance(hooks, list):
+        return hooks
+    return [listed] if _command(listed) else []
+
+
+def command_in(listed: dict[str, Any]) -> str:
+    """The command of an entry of ours."""
+    return _command(_hooks(listed)[0])
+
+
+def _command(hook: Any) -> str:
+    command = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
+    return command if isinstance(command, str) else ""
 
 
 def is_ours(hook: Any) -> bool:
     """Whether this hook runs a command of ours."""
-    command = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(command, str) and OURS in command
+    return OURS in _command(hook)
 
 
-def add(text: str, entries: dict[str, dict[str, Any]]) -> tuple[str, list[Splice]]:
+def add(
+    text: str, entries: dict[str, dict[str, Any]], empty: str = "{}\n"
+) -> tuple[str, list[Splice]]:
     """The text with our entries, and the splices that lead there."""
     done: list[Splice] = []
 
@@ -80,7 +94,7 @@ def add(text: str, entries: dict[str, dict[str, Any]]) -> tuple[str, list[Splice
         done.append(change)
 
     if not text.strip(BLANK):
-        splice(Splice(0, text, "{}\n"))
+        splice(Splice(0, text, empty))
     layout = Layout.of(text)
     top = text.index("{")
     if member(text, top, "hooks") is None:

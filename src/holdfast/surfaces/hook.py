@@ -175,7 +175,7 @@ def _session_start(job: Job) -> str:
         session = job.settled_session()
         if is_of_sub_agent(job.store, job.call, job.host, session):
             return ""
-    return job.restored(session, current_ordinal(job.store, session))
+    return job.restored(session, current_ordinal(job.store, session, job.host))
 
 
 def _user_prompt(job: Job) -> str:
@@ -199,7 +199,7 @@ def _pre_compact(job: Job) -> str:
     snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
     job.store.open_compaction(
         session.id,
-        current_ordinal(job.store, session),
+        current_ordinal(job.store, session, job.host),
         trigger=job.call.trigger or None,
         snapshot=snapshot,
         now=job.now,
@@ -314,8 +314,10 @@ def _understand(raw: bytes, name: str) -> tuple[HookCall, Host]:
         keys = ", ".join(list(payload)[:8]) if isinstance(payload, dict) else type(payload).__name__
         raise HoldfastError(f"no host sends such a payload ({keys})")
     call = host.call(payload)
-    if not call.session:
-        raise HoldfastError("the payload names no session")
+    if not call.session or not call.event:
+        keys = ", ".join(list(payload)[:8])
+        lacks = "session" if not call.session else "event"
+        raise HoldfastError(f"the payload of {host.TITLE} names no {lacks} ({keys})")
     return call, host
 
 

@@ -18,6 +18,11 @@ NOISE = b'{"type":"api-request'
 PROGRESS = b'"type":"progress","data":{"type":"'
 # The head of a line, in which its type stands.
 HEAD = 1200
+# The types that only other hosts' lines have.
+FOREIGN = (
+    "message", "session_start", "gemini", "user.message", "assistant.message",
+    "tool.execution_complete", "session.start", "session.compaction_complete",
+)  # fmt: skip
 MOST_AT_ONCE = 50
 MESSAGES = ("user", "assistant")
 BESIDES = ("system", "attachment")
@@ -88,8 +93,21 @@ class Decoder:
                 from holdfast.transcript import codex
 
                 yield from codex.events(line, number)
+            elif _is_foreign(line, kind):
+                yield from self._foreign(line, number)
             else:
                 yield from claude_code.events(line, number)
+
+    def _foreign(self, line: dict[str, Any], number: int) -> Iterator[Event]:
+        """Some hosts write a message down again whenever they know more of it."""
+        from holdfast.transcript import foreign
+
+        for key, events in foreign.groups(line, number):
+            if key and key in self._beside:
+                continue
+            if key:
+                self._beside = [*self._beside, key][-MOST_AT_ONCE:]
+            yield from events
 
     def _repeats(self, ident: Any, at: Any) -> bool:
         """Whether this message was told before."""
@@ -143,6 +161,15 @@ def _counts(line: dict[str, Any]) -> bool:
     attached = line.get("attachment")
     typed = isinstance(attached, dict) and attached.get("type") == "queued_command"
     return typed or line.get("subtype") == "compact_boundary"
+
+
+def _is_foreign(line: dict[str, Any], kind: Any) -> bool:
+    """Whether a line is of a host that is neither Claude Code nor Codex."""
+    if kind == "user":
+        return "message" not in line
+    if kind is None:
+        return "role" in line or "$set" in line or "projectHash" in line
+    return kind in FOREIGN
 
 
 def _is_progress(raw: bytes) -> bool:

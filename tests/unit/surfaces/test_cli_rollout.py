@@ -83,3 +83,15 @@ def test_the_timeline_tells_turns_edits_and_checks(terminal: Terminal, rollout: 
     told = terminal.run("timeline").out
     for words in ("Make the retry back off", "src/retry.py", "unittest", "60,000 tokens"):
         assert words in told
+
+
+def test_the_doctor_says_when_nothing_of_a_log_was_understood(
+    terminal: Terminal, rollout: Path
+) -> None:
+    terminal.run("recover", rollout)
+    rollout.write_text('{"type":"novelty","body":"x"}\n' * 200, encoding="utf-8")
+    # A log that is another one is read anew when somebody asks.
+    terminal.run("state")
+    told = terminal.run("doctor", "--json").json["findings"]
+    (found,) = [one for one in told if one["name"] == "transcript"]
+    assert "nothing in it was understood" in found["detail"]
