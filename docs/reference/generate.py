@@ -57,6 +57,7 @@ VARIABLES = {
     "HOLDFAST_CLAUDE": "the Claude Code program to ask for its version, instead of the `claude` "
     "on the PATH",
     "HOLDFAST_CODEX": "the same for Codex, instead of the `codex` on the PATH",
+    "CODEX_SESSION_ID": "set by Codex in what it runs: the same as `CLAUDE_CODE_SESSION_ID`",
     "CODEX_HOME": "Codex's own: where its settings and logs are, instead of `~/.codex`",
     "CLAUDE_CONFIG_DIR": "Claude Code's own: where its user settings are, instead of `~/.claude`",
     "CLAUDE_CODE_SESSION_ID": "set by Claude Code in what it runs: the session that commands are "

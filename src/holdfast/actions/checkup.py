@@ -12,6 +12,7 @@ import holdfast
 from holdfast import log
 from holdfast.actions.checkup_codex import codex_hooks
 from holdfast.actions.checkup_hooks import hooks
+from holdfast.actions.checkup_others import other_hooks
 from holdfast.actions.client import client
 from holdfast.actions.finding import Finding
 from holdfast.errors import HoldfastError
@@ -35,6 +36,7 @@ def checkup(
         *_client(path, version),
         *hooks(environ, folder, settings.home, version),
         *codex_hooks(environ, folder),
+        *other_hooks(environ, folder, settings.home),
         *_settings(settings),
         *_store(settings, now),
         *_log(settings, environ, now),

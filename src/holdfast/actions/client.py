@@ -24,7 +24,8 @@ def client(environ: Mapping[str, str], host: Host = claude_code) -> tuple[str, s
 
     A variable such as HOLDFAST_CLAUDE goes before the PATH.
     """
-    given = os.path.expanduser(environ.get(f"HOLDFAST_{host.PROGRAM.upper()}", ""))
+    variable = f"HOLDFAST_{host.PROGRAM.upper().replace('-', '_')}"
+    given = os.path.expanduser(environ.get(variable, ""))
     path = given or shutil.which(host.PROGRAM, path=environ.get("PATH")) or ""
     return path, _version(path, environ) if path else ""
 

@@ -7,7 +7,7 @@ from holdfast.hosts import claude_code
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
     from holdfast.hosts.base import Host
@@ -22,6 +22,14 @@ HOSTS = {
     "copilot": "copilot",
     "cursor": "cursor",
 }
+
+# What hosts tell the commands that their agents run: the session that is asking.
+CALLING = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID")
+
+
+def calling(environ: Mapping[str, str]) -> str | None:
+    """The session whose agent runs this process, if one does."""
+    return next((environ[name] for name in CALLING if environ.get(name)), None)
 
 
 def named(name: str) -> Host | None:

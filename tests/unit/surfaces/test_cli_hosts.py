@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
 import pytest
 
+from holdfast import hosts
 from holdfast.hosts import codex, codex_trust, hook_settings
+from tests.unit import rollout_lines as rollout
 from tests.unit.surfaces.conftest import Terminal
 
 
@@ -159,3 +162,49 @@ def test_hooks_of_a_client_that_is_gone_are_told(terminal: Terminal, hooks: Path
 def test_where_codex_never_was_nothing_is_said_of_it(terminal: Terminal) -> None:
     assert findings(terminal, "Codex") == findings(terminal) == []
     assert "Codex" not in terminal.run("install").err
+
+
+@pytest.mark.parametrize("name", ["droid", "deepagents", "gemini", "copilot", "cursor"])
+def test_other_hosts_are_installed_checked_and_taken_out(terminal: Terminal, name: str) -> None:
+    before = terminal.everything()
+    ran = terminal.run("install", "--host", name)
+    assert "not yet run against the client" in ran.err
+    (one,) = [one for one in terminal.run("hosts", "--json").json["hosts"] if one["name"] == name]
+    (path,) = one["installed"]
+    assert findings(terminal, f"{one['title']} hooks") == [
+        ("ok", f"{path}: {len(hosts.named(name).events_for(None))} events")
+    ]
+    text = Path(path).read_text()
+    Path(path).write_text(text.replace("/python", "/gone/python"))
+    ((status, detail),) = findings(terminal, f"{one['title']} hooks")
+    assert (status, "is gone" in detail) == ("fail", True)
+    Path(path).write_text(text)
+    terminal.run("uninstall", "--host", name)
+    left = {file for file in terminal.everything() if not file.startswith(str(terminal.store))}
+    assert left == set(before)
+
+
+def test_a_person_is_asked_for_each_other_host(
+    terminal: Terminal, hooks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for answer, expected in (("n\n", False), ("\n", True)):
+        stdin = io.StringIO(answer)
+        monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr("sys.stdin", stdin)
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        ran = terminal.run("install")
+        assert "Codex 0.166.0 is here too." in ran.err
+        assert hooks.exists() is expected
+
+
+def test_commands_that_codex_runs_know_their_session(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        lines = [rollout.meta(id=name, cwd=str(terminal.project)), rollout.prompt(f"Say {name}.")]
+        file = terminal.root / f"rollout-{name}.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        terminal.run("recover", file)
+    for name in ("one", "two"):
+        monkeypatch.setenv("CODEX_SESSION_ID", name)
+        assert f"Say {name}." in terminal.run("show", "L2").out
