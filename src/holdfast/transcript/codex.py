@@ -174,7 +174,7 @@ def _inner_patch(ident: str, told: dict[str, Any], ok: bool) -> list[Event]:
         return []
     text = word(told.get("stdout"))
     return [
-        event("tool_call", id=ident, name=codex_tools.PATCH, input={"changes": changes}),
+        event("tool_call", id=ident, name=codex_tools.PATCH, input=codex_tools.changed(changes)),
         event("tool_result", id=ident, ok=ok, text=text),
     ]
 

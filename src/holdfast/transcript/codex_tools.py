@@ -92,11 +92,16 @@ def scripted(ident: str, script: str, inner_told: bool) -> list[Event]:
 
 
 def patched(ident: str, text: str, folder: str = "") -> Event:
-    given = {"changes": patch.changes(text), "patch": text}
+    given = {**changed(patch.changes(text)), "patch": text}
     made = event("tool_call", id=ident, name=PATCH, input=given)
     if folder:
         made["cwd"] = folder
     return made
+
+
+def changed(changes: list[dict[str, str]]) -> dict[str, Any]:
+    """A patch as a tool's input; the first of its files is the one that it is looked up by."""
+    return {"path": changes[0]["path"] if changes else "", "changes": changes}
 
 
 def planned(given: dict[str, Any]) -> list[dict[str, str]]:

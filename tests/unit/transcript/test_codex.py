@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
+from holdfast.state.fold import fold, new_state
 from holdfast.transcript.codex import left_over
-from holdfast.transcript.events import decode
+from holdfast.transcript.events import Decoder, decode
 from tests.unit.rollout_lines import (
     MODEL,
     ROOT,
@@ -345,3 +347,38 @@ def test_lines_of_both_hosts_are_told_apart_one_by_one() -> None:
     assert kinds({"type": "response_item"}, {"type": "compacted", "payload": None}) == [
         "compaction", "summary",
     ]  # fmt: skip
+
+
+def test_it_does_not_matter_where_a_rollout_is_split() -> None:
+    lines = numbered(
+        [
+            meta(),
+            turn(),
+            prompt("Go."),
+            call("exec_command", {"cmd": "pytest -q"}, "a"),
+            output(RUNNING, "a"),
+            *patched("*** Update File: a.py", "*** Move to: b.py", ident="b"),
+            call("write_stdin", {"session_id": 36373}, "c"),
+            output(told(1, "1 failed"), "c"),
+            plan(Look="completed"),
+            output("Plan updated"),
+            tokens(60_000),
+            compacted("short"),
+            tokens(600),
+            from_hook("Working state (holdfast:0a1b2c3d)"),
+            reply("On it."),
+        ]
+    )
+    whole = fold(new_state(), decode(lines))
+    for at in range(len(lines)):
+        first = Decoder()
+        state = fold(new_state(), first.events(lines[:at]))
+        stored = json.loads(json.dumps([state, first.memory()]))
+        rest = Decoder(stored[1]).events(lines[at:])
+        assert json.dumps(fold(stored[0], rest)) == json.dumps(whole)
+    assert whole["checks"][0]["ok"] is False
+
+
+def test_a_patch_is_looked_up_by_its_file() -> None:
+    event = one(custom("apply_patch", patch("*** Add File: a.py", "+x")))
+    assert event["input"]["path"] == "a.py"

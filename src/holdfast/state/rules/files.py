@@ -19,8 +19,6 @@ HANDLES = ("tool", "compaction")
 MOST = 3000
 DEFINES = ("def ", "class ", "func ", "fn ", "function ")
 EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
-# What a patch does to a file, in the words for what commands do.
-PATCHES = {"add": "write", "update": "edit", "delete": "delete"}
 # A bracket is a pattern to the shell, but in practice a folder such as `app/[slug]`.
 WILD = frozenset("*?")
 
@@ -154,19 +152,11 @@ def _shell(state: State, event: Event) -> None:
 
 
 def _patched(state: State, event: Event) -> None:
-    """A patch over several files; its paths are told from where it was applied."""
-    folder, line = event.get("cwd") or state["place"].get("cwd", ""), event["line"]
-    changes = event["input"].get("changes")
-    for change in changes if isinstance(changes, list) else ():
-        path, target = (_within(folder, str(change.get(key) or "")) for key in ("path", "to"))
-        _happened(state, PATCHES.get(change.get("kind"), "folder"), path, "", line)
-        if target and target != path:
-            _move(state, path, target, line)
+    from holdfast.state.patch_effects import effects
 
-
-def _within(folder: str, path: str) -> str:
-    inside = not path.startswith(("/", "~")) and path[1:2] != ":"
-    return f"{folder}/{path}" if folder and path and inside else path
+    folder = event.get("cwd") or state["place"].get("cwd", "")
+    for kind, path, target in effects(event["input"].get("changes"), folder):
+        _happened(state, kind, path, target, event["line"])
 
 
 def _happened(state: State, kind: str, path: str, target: str, line: int) -> None:
