@@ -57,6 +57,10 @@ def undelivered(store: Store, session: Session, host: Host) -> int:
     Only for a compaction that happened while Holdfast was watching: a session that was
     compacted long before is not interrupted.
     """
+    if not host.WRITES_BOUNDARY:
+        # A compaction that was announced, and for which nobody has asked for a brief yet.
+        rows = store.compactions(session.id)
+        return rows[-1]["ordinal"] if rows and not rows[-1]["brief_id"] else 0
     told = session.state["compactions"]
     if not told or not told[-1]["summary_line"] or told[-1]["deliveries"]:
         return 0

@@ -23,6 +23,12 @@ from holdfast.store.sqlite import SQLiteStore
 from .kit import ERROR, FILE, REQUEST, SAMPLES, SESSION, Line, Sample, written
 
 TEXTS = ("NAME", "TITLE", "PROGRAM", "EMPTY", "AFTER_INSTALL")
+RESTORED = [name for name, sample in SAMPLES.items() if sample.restores_with]
+ANNOUNCED = [
+    host.NAME
+    for host in hosts.every()
+    if not host.WRITES_BOUNDARY and "prompt" in SAMPLES[host.NAME].moments
+]
 QUIET = {"HOLDFAST_SUGGEST": "off", "PATH": ""}
 
 
@@ -181,10 +187,9 @@ def test_what_was_saved_before_a_compaction_is_put_back_once(stage: Stage) -> No
         store.close()
 
 
+@pytest.mark.parametrize("stage", RESTORED, indirect=True)
 def test_a_second_compaction_is_restored_too(stage: Stage) -> None:
     sample = stage.sample
-    if not sample.restores_with:
-        pytest.skip("nothing can be put back there")
     stage.write(sample.before(str(stage.project)))
     briefs = []
     for number in range(2):
@@ -200,3 +205,14 @@ def test_a_second_compaction_is_restored_too(stage: Stage) -> None:
         assert [row["ordinal"] for row in store.compactions(SESSION)] == [1, 2]
     finally:
         store.close()
+
+
+@pytest.mark.parametrize("stage", ANNOUNCED, indirect=True)
+def test_a_brief_that_nobody_asked_for_comes_with_the_next_prompt(stage: Stage) -> None:
+    """Where the log tells of no compaction, that one was announced must do."""
+    sample = stage.sample
+    stage.write(sample.before(str(stage.project)))
+    assert stage.fire("prompt") == {}
+    stage.fire("save")
+    assert FILE in sample.shown(stage.fire("prompt"))
+    assert stage.fire("prompt") == {}
