@@ -109,7 +109,7 @@ def now(state: State) -> Iterator[Item]:
             quote=text,
             floor=True,
         )
-    for call in list(state["calls"].values())[-3:]:
+    for call in [call for call in state["calls"].values() if not call.get("running")][-3:]:
         given = call["input"]
         target = redact(str(given.get("file_path") or given.get("command") or ""))
         yield Item(

@@ -119,7 +119,7 @@ def _calls(state: State, event: Event) -> dict[str, Call]:
 def _remember(calls: dict[str, Call], event: Event, folder: str) -> None:
     given = event["input"]
     if isinstance(earlier := given.get("continues"), str) and earlier in calls:
-        calls[event["id"]] = calls[earlier]
+        calls[event["id"]] = calls.pop(earlier)
         return
     call = calls[event["id"]] = {
         "name": event["name"],
@@ -138,7 +138,7 @@ def _goes_on(calls: dict[str, Call], event: Event) -> None:
     """A command that is not done yet: its outcome comes with a later call that names it."""
     call = calls.pop(event["id"], None)
     if call is not None:
-        calls[event["running"]] = call
+        calls[event["running"]] = {**call, "running": True}
 
 
 def _first(given: dict[str, Any]) -> dict[str, Any]:

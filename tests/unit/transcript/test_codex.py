@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.brief.render import build
 from holdfast.state.fold import fold, new_state
 from holdfast.transcript.codex import left_over
 from holdfast.transcript.events import Decoder, decode
@@ -170,6 +171,16 @@ def test_the_outcome_of_a_long_command_comes_with_a_later_call() -> None:
     asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
     (check,) = state_of(*begun, asks, output(told(1, "1 failed"), "call_2"))["checks"]
     assert (check["command"], check["ok"], check["call"]) == ("pytest -q", False, 2)
+
+
+def test_a_command_that_goes_on_is_kept_until_its_end_and_not_told_as_lost() -> None:
+    begun = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(RUNNING)]
+    asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
+    again = state_of(*begun, asks, output(RUNNING, "call_2"))
+    assert [*again["calls"]] == ["process 36373"]
+    assert "no result was recorded" not in build(again, tokens=2000, characters=9000).text
+    ended = state_of(*begun, asks, output(told(0, "3 passed"), "call_2"))
+    assert ended["calls"] == {}
 
 
 def test_a_script_that_runs_on_is_waited_for() -> None:
