@@ -13,8 +13,9 @@ from pathlib import Path
 from unittest import mock
 
 import holdfast
+from docs.reference import hosts_page
 from holdfast import log, settings
-from holdfast.actions import client, guidance, install
+from holdfast.actions import client, guidance
 from holdfast.handoff.model import Handoff
 from holdfast.hosts import claude_code
 from holdfast.session import checkpoint, events
@@ -64,6 +65,9 @@ VARIABLES = {
     "HOLDFAST_HOME": "the folder that holds the store, the log and the user's settings",
     "HOLDFAST_CLAUDE": "the Claude Code program to ask for its version, instead of the `claude` "
     "on the PATH",
+    "HOLDFAST_CODEX": "the same for Codex, instead of the `codex` on the PATH",
+    "CODEX_SESSION_ID": "set by Codex in what it runs: the same as `CLAUDE_CODE_SESSION_ID`",
+    "CODEX_HOME": "Codex's own: where its settings and logs are, instead of `~/.codex`",
     "CLAUDE_CONFIG_DIR": "Claude Code's own: where its user settings are, instead of `~/.claude`",
     "CLAUDE_CODE_SESSION_ID": "set by Claude Code in what it runs: the session that commands are "
     "about unless told otherwise",
@@ -80,6 +84,7 @@ def pages() -> dict[str, str]:
         "settings.md": settings_page(),
         "hooks.md": hooks(),
         "session.md": session(),
+        "hosts.md": "\n".join([f"{MADE}\n\n# Hosts\n", *hosts_page.lines()]),
     }
 
 
@@ -210,7 +215,8 @@ def hooks() -> str:
             f"{claude_code.TITLE} cuts at 10,000.",
             "- When its time is up a hook stops reading and saves what it has; a little later its "
             "process\n  ends. The settings file also gives the host a limit of "
-            f"{install.TIMEOUT} s, except for\n  SessionEnd, where the host has its own of 1.5 s.",
+            f"{claude_code.TIMEOUT} s, except for\n  SessionEnd, where the host has its own of "
+            "1.5 s.",
             "- It never writes to the transcript, never blocks a compaction and never uses the "
             "network.",
             "",

@@ -74,7 +74,7 @@ class Conversation:
     def __enter__(self) -> Self:
         script, errors = self.file("script.json"), self.file("api-stderr")
         script.write_text(json.dumps(self.script), encoding="utf-8")
-        command = [sys.executable, fake_messages_api.__file__, "--script", str(script)]
+        command = [sys.executable, self.api_program(), "--script", str(script)]
         command += ["--port-file", str(self.file("port")), "--record", str(self.file("requests"))]
         with errors.open("wb") as stderr:
             self.api = subprocess.Popen([*in_new_namespace(), *command], stderr=stderr)
@@ -93,6 +93,10 @@ class Conversation:
         trace: TracebackType | None,
     ) -> None:
         self.stop()
+
+    def api_program(self) -> str:
+        """The program that plays the model."""
+        return fake_messages_api.__file__
 
     def stop(self) -> None:
         """End the fake API, and the namespace with it."""

@@ -15,7 +15,7 @@ CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SESSIONS = sorted(
     path
     for path in (CORPUS.glob("*.jsonl.gz") if CORPUS.is_dir() else ())
-    if "codex" not in path.name and "agent-" not in path.name
+    if "agent-" not in path.name
 )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast import hosts
 from holdfast.actions.project import project_of
 from holdfast.actions.receipt import note_receipts
 from holdfast.errors import NotATranscript, StoreUnavailable
@@ -76,6 +77,12 @@ def catch_up(
     raise StoreUnavailable(f"session {call.session} is being written by too many processes")
 
 
+def _tells_folder(name: str) -> bool:
+    """Where the log does not say which folder paths are told from, the hook does."""
+    host = hosts.named(name)
+    return host is None or host.TELLS_FOLDER
+
+
 def _read_on(
     row: SessionRow | None, call: HookCall, stop: Callable[[], bool] | None, finished: bool
 ) -> tuple[State, Cursor | None, bool, str]:
@@ -93,6 +100,8 @@ def _read_on(
     if reader.restarted or outdated:
         state = new_state()
         cursor = None
+    if not state["place"] and call.cwd and not _tells_folder(call.host):
+        state["place"] = {"root": call.cwd, "cwd": call.cwd}
     before = reader.offset
     decoder = Decoder(cursor, reader.earlier())
     lines = reader.lines(stop=stop, finished=finished)

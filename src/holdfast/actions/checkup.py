@@ -10,7 +10,9 @@ from datetime import datetime
 
 import holdfast
 from holdfast import log
+from holdfast.actions.checkup_codex import codex_hooks
 from holdfast.actions.checkup_hooks import hooks
+from holdfast.actions.checkup_others import other_hooks
 from holdfast.actions.client import client
 from holdfast.actions.finding import Finding
 from holdfast.errors import HoldfastError
@@ -21,6 +23,8 @@ __all__ = ["Finding", "checkup"]
 
 LATELY = 7 * 86400
 LOG_LINES = 5
+# A log of this size must hold something.
+SILENT_BYTES = 4096
 
 
 def checkup(
@@ -31,6 +35,8 @@ def checkup(
     return [
         *_client(path, version),
         *hooks(environ, folder, settings.home, version),
+        *codex_hooks(environ, folder),
+        *other_hooks(environ, folder, settings.home),
         *_settings(settings),
         *_store(settings, now),
         *_log(settings, environ, now),
@@ -130,8 +136,25 @@ def _arrived(store: SQLiteStore) -> Iterator[Finding]:
     )
 
 
+def _not_understood(path: str) -> Finding:
+    return Finding(
+        name="transcript", status="warn",
+        detail=f"{path}: nothing in it was understood; the host may have changed its format",
+        hint="`holdfast show L1` shows its first line; a newer Holdfast may know it",
+    )  # fmt: skip
+
+
+def _is_large(path: str) -> bool:
+    try:
+        return os.path.getsize(path) > SILENT_BYTES
+    except (OSError, ValueError):
+        return False
+
+
 def _bad_lines(store: SQLiteStore) -> Iterator[Finding]:
     for session in store.sessions(None, 50):
+        if not session["state"]["lines"] and _is_large(session["transcript"]):
+            yield _not_understood(session["transcript"])
         if bad := session["state"]["bad_lines"]:
             listed = ", ".join(map(str, bad[:5]))
             yield Finding(

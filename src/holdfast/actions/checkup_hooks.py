@@ -31,7 +31,7 @@ def hooks(environ: Mapping[str, str], folder: str, home: str, version: str) -> I
     user = claude_code.settings_path(environ, None)
     here = [claude_code.settings_path(environ, folder, local) for local in (False, True)]
     paths: dict[str, str] = {}
-    for path in (user, *here, *install_record.paths(home)):
+    for path in (user, *here, *install_record.paths(home, claude_code.NAME)):
         paths.setdefault(os.path.realpath(path), path)
     commands: set[str] = set()
     files: dict[str, dict[str, Any]] = {}

@@ -1,4 +1,4 @@
-"""Find Claude Code on this machine, and ask it for its version."""
+"""Find a host's client on this machine, and ask it for its version."""
 
 from __future__ import annotations
 
@@ -8,15 +8,25 @@ import shutil
 import subprocess
 from collections.abc import Mapping
 
+from holdfast.hosts import claude_code
+from holdfast.hosts.base import Host
+
 # `claude --version` answers in a fraction of a second; on a cold, slow disk in a few.
 PATIENCE = 10.0
-VERSION = re.compile(r"^\s*v?(\d{1,9}\.\d{1,9}\.\d{1,9})(?=[\s-]|$)", re.ASCII | re.MULTILINE)
+# `2.1.325 (Claude Code)`, `codex-cli 0.166.0`
+VERSION = re.compile(
+    r"^\s*(?:[a-z]+-cli )?v?(\d{1,9}\.\d{1,9}\.\d{1,9})(?=[\s-]|$)", re.ASCII | re.MULTILINE
+)
 
 
-def client(environ: Mapping[str, str]) -> tuple[str, str]:
-    """Where Claude Code is and which version, each empty if unknown."""
-    given = os.path.expanduser(environ.get("HOLDFAST_CLAUDE", ""))
-    path = given or shutil.which("claude", path=environ.get("PATH")) or ""
+def client(environ: Mapping[str, str], host: Host = claude_code) -> tuple[str, str]:
+    """Where a host's client is and which version, each empty if unknown.
+
+    A variable such as HOLDFAST_CLAUDE goes before the PATH.
+    """
+    variable = f"HOLDFAST_{host.PROGRAM.upper().replace('-', '_')}"
+    given = os.path.expanduser(environ.get(variable, ""))
+    path = given or shutil.which(host.PROGRAM, path=environ.get("PATH")) or ""
     return path, _version(path, environ) if path else ""
 
 

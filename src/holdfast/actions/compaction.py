@@ -31,13 +31,17 @@ def is_of_sub_agent(store: Store, call: HookCall, host: Host, session: Session) 
     return not manual and session.state["last_speaker"] == "agent"
 
 
-def current_ordinal(store: Store, session: Session) -> int:
+def current_ordinal(store: Store, session: Session, host: Host) -> int:
     """The number of the compaction that is going on.
 
     Some hosts write the boundary before their hooks run, some after: it is the last one in the
     transcript if nothing has come of that one yet, otherwise the next.
     """
     told = session.state["compactions"]
+    if not host.WRITES_BOUNDARY:
+        # Only our own records count them: the last is still open until its brief was sent.
+        rows = store.compactions(session.id)
+        return rows[-1]["ordinal"] + bool(rows[-1]["brief_id"]) if rows else 1
     if not told or told[-1]["reply_line"]:
         return len(told) + 1
     row = store.compaction(session.id, len(told))
@@ -62,6 +66,10 @@ def undelivered(store: Store, session: Session, host: Host) -> int:
     Only for a compaction that happened while Holdfast was watching: a session that was
     compacted long before is not interrupted.
     """
+    if not host.WRITES_BOUNDARY:
+        # A compaction that was announced, and for which nobody has asked for a brief yet.
+        rows = store.compactions(session.id)
+        return rows[-1]["ordinal"] if rows and not rows[-1]["brief_id"] else 0
     told = session.state["compactions"]
     if not told or not told[-1]["summary_line"]:
         return 0

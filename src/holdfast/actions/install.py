@@ -16,9 +16,8 @@ from holdfast.actions.client import numbers
 from holdfast.actions.install_record import Record, digest
 from holdfast.errors import SettingsFileUnusable
 from holdfast.hosts import claude_code, hook_settings, statusline_settings
+from holdfast.hosts.base import Host
 from holdfast.hosts.json_text import Splice
-
-TIMEOUT = 15
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,6 +35,7 @@ class Change:
     path: str
     before: str | None
     after: str | None
+    host: str = claude_code.NAME
     events: tuple[str, ...] = ()
     note: str = ""
     clean: str | None = None
@@ -70,19 +70,21 @@ def statusline_command() -> str:
     return hook_command("statusline", "*sys.argv[1:2]")
 
 
-def plan_install(path: str, version: str, home: str, asked: Options | None = None) -> Change:
+def plan_install(
+    path: str, version: str, home: str, asked: Options | None = None, host: Host = claude_code
+) -> Change:
     """What installing would do; nothing is written."""
     before = settings_file.read(path)
     settings = hook_settings.parse(before or "", path)
     present = hook_settings.registered(settings)
     options = _kept(asked or Options(), settings, present)
-    wanted = entries(version, options)
-    plan = Change(path=path, before=before, after=before, events=tuple(wanted))
+    wanted = entries(version, options, host=host)
+    plan = Change(path=path, before=before, after=before, events=tuple(wanted), host=host.NAME)
     if _is_done(settings, present, wanted, options):
         return plan
 
     def added(text: str) -> tuple[str, list[Splice]]:
-        after, splices = hook_settings.add(text, wanted)
+        after, splices = hook_settings.add(text, wanted, host.EMPTY)
         if options.statusline:
             after, more = statusline_settings.add(after, statusline_command())
             splices += more
@@ -100,16 +102,17 @@ def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]
     )
 
 
-def entries(version: str, options: Options) -> dict[str, dict[str, Any]]:
+def entries(
+    version: str, options: Options, origin: str = "", host: Host = claude_code
+) -> dict[str, dict[str, Any]]:
     """What is registered for each event."""
-    command = hook_command()
-    entries = {
-        event: hook_settings.entry(command, None if event == "SessionEnd" else TIMEOUT)
-        for event in claude_code.events_for(numbers(version))
-    }
+    told = [origin] if host is claude_code else [origin, host.NAME]
+    said = ", ".join(map(json.dumps, told))
+    command = hook_command("hook", said) if any(told) else hook_command()
+    entries = {event: host.entry(event, command) for event in host.events_for(numbers(version))}
     if options.guard_edits:
         matcher = claude_code.EDITING_TOOLS
-        entries[claude_code.EDITS] = hook_settings.entry(command, TIMEOUT, matcher)
+        entries[claude_code.EDITS] = hook_settings.entry(command, claude_code.TIMEOUT, matcher)
     return entries
 
 
@@ -119,7 +122,7 @@ def _is_done(
     wanted: dict[str, dict[str, Any]],
     options: Options,
 ) -> bool:
-    if present != {event: [entry["hooks"][0]["command"]] for event, entry in wanted.items()}:
+    if present != {event: [hook_settings.command_in(one)] for event, one in wanted.items()}:
         return False
     if not options.statusline:
         return True
@@ -149,6 +152,7 @@ def install(change: Change, home: str) -> None:
 def _record(change: Change, after: str) -> Record:
     return Record(
         path=change.path,
+        host=change.host,
         existed=change.clean is not None,
         before=digest(change.clean or ""),
         after=digest(after),

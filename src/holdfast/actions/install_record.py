@@ -21,6 +21,7 @@ class Record:
     after: str
     """The digest of the file as the install left it."""
     splices: tuple[Splice, ...]
+    host: str = "claude-code"
     containers: tuple[str, ...] = ()
     """Which of "hooks" and its events were there before."""
     folders: tuple[str, ...] = ()
@@ -68,12 +69,12 @@ def forget(home: str, path: str) -> None:
     settings_file.remove_empty([folder, *made])
 
 
-def paths(home: str) -> list[str]:
-    """The settings files that Holdfast is installed in, as far as it remembers."""
+def paths(home: str, host: str | None = None) -> list[str]:
+    """The settings files, of one host or of all, that Holdfast is installed in."""
     folder = os.path.join(home, "installed")
     names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
     found = (_load(os.path.join(folder, name)) for name in names)
-    return [record.path for record in found if record]
+    return [record.path for record in found if record and host in (None, record.host)]
 
 
 def _load(file: str) -> Record | None:
@@ -87,6 +88,7 @@ def _load(file: str) -> Record | None:
             before=str(told["before"]),
             after=str(told["after"]),
             splices=tuple(Splice(int(at), str(old), str(new)) for at, old, new in told["splices"]),
+            host=str(told.get("host") or "claude-code"),
             containers=tuple(map(str, told.get("containers", ()))),
             folders=tuple(map(str, told.get("folders", ()))),
             own_folders=tuple(map(str, told.get("own_folders", ()))),

@@ -6,6 +6,9 @@ import zlib
 
 from holdfast import hosts
 
+# What hosts name that never do.
+NEVER = (9999,)
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.hosts.call import HookCall
@@ -56,7 +59,8 @@ def deliveries(told: Compaction, state: State, host_name: str) -> list[Delivery]
 def records_delivery(state: State, host_name: str) -> bool:
     """Whether this client writes down what hooks inject. An unknown version is a new one."""
     host, version = hosts.named(host_name), client_version(state)
-    return host is None or version is None or version >= host.RECORDS_DELIVERY_SINCE
+    since = host.RECORDS_DELIVERY_SINCE if host else (0,)
+    return since < NEVER and (version is None or version >= since)
 
 
 def client_version(state: State) -> tuple[int, ...] | None:

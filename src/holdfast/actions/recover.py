@@ -14,6 +14,8 @@ from holdfast.store.base import Store
 from holdfast.transcript.events import decode
 from holdfast.transcript.reader import whole_file
 
+# Codex packs the logs of sessions that have grown cold.
+LOGS = (".jsonl", ".jsonl.zst")
 # How far into a file to look for the session it belongs to.
 HEAD = 200
 
@@ -37,7 +39,7 @@ def transcripts(paths: list[str], *, packed: bool = False) -> list[str]:
 
 
 def _below(folder: str, packed: bool) -> Iterator[str]:
-    endings = (".jsonl", ".jsonl.gz", ".jsonl.zst") if packed else (".jsonl",)
+    endings = (*LOGS, ".jsonl.gz") if packed else LOGS
     for here, folders, names in os.walk(folder):
         folders[:] = sorted(name for name in folders if name != "subagents")
         for name in sorted(names):
@@ -48,8 +50,8 @@ def _below(folder: str, packed: bool) -> Iterator[str]:
 def recover(store: Store, path: str, now: float) -> Recovered:
     """One transcript into the store. Doing it twice changes nothing."""
     path = os.path.abspath(path)
-    session, cwd = _who(path)
-    call = HookCall(host=claude_code.NAME, event="", session=session, transcript=path, cwd=cwd)
+    session, cwd, host = _who(path)
+    call = HookCall(host=host, event="", session=session, transcript=path, cwd=cwd)
     state = catch_up(store, call, now, finished=True).state
     store.commit()
     return Recovered(
@@ -62,14 +64,15 @@ def recover(store: Store, path: str, now: float) -> Recovered:
     )
 
 
-def _who(path: str) -> tuple[str, str]:
-    """The session and folder that a transcript tells of first."""
+def _who(path: str) -> tuple[str, str, str]:
+    """The session, folder and host that a transcript tells of first."""
     for event in decode(whole_file(path, HEAD)):
         if event["kind"] == "place" and event["place"].get("session"):
             # A resumed session begins with lines of the old one: the file has the name of its own.
             name = os.path.basename(path).removesuffix(".jsonl")
-            session = name if _is_uuid(name) else event["place"]["session"]
-            return session, event["place"].get("cwd", "")
+            place = event["place"]
+            session = name if _is_uuid(name) else place["session"]
+            return session, place.get("cwd", ""), place.get("host", claude_code.NAME)
     raise NotATranscript(f"{path} holds no message of a session")
 
 

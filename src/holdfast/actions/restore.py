@@ -14,9 +14,10 @@ from holdfast.state.richness import richness
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from holdfast.actions.catch_up import Session
+    from holdfast.brief.render import Brief
     from holdfast.brief.template import Template
     from holdfast.hosts.base import Host
     from holdfast.settings import Settings
@@ -56,20 +57,25 @@ def restore(
     row = store.compaction(session.id, ordinal)
     if row is None and ordinal:
         store.open_compaction(session.id, ordinal, trigger=None, snapshot=None, now=now)
-    brief = build(
-        _as_of(state, ordinal),
-        index=names_before(store, session.id, transcript, _before(state, ordinal)),
-        commands=commands,
-        notes=notes,
-        template=template,
-        tokens=settings.brief_tokens,
-        characters=host.CHARACTERS,
-        summary=row["summary"] if row else None,
-        recall=recall,
-        session=session.id,
-        scale=scale_of(settings.home, state["usage"]["model"]),
-        compacted=bool(ordinal),
-    )
+    index = names_before(store, session.id, transcript, _before(state, ordinal))
+
+    def built(characters: int) -> Brief:
+        return build(
+            _as_of(state, ordinal),
+            index=index,
+            commands=commands,
+            notes=notes,
+            template=template,
+            tokens=settings.brief_tokens,
+            characters=characters,
+            summary=row["summary"] if row else None,
+            recall=recall,
+            session=session.id,
+            scale=scale_of(settings.home, state["usage"]["model"]),
+            compacted=bool(ordinal),
+        )
+
+    brief = fitting(built, host.CHARACTERS, host.BYTES)
     if brief.text and ordinal:
         store.note_brief(
             session.id,
@@ -81,6 +87,15 @@ def restore(
             now=now,
         )
     return brief.text
+
+
+def fitting(built: Callable[[int], Brief], characters: int, most: int) -> Brief:
+    """A brief of so many characters, and of at most so many bytes where the host counts those."""
+    brief = built(characters)
+    while most and (size := len(brief.text.encode("utf-8", "replace"))) > most:
+        characters = min(characters - 1, characters * most // size)
+        brief = built(characters)
+    return brief
 
 
 def _before(state: State, ordinal: int) -> int:

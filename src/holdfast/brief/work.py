@@ -142,9 +142,13 @@ def now(state: State) -> Iterator[Item]:
             quote=text,
             floor=True,
         )
-    # A sub-agent that runs is told among the sub-agents.
+    # A sub-agent that runs is told among the sub-agents, a command that goes on is not lost.
     agents = {agent["call"] for agent in state["agents"]}
-    open_calls = [call for ident, call in state["calls"].items() if ident not in agents]
+    open_calls = [
+        call
+        for ident, call in state["calls"].items()
+        if ident not in agents and not call.get("running")
+    ]
     for call in open_calls[-3:]:
         given = call["input"]
         target = redact(str(given.get("file_path") or given.get("command") or ""))

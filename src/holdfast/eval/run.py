@@ -79,7 +79,7 @@ def score(path: str, plan: Plan) -> Scored:
 
 def _why_nothing(session: Session) -> str:
     if not session.calls:
-        return "no tool calls of Claude Code's main chain in it"
+        return "no tool calls of a main chain in it"
     return "too little happens after any cut"
 
 

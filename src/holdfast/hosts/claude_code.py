@@ -16,6 +16,8 @@ NAME = "claude-code"
 TITLE = "Claude Code"
 # The client cuts at exactly 10,000 UTF-16 units and then shows a 2 KB preview instead.
 CHARACTERS = 9500
+BYTES = 0
+PROGRAM = "claude"
 RECORDS_DELIVERY_SINCE: tuple[int, ...] = (2, 1, 150)
 # 2.0.14 writes it down, and then goes on from the boundary without it.
 MANUAL_BRIEF_SINCE: tuple[int, ...] = (2, 1, 50)
@@ -34,6 +36,18 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("SubagentStart", (2, 1, 197)),
     ("UserPromptExpansion", (2, 1, 197)),
 )
+TIMEOUT = 15
+WRITES_BOUNDARY = True
+TELLS_FOLDER = True
+EMPTY = "{}\n"
+GUIDES_SUMMARY = True
+SUPPORT = {
+    "save": "real client", "restore": "real client", "summariser": "real client", "replace": "",
+}  # fmt: skip
+AFTER_INSTALL = "It works from the next session on."
+# What only other hosts' payloads have.
+FOREIGN = frozenset(("turn_id", "conversation_id", "timestamp", "sessionId"))
+FOREIGN_LOGS = ("/rollout-", "/.factory/", "/.deepagents/", "/.copilot/")
 # What stands in every command of ours.
 OURS = "holdfast.surfaces.hook"
 LARGEST_SETTINGS = 4 << 20
@@ -43,9 +57,12 @@ EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
 
 
 def recognises(payload: dict[str, Any]) -> bool:
-    return isinstance(payload.get("hook_event_name"), str) and isinstance(
-        payload.get("session_id"), str
-    )
+    """Its dialect, and nothing that only other hosts send."""
+    if not isinstance(payload.get("hook_event_name"), str):
+        return False
+    path = payload.get("transcript_path")
+    theirs = isinstance(path, str) and any(mark in path for mark in FOREIGN_LOGS)
+    return isinstance(payload.get("session_id"), str) and not (theirs or FOREIGN & payload.keys())
 
 
 def call(payload: dict[str, Any]) -> HookCall:
@@ -93,6 +110,12 @@ def events_for(version: tuple[int, ...] | None) -> list[str]:
     return [event for event, since in EVENTS if known >= since]
 
 
+def entry(event: str, command: str) -> dict[str, Any]:
+    """Without a timeout of its own the end of a session has the host's 1.5 s, and keeps them."""
+    hook: dict[str, Any] = {"type": "command", "command": command}
+    return {"hooks": [hook if event == "SessionEnd" else {**hook, "timeout": TIMEOUT}]}
+
+
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:
     """The settings file of the user, or of a project."""
     if project is not None:
@@ -109,10 +132,11 @@ def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
     paths = [settings_path(environ, None)]
     if project:
         paths += [settings_path(environ, project, local) for local in (False, True)]
-    return any(_names_us(path) for path in paths)
+    return any(names_us(path) for path in paths)
 
 
-def _names_us(path: str) -> bool:
+def names_us(path: str) -> bool:
+    """Whether a file of settings has a command of ours in it."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return OURS in file.read(LARGEST_SETTINGS)

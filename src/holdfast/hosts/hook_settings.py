@@ -49,8 +49,8 @@ def registered(settings: dict[str, Any]) -> dict[str, list[str]]:
     for event, entries in settings.get("hooks", {}).items():
         for listed in entries:
             for hook in _hooks(listed):
-                if _is_ours(hook):
-                    found.setdefault(event, []).append(hook["command"])
+                if is_ours(hook):
+                    found.setdefault(event, []).append(_command(hook))
     return found
 
 
@@ -60,16 +60,31 @@ def containers(settings: dict[str, Any]) -> list[str]:
 
 
 def _hooks(listed: Any) -> list[Any]:
+    """The hooks of an entry; some hosts list them without a group around."""
     hooks = listed.get("hooks") if isinstance(listed, dict) else None
-    return hooks if isinstance(hooks, list) else []
+    if isinstance(hooks, list):
+        return hooks
+    return [listed] if _command(listed) else []
 
 
-def _is_ours(hook: Any) -> bool:
-    command = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(command, str) and OURS in command
+def command_in(listed: dict[str, Any]) -> str:
+    """The command of an entry of ours."""
+    return _command(_hooks(listed)[0])
 
 
-def add(text: str, entries: dict[str, dict[str, Any]]) -> tuple[str, list[Splice]]:
+def _command(hook: Any) -> str:
+    command = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
+    return command if isinstance(command, str) else ""
+
+
+def is_ours(hook: Any) -> bool:
+    """Whether this hook runs a command of ours."""
+    return OURS in _command(hook)
+
+
+def add(
+    text: str, entries: dict[str, dict[str, Any]], empty: str = "{}\n"
+) -> tuple[str, list[Splice]]:
     """The text with our entries, and the splices that lead there."""
     done: list[Splice] = []
 
@@ -79,7 +94,7 @@ def add(text: str, entries: dict[str, dict[str, Any]]) -> tuple[str, list[Splice
         done.append(change)
 
     if not text.strip(BLANK):
-        splice(Splice(0, text, "{}\n"))
+        splice(Splice(0, text, empty))
     layout = Layout.of(text)
     top = text.index("{")
     if member(text, top, "hooks") is None:
@@ -124,7 +139,7 @@ def _removal(text: str, keep: Collection[str]) -> Splice | None:
         entries = spans(text, event.value)[0] if text[event.value] == "[" else []
         for position, listed in enumerate(entries):
             value = json.loads(text[listed.value : listed.end])
-            ours = [i for i, hook in enumerate(_hooks(value)) if _is_ours(hook)]
+            ours = [i for i, hook in enumerate(_hooks(value)) if is_ours(hook)]
             if not ours:
                 continue
             if len(ours) < len(_hooks(value)):

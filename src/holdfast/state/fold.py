@@ -84,6 +84,9 @@ def advance(state: State, events: Iterable[Event]) -> None:
         if kind == "tool_call":
             _remember(_calls(state, event), event, state["place"].get("cwd", ""))
         elif kind == "tool_result":
+            if "running" in event:
+                _goes_on(_calls(state, event), event)
+                continue
             event = _paired(state, event)
             kind = "tool"
         elif kind == "queue":
@@ -118,6 +121,9 @@ def _calls(state: State, event: Event) -> dict[str, Call]:
 
 def _remember(calls: dict[str, Call], event: Event, folder: str) -> None:
     given = event["input"]
+    if isinstance(earlier := given.get("continues"), str) and earlier in calls:
+        calls[event["id"]] = calls.pop(earlier)
+        return
     call = calls[event["id"]] = {
         "name": event["name"],
         "input": {
@@ -128,12 +134,19 @@ def _remember(calls: dict[str, Call], event: Event, folder: str) -> None:
         },
         "line": event["line"],
         # Where the call was made: its result can tell another folder, if it went there.
-        "cwd": folder,
+        "cwd": event.get("cwd") or folder,
     }
     if isinstance(command := given.get("command"), str):
         call["input"]["command"] = clip(command, LONGEST_COMMAND)
     while len(calls) > MOST_CALLS:
         del calls[next(iter(calls))]
+
+
+def _goes_on(calls: dict[str, Call], event: Event) -> None:
+    """A command that is not done yet: its outcome comes with a later call that names it."""
+    call = calls.pop(event["id"], None)
+    if call is not None:
+        calls[event["running"]] = {**call, "running": True}
 
 
 def _first(given: dict[str, Any]) -> dict[str, Any]:

@@ -194,6 +194,8 @@ class Call(TypedDict):
     input: dict[str, Any]
     line: int
     cwd: str
+    running: NotRequired[bool]
+    """It answered that it goes on: what came of it may be told by a call that does not name it."""
 
 
 class Waiting(TypedDict):

@@ -49,12 +49,12 @@ MOMENTS = {
 LEFT_OPEN: list[Store] = []
 
 
-def main(origin: str = "") -> None:
+def main(origin: str = "", host: str = "") -> None:
     """Run one hook and leave at once: nothing is left to tidy up, and exit 2 would block."""
     started = time.perf_counter()
     try:
         _watch(DEADLINE * GRACE, "a payload that never ended")
-        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started, origin)
+        out = run(sys.stdin.buffer.read(LARGEST_PAYLOAD), started, origin, host)
         if out:
             sys.stdout.buffer.write(out.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
@@ -64,9 +64,13 @@ def main(origin: str = "") -> None:
     os._exit(0)
 
 
-def run(raw: bytes, started: float, origin: str = "") -> str:
-    """What to print for this payload. `origin` is "plugin" where a plugin brought the hook."""
-    call, host = _understand(raw)
+def run(raw: bytes, started: float, origin: str = "", name: str = "") -> str:
+    """What to print for this payload.
+
+    `origin` is "plugin" where a plugin brought the hook; `name` is the host's, where the command
+    that was registered with it says so.
+    """
+    call, host = _understand(raw, name)
     if origin == "plugin" and host.is_installed(os.environ, call.cwd):
         # Installed twice: the hook in the settings does the work, and nothing is said twice.
         return ""
@@ -105,18 +109,24 @@ def _handler(event: str) -> Callable[[Job], str] | None:
     return handle
 
 
-def _understand(raw: bytes) -> tuple[HookCall, Host]:
+def _understand(raw: bytes, name: str) -> tuple[HookCall, Host]:
     try:
         payload = quick_json.loads(raw.decode("utf-8", "replace"))
     except (ValueError, RecursionError) as problem:
         raise HoldfastError(f"the payload is not JSON ({problem}; {len(raw)} bytes)") from None
-    host = hosts.recognise(payload) if isinstance(payload, dict) else None
+    host = hosts.named(name) if name else None
+    if not isinstance(payload, dict):
+        host = None
+    elif host is None:
+        host = hosts.recognise(payload)
     if host is None:
         keys = ", ".join(list(payload)[:8]) if isinstance(payload, dict) else type(payload).__name__
         raise HoldfastError(f"no host sends such a payload ({keys})")
     call = host.call(payload)
-    if not call.session:
-        raise HoldfastError("the payload names no session")
+    if not call.session or not call.event:
+        keys = ", ".join(list(payload)[:8])
+        lacks = "session" if not call.session else "event"
+        raise HoldfastError(f"the payload of {host.TITLE} names no {lacks} ({keys})")
     return call, host
 
 

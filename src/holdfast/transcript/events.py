@@ -18,12 +18,19 @@ NOISE = b'{"type":"api-request'
 PROGRESS = b'"type":"progress","data":{"type":"'
 # The head of a line, in which its type stands.
 HEAD = 1200
+# The types that only other hosts' lines have.
+FOREIGN = (
+    "message", "session_start", "gemini", "user.message", "assistant.message",
+    "tool.execution_complete", "session.start", "session.compaction_complete",
+)  # fmt: skip
 MOST_AT_ONCE = 50
 BURST = 1 << 18
 # What is longer is shortened before it is decoded: see `long_lines`.
 LONG_LINE = 4 << 20
 MESSAGES = ("user", "assistant")
 BESIDES = ("system", "attachment")
+# The types of Codex's lines that tell something; what they hold stands under `payload`.
+ROLLOUT = ("response_item", "event_msg", "turn_context", "session_meta", "compacted")
 
 
 class Decoder:
@@ -103,7 +110,25 @@ class Decoder:
                 self._spent = ()
                 if kind in BESIDES and _counts(line) and self._stood_before(line):
                     continue
-            yield from claude_code.events(line, number)
+            if kind in ROLLOUT and "payload" in line:
+                from holdfast.transcript import codex
+
+                yield from codex.events(line, number)
+            elif _is_foreign(line, kind):
+                yield from self._foreign(line, number)
+            else:
+                yield from claude_code.events(line, number)
+
+    def _foreign(self, line: dict[str, Any], number: int) -> Iterator[Event]:
+        """Some hosts write a message down again whenever they know more of it."""
+        from holdfast.transcript import foreign
+
+        for key, events in foreign.groups(line, number):
+            if key and key in self._beside:
+                continue
+            if key:
+                self._beside = [*self._beside, key][-MOST_AT_ONCE:]
+            yield from events
 
     def _tell_usage_once(self, line: dict[str, Any]) -> None:
         """A message is written down part by part, and each part tells what all of it took."""
@@ -177,6 +202,15 @@ def _counts(line: dict[str, Any]) -> bool:
     attached = line.get("attachment")
     typed = isinstance(attached, dict) and attached.get("type") == "queued_command"
     return typed or line.get("subtype") == "compact_boundary"
+
+
+def _is_foreign(line: dict[str, Any], kind: Any) -> bool:
+    """Whether a line is of a host that is neither Claude Code nor Codex."""
+    if kind == "user":
+        return "message" not in line
+    if kind is None:
+        return "role" in line or "$set" in line or "projectHash" in line
+    return kind in FOREIGN
 
 
 def _is_progress(raw: bytes) -> bool:

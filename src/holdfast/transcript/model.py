@@ -40,6 +40,8 @@ class Event(TypedDict, total=False):
     """The call that started that sub-agent."""
     queued: bool
     """Typed while the agent was at work."""
+    running: str
+    """What goes on after this result: another call that names it will tell the rest."""
     waited: bool
     """Told by the queue alone; the line is where it was typed."""
     text: str
@@ -53,6 +55,8 @@ class Event(TypedDict, total=False):
     model: str
     context: int
     output: int
+    window: int
+    """How much the model can hold, where the host says so."""
     trigger: str
     before: int
     after: int

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 20
 HEAD = 4096
+PACKED, COLD = (".gz", ".zst"), ".zst"
 # A line is one message. The longest seen in real sessions is 1.9 MB (a base64 image).
 LONGEST_LINE = 64 << 20
 # What stands before the identity of a message.
@@ -33,9 +34,8 @@ class Reader:
     """Yields complete lines with their 1-based number; `cursor()` says where to go on."""
 
     def __init__(self, path: str, cursor: Cursor | None = None) -> None:
-        self.path = path
         try:
-            found = os.stat(path)
+            self.path, found = _stat(path)
         except OSError as problem:
             raise NotATranscript(f"{path} ({problem.strerror})") from None
         except ValueError as problem:
@@ -90,6 +90,12 @@ class Reader:
         `stop` is asked between chunks, so that a hook can keep its deadline; `finished` says
         that nobody writes to the file any more, so a last line without a newline counts.
         """
+        if self.path.endswith(PACKED):
+            # Nobody writes to such a file: it is read as a whole, and its own size is the offset.
+            if self.has_more:
+                yield from _unpacked(self)
+                self.offset = self.size
+            return
         with _open(self.path) as file:
             file.seek(self.offset)
             yield from self.split(file, stop, finished)
@@ -180,12 +186,22 @@ def _until_quote(text: bytes) -> str:
 
 def whole_file(path: str, until_line: int | None = None) -> Iterator[tuple[int, bytes]]:
     """The leading lines of a file that nobody writes to any more; packed ones are unpacked."""
-    reader = Reader(path)
-    packed = path.endswith((".gz", ".zst"))
-    lines = _unpacked(reader) if packed else reader.lines(finished=True)
+    lines = Reader(path).lines(finished=True)
     if until_line is None:
         return lines
     return takewhile(lambda numbered: numbered[0] <= until_line, lines)
+
+
+def _stat(path: str) -> tuple[str, os.stat_result]:
+    """The file, or what became of it: Codex packs the logs of sessions that have grown cold."""
+    try:
+        return path, os.stat(path)
+    except FileNotFoundError:
+        try:
+            return path + COLD, os.stat(path + COLD)
+        except OSError:
+            pass
+        raise
 
 
 def _open(path: str) -> IO[bytes]:

@@ -22,8 +22,6 @@ SESSIONS = sorted(
     path
     for ending in ("*.jsonl", "*.jsonl.gz")
     for path in (CORPUS.glob(ending) if CORPUS.is_dir() else ())
-    # Of a host that is not understood yet.
-    if "codex" not in path.name
 )
 BUDGETS = (60, 300, 500, 1000, 2000)
 pytestmark = pytest.mark.skipif(

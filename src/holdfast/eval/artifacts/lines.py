@@ -1,4 +1,7 @@
-"""The lines of a Claude Code transcript that count: readable, of the main chain, each once."""
+"""The lines of a transcript that count: readable, of the main chain, each once.
+
+Those of Codex are told in the shape of Claude Code's.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.errors import NotATranscript
+from holdfast.eval.artifacts.rollout import Rollout, is_rollout
 
 GZIP_MAGIC = b"\x1f\x8b"
 # Publishers that mask text in place leave escapes such as `\-` behind.
@@ -19,12 +23,15 @@ ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
 def numbered(path: str, until_line: int | None = None) -> Iterator[tuple[int, dict[str, Any]]]:
     """Every main-chain line up to and including `until_line`, counted from 1."""
     seen: set[str] = set()
+    rollout = Rollout()
     for number, raw in enumerate(raw_lines(path), 1):
         if until_line is not None and number > until_line:
             return
         line = _parsed(raw)
         if line is None or line.get("isSidechain") is True:
             continue
+        if is_rollout(line):
+            line = rollout.translated(line)
         uuid = line.get("uuid")
         if isinstance(uuid, str):
             if uuid in seen:

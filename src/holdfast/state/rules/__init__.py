@@ -41,8 +41,8 @@ RULES = (
     agents,
     commands,
     focus,
-    usage,
     compactions,
+    usage,
 )
 
 # The rules that want to know of each kind of event, in their order.

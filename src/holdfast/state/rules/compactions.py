@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("compaction", "summary", "reply", "tool_call", "injected")
+HANDLES = ("compaction", "summary", "reply", "tool_call", "injected", "usage")
 # Every brief carries it, with the eight digits that name the brief.
 MARKER = "holdfast:"
 HEX = frozenset("0123456789abcdef")
@@ -29,6 +29,8 @@ def apply(state: State, event: Event) -> None:
         compactions[-1]["summary_line"] = event["line"]
     elif kind == "injected":
         _delivered(state, event)
+    elif kind == "usage":
+        _left(state, event)
     elif compactions and compactions[-1]["summary_line"] and not compactions[-1]["reply_line"]:
         compactions[-1]["reply_line"] = event["line"]
 
@@ -39,13 +41,25 @@ def _begin(state: State, event: Event) -> None:
             "id": keep(event.get("id", ""), 100),
             "line": event["line"],
             "trigger": event.get("trigger", ""),
-            "before": event.get("before", 0),
+            "before": event.get("before", 0) or _measured(state, event),
             "after": event.get("after", 0),
             "summary_line": 0,
             "reply_line": 0,
             "deliveries": [],
         }
     )
+
+
+def _measured(state: State, event: Event) -> int:
+    """How full it was, where a boundary does not say."""
+    return state["usage"]["context"] if event["kind"] == "compaction" else 0
+
+
+def _left(state: State, event: Event) -> None:
+    """Hosts whose boundary does not say how much is left say it right after."""
+    if "window" in event and state["compactions"]:
+        last = state["compactions"][-1]
+        last["after"] = last["after"] or (0 if last["reply_line"] else event["context"])
 
 
 def _delivered(state: State, event: Event) -> None:

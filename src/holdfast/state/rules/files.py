@@ -23,7 +23,7 @@ EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 # The reference file-system server of the Model Context Protocol.
 SERVER = "mcp__filesystem__"
 SERVED = ("write_file", "edit_file", "read_file", "read_text_file", "move_file")
-TOOLS = (*EDITS, "Read", "Bash", *(SERVER + _verb for _verb in SERVED))
+TOOLS = (*EDITS, "Read", "Bash", "apply_patch", *(SERVER + _verb for _verb in SERVED))
 # A bracket is a pattern to the shell, but in practice a folder such as `app/[slug]`.
 WILD = frozenset("*?")
 
@@ -48,6 +48,8 @@ def apply(state: State, event: Event) -> None:
         _written(state, path, line, _is_new(event.get("detail")), str(given.get("content") or ""))
     elif name == "Bash":
         _shell(state, event)
+    elif name == "apply_patch":
+        _patched(state, event)
     elif name.startswith(SERVER):
         _served(state, name.removeprefix(SERVER), given, line)
 
@@ -148,14 +150,26 @@ def _shell(state: State, event: Event) -> None:
     line = event.get("call_line") or event["line"]
     folder = event.get("cwd") or state["place"].get("cwd", "")
     for kind, path, target in effects(command, folder):
-        if kind in ("move", "copy"):
-            (_move if kind == "move" else _copy)(state, path, target, line)
-        else:
-            _SHELL[kind](state, path, line)
+        _happened(state, kind, path, target, line)
     if "git" in command and "commit" in command:
         for trail in state["files"].values():
             if trail.get("edits"):
                 trail["committed"] = trail["edits"]
+
+
+def _patched(state: State, event: Event) -> None:
+    from holdfast.state.patch_effects import effects
+
+    folder = event.get("cwd") or state["place"].get("cwd", "")
+    for kind, path, target in effects(event["input"].get("changes"), folder):
+        _happened(state, kind, path, target, event["line"])
+
+
+def _happened(state: State, kind: str, path: str, target: str, line: int) -> None:
+    if kind in ("move", "copy"):
+        (_move if kind == "move" else _copy)(state, path, target, line)
+    else:
+        _SHELL[kind](state, path, line)
 
 
 def _matching(state: State, path: str) -> list[str]:

@@ -26,7 +26,9 @@ def apply(state: State, event: Event) -> None:
     elif event["kind"] == "summary":
         # Older clients write no boundary.
         usage["calls_since_compaction"] = 0
-    elif event["context"]:
+    elif not event["context"]:
+        usage["model"] = event["model"] or usage["model"]
+    else:
         # Thinking leaves no other trace of who spoke last.
         state["last_speaker"] = "agent"
         if event["id"] and event["id"] == usage["message"] and event["context"] == usage["context"]:
@@ -35,7 +37,9 @@ def apply(state: State, event: Event) -> None:
         usage["model"] = event["model"] or usage["model"]
         usage["message"] = event["id"]
         usage["line"] = event["line"]
-        if event["context"] > usage["window"] or "[1m]" in event["model"]:
+        if "window" in event:
+            usage["window"] = event["window"]
+        elif event["context"] > usage["window"] or "[1m]" in event["model"]:
             usage["window"] = LARGE_WINDOW
 
 

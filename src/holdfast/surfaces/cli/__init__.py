@@ -15,8 +15,9 @@ from holdfast.errors import BadUsage, HoldfastError
 
 # name -> (module under surfaces/cli, what it does)
 COMMANDS = {
-    "install": ("install", "register the hooks with Claude Code"),
+    "install": ("install", "register the hooks with Claude Code or another host"),
     "uninstall": ("uninstall", "take the hooks out again, without a trace"),
+    "hosts": ("hosts", "which hosts are here, where it is installed, what works there"),
     "doctor": ("doctor", "what is installed, what fired, what failed silently"),
     "status": ("status", "this project's sessions: context fill, last save, compactions"),
     "brief": ("brief", "what would be restored now, or from any transcript"),

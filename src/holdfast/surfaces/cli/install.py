@@ -1,7 +1,8 @@
-"""Register the hooks in Claude Code's settings.json.
+"""Register the hooks in a host's settings: Claude Code's settings.json, Codex's hooks.json.
 
 Only events that the installed client knows are registered, each with this Python's absolute
-path. Everything else in the file stays as it is. Doing it twice changes nothing.
+path. Everything else in the file stays as it is. Doing it twice changes nothing. Other hosts on
+this machine are offered; `holdfast hosts` lists them.
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from holdfast.actions import install_mcp
 from holdfast.actions.client import client
 from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code, mcp_settings
+from holdfast.hosts.base import Host
 from holdfast.hosts.statusline_settings import OURS
+from holdfast.surfaces.cli.host_choice import add_host, chosen, offered, path_of
 from holdfast.surfaces.cli.output import say
 from holdfast.surfaces.cli.sessions import here
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add_host(parser)
     add_scope(parser)
     parser.add_argument(
         "--statusline", action="store_true", help="the gauge too, around a status line you have"
@@ -38,17 +42,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def add_scope(parser: argparse.ArgumentParser) -> None:
     scope = parser.add_mutually_exclusive_group()
-    scope.add_argument(
-        "--project", action="store_true", help="this folder's .claude/settings.json only"
-    )
+    scope.add_argument("--project", action="store_true", help="this folder's settings only")
     scope.add_argument(
         "--local", action="store_true", help="this folder's .claude/settings.local.json only"
     )
-
-
-def path_of(args: argparse.Namespace) -> str:
-    project = here() if args.project or args.local else None
-    return os.path.abspath(claude_code.settings_path(os.environ, project, args.local))
 
 
 def mcp_path_of(args: argparse.Namespace) -> str | None:
@@ -60,10 +57,13 @@ def mcp_path_of(args: argparse.Namespace) -> str | None:
 
 def run(args: argparse.Namespace) -> int:
     home = settings.home(os.environ)
+    host = chosen(args)
+    if host is not claude_code:
+        return _elsewhere(args, host, home)
     mcp = _mcp(args, home) if args.mcp else None
     path, version = client(os.environ)
     asked = action.Options(statusline=args.statusline, guard_edits=args.guard_edits)
-    change = action.plan_install(path_of(args), version, home, asked)
+    change = action.plan_install(path_of(args, host), version, home, asked)
     if args.statusline and OURS not in (change.after or ""):
         say("The status line in that file is not a command, so it was left alone.")
     if args.dry_run:
@@ -79,6 +79,25 @@ def run(args: argparse.Namespace) -> int:
         action.install(mcp, home)
         done = "Registered" if mcp.is_needed else "Already registered"
         say(f"{done} in {mcp.path}: the MCP server {mcp_settings.NAME}.")
+    for other in offered(args):
+        _elsewhere(args, other, home)
+    return 0
+
+
+def _elsewhere(args: argparse.Namespace, host: Host, home: str) -> int:
+    """The same for any other host: its hooks, and what a person must do there."""
+    _, version = client(os.environ, host)
+    change = action.plan_install(path_of(args, host), version, home, host=host)
+    if args.dry_run:
+        show(change)
+        return 0
+    if change.is_needed:
+        action.install(change, home)
+        found = f"{host.TITLE} {version}".strip()
+        say(f"Installed in {change.path} ({found}): {', '.join(change.events)}.")
+    else:
+        say(f"Already installed in {change.path}; nothing to do.")
+    say(host.AFTER_INSTALL)
     return 0
 
 

@@ -6,6 +6,7 @@ import argparse
 import os
 from typing import TYPE_CHECKING
 
+from holdfast import hosts
 from holdfast.actions.lookup import Scope, asking
 from holdfast.actions.project import project_of
 from holdfast.errors import NoSuchRecord
@@ -31,7 +32,7 @@ def add_scope_arguments(
 def chosen_scope(store: Store, args: argparse.Namespace) -> Scope:
     """By the options; else the project of the calling session, or of this folder."""
     project = project_of(args.project or here())
-    calling = None if args.project else os.environ.get("CLAUDE_CODE_SESSION_ID")
+    calling = None if args.project else hosts.calling(os.environ)
     own = asking(store, project, session=args.session, calling=calling)
     if args.session:
         # To name a session is to ask for it, wherever it belongs.

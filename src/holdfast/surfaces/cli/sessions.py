@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from holdfast import settings
+from holdfast import hosts, settings
 from holdfast.actions.catch_up import Session, catch_up
 from holdfast.actions.project import project_of
 from holdfast.errors import BadUsage, NoSuchRecord
@@ -61,7 +61,7 @@ def chosen_session(store: Store, args: argparse.Namespace) -> SessionRow:
         if row is None:
             raise NoSuchRecord(f"session {args.session}", hint="`holdfast status --all` lists them")
         return row
-    calling = os.environ.get("CLAUDE_CODE_SESSION_ID")
+    calling = hosts.calling(os.environ)
     row = store.session(calling) if calling else None
     if row is not None:
         return row

@@ -1,4 +1,4 @@
-"""Take the hooks out of Claude Code's settings.json, and the MCP server if it is registered.
+"""Take the hooks out of a host's settings, and the MCP server if it is registered.
 
 If nobody changed the file since the install it becomes what it was, byte for byte; otherwise
 exactly our entries are removed. What Holdfast saved stays where it is.
@@ -13,20 +13,23 @@ from holdfast import settings
 from holdfast.actions import install as action
 from holdfast.actions import install_record, settings_file
 from holdfast.errors import SettingsFileUnusable
-from holdfast.hosts import mcp_settings
-from holdfast.surfaces.cli.install import add_scope, mcp_path_of, path_of, show
+from holdfast.hosts import claude_code, mcp_settings
+from holdfast.surfaces.cli.host_choice import add_host, chosen, path_of
+from holdfast.surfaces.cli.install import add_scope, mcp_path_of, show
 from holdfast.surfaces.cli.output import say
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
+    add_host(parser)
     add_scope(parser)
     parser.add_argument("--dry-run", action="store_true", help="show the change, write nothing")
 
 
 def run(args: argparse.Namespace) -> int:
     home = settings.home(os.environ)
-    changes = [action.plan_uninstall(path_of(args), home)]
-    mcp = mcp_path_of(args)
+    host = chosen(args)
+    changes = [action.plan_uninstall(path_of(args, host), home)]
+    mcp = mcp_path_of(args) if host is claude_code else None
     if mcp and _is_registered(mcp):
         changes.append(action.plan_uninstall(mcp, home, mcp_settings))
     elif mcp and not args.dry_run:

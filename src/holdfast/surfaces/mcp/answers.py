@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from holdfast import settings
+from holdfast import hosts, settings
 from holdfast.actions import refs
 from holdfast.actions.beside_log import beside_log
 from holdfast.actions.handoffs import described
@@ -43,7 +43,7 @@ def desk(*, session: str | None = None, all_projects: bool = False) -> Iterator[
     """Everything is opened for one call and closed again: other processes write meanwhile."""
     project = project_of(folder())
     with open_store() as (store, chosen):
-        calling = os.environ.get("CLAUDE_CODE_SESSION_ID")
+        calling = hosts.calling(os.environ)
         own = asking(store, project, calling=calling, is_open=True)
         home = own["project"] if own else project
         if session:

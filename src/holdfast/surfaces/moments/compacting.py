@@ -24,14 +24,14 @@ def pre_compact(job: Job) -> str:
     snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
     job.store.open_compaction(
         session.id,
-        current_ordinal(job.store, session),
+        current_ordinal(job.store, session, job.host),
         trigger=job.call.trigger or None,
         snapshot=snapshot,
         now=job.now,
     )
     prune(job.store, session.id, job.settings)
     job.index_names = True
-    if not job.settings.guidance:
+    if not job.settings.guidance or not job.host.GUIDES_SUMMARY:
         return ""
     return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))
 
@@ -48,7 +48,12 @@ def sub_agent_stop(job: Job) -> str:
 
 
 def post_compact(job: Job) -> str:
-    _note_summary(job, job.session())
+    session = job.session()
+    if not job.call.summary:
+        from holdfast.actions.written_summary import written_summary
+
+        job.call.summary = written_summary(job.call.transcript)
+    _note_summary(job, session)
     return ""
 
 

@@ -61,7 +61,7 @@ def _after_compaction(job: Job, session: Session) -> str:
             return ""
     from holdfast.surfaces.moments.restoring import restored
 
-    return restored(job, session, current_ordinal(job.store, session))
+    return restored(job, session, current_ordinal(job.store, session, job.host))
 
 
 HANDLERS = {"SessionStart": session_start}

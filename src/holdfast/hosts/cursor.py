@@ -1,0 +1,78 @@
+"""Cursor: a conversation instead of a session, and no way to put anything back.
+
+Its prompt hook lets nothing through to the model, so Holdfast saves there and answers lookups; it
+restores nothing. From its documentation.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.hosts import claude_code, dialect
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from holdfast.hosts.call import HookCall
+
+NAME = "cursor"
+TITLE = "Cursor"
+PROGRAM = "cursor-agent"
+CHARACTERS = 9000
+BYTES = 0
+# Its log does not show what hooks inject, nor where it was compacted.
+RECORDS_DELIVERY_SINCE: tuple[int, ...] = dialect.NEVER
+NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (0,)
+MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
+GUIDES_SUMMARY = False
+WRITES_BOUNDARY = False
+TELLS_FOLDER = False
+OURS = {
+    "sessionStart": "SessionStart", "stop": "Stop", "preCompact": "PreCompact",
+    "sessionEnd": "SessionEnd",
+}  # fmt: skip
+EVENTS = (*OURS,)
+EMPTY = '{"version": 1}\n'
+SUPPORT = {"save": dialect.DOCUMENTED, "restore": "", "summariser": "", "replace": ""}
+AFTER_INSTALL = f"{dialect.UNTRIED} Nothing can be put back here, but `holdfast recall` works."
+
+
+def context(event: str, text: str, notice: str = "") -> str:
+    """Nothing reaches the model."""
+    return ""
+
+
+def message(text: str) -> str:
+    """What a hook says when a turn ends would be taken for the person's next prompt."""
+    return ""
+
+
+def recognises(payload: dict[str, Any]) -> bool:
+    return isinstance(payload.get("conversation_id"), str) and "hook_event_name" in payload
+
+
+def call(payload: dict[str, Any]) -> HookCall:
+    roots = payload.get("workspace_roots")
+    first = roots[0] if isinstance(roots, list) and roots else ""
+    known = {"session_id": payload.get("conversation_id"), "cwd": first}
+    return dialect.called({**payload, **known}, NAME, OURS)
+
+
+def events_for(version: tuple[int, ...] | None) -> list[str]:
+    return [*EVENTS]
+
+
+def entry(event: str, command: str) -> dict[str, Any]:
+    return {"command": command}
+
+
+def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:
+    folder = dialect.home(environ, ".cursor") if project is None else f"{project}/.cursor"
+    return os.path.join(folder, "hooks.json")
+
+
+def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
+    paths = [settings_path(environ, None), *([settings_path(environ, cwd)] if cwd else [])]
+    return any(claude_code.names_us(path) for path in paths)

@@ -1,0 +1,138 @@
+"""A scripted Responses API on loopback: it plays the model for Codex, and writes down what it was
+sent.
+
+The script is a JSON object:
+
+    {"steps":     [{"text": "...", "tool": "exec_command", "input": {...}, "usage": 1200}, ...],
+     "summaries": ["what the first compaction is to say", ...]}
+
+A step answers one request of the conversation. A tool whose input is a text is a custom tool, as
+`apply_patch` is. Compactions take a summary and no step.
+"""
+
+import argparse
+import json
+import os
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+Json = dict[str, Any]
+
+COMPACTION_PROMPT = "CONTEXT CHECKPOINT COMPACTION"
+NOTHING_LEFT: Json = {"text": "The script has no step left for this request."}
+DEFAULT_USAGE = 1_000
+
+
+class Script:
+    """Writes down every request, and knows what comes next."""
+
+    def __init__(self, script: Json, record: Path) -> None:
+        self.steps = iter(script.get("steps", []))
+        self.summaries = list(script.get("summaries", ["Nothing worth keeping."]))
+        self.record = record
+        self.lock = threading.Lock()
+
+    def answer(self, body: Json) -> Json:
+        """Record one request and return the step that answers it."""
+        kind = kind_of(body)
+        with self.lock:
+            with self.record.open("a", encoding="utf-8") as lines:
+                lines.write(json.dumps({"kind": kind, "agent_id": None, "body": body}) + "\n")
+            if kind == "main":
+                return next(self.steps, NOTHING_LEFT)
+            summary = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
+            return {"text": summary}
+
+
+def kind_of(body: Json) -> str:
+    """The client asks for a summary in a last message of the user's."""
+    asked = body.get("input") or [{}]
+    return "compaction" if COMPACTION_PROMPT in json.dumps(asked[-1]) else "main"
+
+
+def items(step: Json) -> Iterator[Json]:
+    """What the model says and calls in one step."""
+    if "text" in step:
+        content = [{"type": "output_text", "text": step["text"], "annotations": []}]
+        message = {"type": "message", "role": "assistant", "status": "completed"}
+        yield {**message, "id": f"msg_{os.urandom(6).hex()}", "content": content}
+    if "tool" in step:
+        ident, given = os.urandom(6).hex(), step["input"]
+        called = {"call_id": f"call_{ident}", "name": step["tool"], "status": "completed"}
+        if isinstance(given, str):
+            yield {"type": "custom_tool_call", "id": f"ctc_{ident}", **called, "input": given}
+        else:
+            written = json.dumps(given)
+            yield {"type": "function_call", "id": f"fc_{ident}", **called, "arguments": written}
+
+
+def server_sent_events(step: Json) -> Iterator[Json]:
+    """One answer as the stream of events that the client reads."""
+    response = {"id": f"resp_{os.urandom(8).hex()}"}
+    yield {"type": "response.created", "response": response}
+    for item in items(step):
+        yield {"type": "response.output_item.done", "item": item}
+    count = step.get("usage", DEFAULT_USAGE)
+    usage = {
+        "input_tokens": count, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 42,
+        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": count + 42,
+    }  # fmt: skip
+    yield {"type": "response.completed", "response": {**response, "usage": usage}}
+
+
+class Handler(BaseHTTPRequestHandler):
+    """Speaks just enough of the Responses API for the client."""
+
+    protocol_version = "HTTP/1.1"
+    script: Script
+
+    def do_GET(self) -> None:
+        """There is no list of models here."""
+        self.send_body(404, "application/json", b"{}")
+
+    def do_POST(self) -> None:
+        """Answer with the next step, as a stream."""
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if urlsplit(self.path).path != "/v1/responses":
+            self.send_body(404, "application/json", b"{}")
+            return
+        events = (
+            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
+            for event in server_sent_events(self.script.answer(body))
+        )
+        self.send_body(200, "text/event-stream", "".join(events).encode())
+
+    def send_body(self, status: int, content_type: str, body: bytes) -> None:
+        """Send one whole response."""
+        self.send_response(status)
+        self.send_header("Content-Type", content_type)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Stay quiet: the record is the log."""
+
+
+def main() -> None:
+    """Serve one script until told to stop; the port file appears once the port is open."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--port-file", type=Path, required=True)
+    parser.add_argument("--script", type=Path, required=True)
+    parser.add_argument("--record", type=Path, required=True)
+    options = parser.parse_args()
+    script = json.loads(options.script.read_text(encoding="utf-8"))
+    handler = type("ScriptedHandler", (Handler,), {"script": Script(script, options.record)})
+    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    unfinished = options.port_file.with_suffix(".part")
+    unfinished.write_text(str(server.server_address[1]), encoding="utf-8")
+    unfinished.rename(options.port_file)
+    server.serve_forever()
+
+
+if __name__ == "__main__":
+    main()

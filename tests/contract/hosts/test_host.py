@@ -1,0 +1,218 @@
+"""One suite for every host: its adapter, its settings file, and a whole save and restore."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast import hosts
+from holdfast.actions import install
+from holdfast.actions.transcript_file import state_of_file
+from holdfast.hosts import hook_settings
+from holdfast.hosts.base import Host
+from holdfast.hosts.call import HookCall
+from holdfast.store.sqlite import SQLiteStore
+
+from .kit import ERROR, FILE, REQUEST, SAMPLES, SESSION, Line, Sample, written
+
+TEXTS = ("NAME", "TITLE", "PROGRAM", "EMPTY", "AFTER_INSTALL")
+RESTORED = [name for name, sample in SAMPLES.items() if sample.restores_with]
+ANNOUNCED = [
+    host.NAME
+    for host in hosts.every()
+    if not host.WRITES_BOUNDARY and "prompt" in SAMPLES[host.NAME].moments
+]
+QUIET = {"HOLDFAST_SUGGEST": "off", "PATH": ""}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One host with a home, a project, and a session that it keeps a log of."""
+
+    root: Path
+    host: Host
+    sample: Sample
+
+    @property
+    def project(self) -> Path:
+        return self.root / "project"
+
+    @property
+    def log(self) -> Path:
+        return self.root / "user" / self.sample.log
+
+    @property
+    def environ(self) -> dict[str, str]:
+        return {"HOME": str(self.root / "user"), "HOLDFAST_HOME": str(self.root / "holdfast")}
+
+    def write(self, lines: list[Line]) -> None:
+        self.log.parent.mkdir(parents=True, exist_ok=True)
+        with self.log.open("a", encoding="utf-8") as file:
+            file.write(written(lines))
+
+    def payload(self, moment: str) -> Line:
+        common = self.sample.common(str(self.log), str(self.project))
+        return {**common, **self.sample.moments[moment]}
+
+    def fire(self, moment: str) -> Line:
+        """One hook as the host starts it: the command that it was given for this event."""
+        payload = self.payload(moment)
+        entries = install.entries("", install.Options(), host=self.host)
+        command = hook_settings.command_in(entries[payload["hook_event_name"]])
+        done = subprocess.run(
+            shlex.split(command), input=json.dumps(payload).encode(), capture_output=True,
+            env={**self.environ, **QUIET}, check=False, timeout=30,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (0, b"")
+        told: Line = json.loads(done.stdout) if done.stdout.startswith(b"{") else {}
+        return told
+
+    def store(self) -> SQLiteStore:
+        return SQLiteStore(str(self.root / "holdfast" / "holdfast.db"))
+
+
+@pytest.fixture(params=[*hosts.HOSTS])
+def stage(request: pytest.FixtureRequest, tmp_path: Path) -> Stage:
+    assert request.param in SAMPLES, f"tests/contract/hosts/kit.py has no sample of {request.param}"
+    host = hosts.named(request.param)
+    assert host is not None
+    (tmp_path / "project").mkdir()
+    return Stage(root=tmp_path, host=host, sample=SAMPLES[request.param])
+
+
+def payloads(stage: Stage) -> Iterator[Line]:
+    yield from (stage.payload(moment) for moment in stage.sample.moments)
+
+
+def test_an_adapter_says_everything_about_its_host(stage: Stage) -> None:
+    host = stage.host
+    assert all(isinstance(getattr(host, name), str) and getattr(host, name) for name in TEXTS)
+    assert hosts.named(host.NAME) is host
+    assert 0 < host.CHARACTERS < 10_000
+    assert set(host.SUPPORT) == {"save", "restore", "summariser", "replace"}
+    assert set(host.SUPPORT.values()) <= {"real client", "documentation", ""}
+    assert bool(host.SUPPORT["restore"]) == bool(stage.sample.restores_with)
+
+
+def test_its_payloads_are_told_from_all_others(stage: Stage) -> None:
+    for payload in payloads(stage):
+        assert hosts.recognise(payload) is stage.host, payload
+
+
+def test_every_moment_is_registered_and_becomes_a_call(stage: Stage) -> None:
+    registered = stage.host.events_for(None)
+    for payload in payloads(stage):
+        assert payload["hook_event_name"] in registered
+        call = stage.host.call(payload)
+        assert (call.host, call.session) == (stage.host.NAME, SESSION)
+        assert (call.transcript, call.cwd) == (str(stage.log), str(stage.project))
+
+
+@pytest.mark.parametrize("wrong", [None, 7, [], {}, True])
+def test_a_field_of_the_wrong_type_is_as_good_as_none(stage: Stage, wrong: Any) -> None:
+    for payload in payloads(stage):
+        for name in payload:
+            changed = {**payload, name: wrong}
+            stage.host.recognises(changed)
+            assert isinstance(stage.host.call(changed), HookCall)
+
+
+@pytest.mark.parametrize("before", [None, '{\n    "mine": [1, 2],\n    "hooks": {}\n}\n'])
+def test_installing_twice_is_installing_once_and_leaves_no_trace(
+    stage: Stage, before: str | None
+) -> None:
+    path = Path(stage.host.settings_path(stage.environ, None))
+    if before is not None:
+        path.parent.mkdir(parents=True)
+        path.write_text(before)
+    home = stage.environ["HOLDFAST_HOME"]
+    for needed in (True, False):
+        change = install.plan_install(str(path), "", home, host=stage.host)
+        assert change.is_needed is needed
+        install.install(change, home)
+    settings = hook_settings.parse(path.read_text(), str(path))
+    assert [*hook_settings.registered(settings)] == stage.host.events_for(None)
+    assert stage.host.is_installed(stage.environ, "")
+    install.uninstall(install.plan_uninstall(str(path), home), home)
+    assert (path.read_text() if path.exists() else None) == before
+
+
+def test_its_log_is_understood(stage: Stage) -> None:
+    stage.write(stage.sample.before(str(stage.project)))
+    state = state_of_file(str(stage.log))
+    assert [request["text"] for request in state["requests"]] == [REQUEST]
+    if stage.host.NAME != "deepagents":
+        (edits,) = [trail["edits"] for name, trail in state["files"].items() if FILE in name]
+        assert edits == 1
+        (check,) = state["checks"]
+        assert (check["ok"], check["runs"], ERROR in check["error"]) == (False, 1, True)
+
+
+def test_what_was_saved_before_a_compaction_is_put_back_once(stage: Stage) -> None:
+    sample = stage.sample
+    assert stage.fire("start") == {}
+    stage.write(sample.before(str(stage.project)))
+    stage.fire("stop")
+    stage.fire("save")
+    stage.write(sample.boundary())
+    if sample.restores_with:
+        brief = sample.shown(stage.fire(sample.restores_with))
+        assert "Never touch the migrations folder" in brief
+        assert FILE in brief
+        assert len(brief) <= stage.host.CHARACTERS
+        stage.write(sample.records(brief))
+    stage.write(sample.after())
+    if "prompt" in sample.moments:
+        assert stage.fire("prompt") == {}
+    assert stage.fire("stop") == {}
+    assert stage.fire("end") == {}
+    store = stage.store()
+    try:
+        saved = store.session(SESSION)
+        assert saved is not None
+        assert saved["host"] == stage.host.NAME
+        assert [request["text"] for request in saved["state"]["requests"]] == [REQUEST]
+        assert [name for name in saved["state"]["files"] if name.startswith("/")] == []
+        receipts = {row["receipt"] for row in store.compactions(SESSION)}
+        proven = stage.host.SUPPORT["restore"] == "real client"
+        assert receipts == {"whole"} if proven else receipts <= {"pending", "unproven"}
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("stage", RESTORED, indirect=True)
+def test_a_second_compaction_is_restored_too(stage: Stage) -> None:
+    sample = stage.sample
+    stage.write(sample.before(str(stage.project)))
+    briefs = []
+    for number in range(2):
+        stage.fire("stop")
+        stage.fire("save")
+        boundary = json.loads(json.dumps(sample.boundary()).replace('"m9"', f'"m9{number}"'))
+        stage.write(boundary)
+        briefs.append(sample.shown(stage.fire(sample.restores_with)))
+        stage.write([*sample.records(briefs[-1]), *sample.after()])
+    assert all(FILE in brief for brief in briefs)
+    store = stage.store()
+    try:
+        assert [row["ordinal"] for row in store.compactions(SESSION)] == [1, 2]
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("stage", ANNOUNCED, indirect=True)
+def test_a_brief_that_nobody_asked_for_comes_with_the_next_prompt(stage: Stage) -> None:
+    """Where the log tells of no compaction, that one was announced must do."""
+    sample = stage.sample
+    stage.write(sample.before(str(stage.project)))
+    assert stage.fire("prompt") == {}
+    stage.fire("save")
+    assert FILE in sample.shown(stage.fire("prompt"))
+    assert stage.fire("prompt") == {}

@@ -1,0 +1,64 @@
+"""Real sessions of Codex, against what the client tells a second time for its own screen."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.actions.transcript_file import state_of_file
+
+CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
+SESSIONS = sorted(CORPUS.glob("*codex*.jsonl.gz")) if CORPUS.is_dir() else []
+pytestmark = [
+    pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here"),
+    pytest.mark.parametrize("path", SESSIONS or [None], ids=lambda path: path and path.name[:40]),
+]
+
+
+def lines(path: Path, kind: str) -> Iterator[dict[str, Any]]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        for text in file:
+            try:
+                line = json.loads(text)
+            except ValueError:
+                continue
+            if line["type"] == kind:
+                yield line["payload"]
+
+
+def shown(path: Path, kind: str) -> list[dict[str, Any]]:
+    """The events of one kind that the client showed on its screen."""
+    return [payload for payload in lines(path, "event_msg") if payload["type"] == kind]
+
+
+def test_the_requests_are_what_people_typed(path: Path) -> None:
+    typed = [event["message"].strip() for event in shown(path, "user_message")]
+    kept = [request["text"] for request in state_of_file(str(path))["requests"]]
+    # A long one is shortened in the middle.
+    assert [text[:300] for text in kept] == [text[:300] for text in typed]
+
+
+def test_every_file_that_a_patch_touched_is_in_the_trail(path: Path) -> None:
+    state = state_of_file(str(path))
+    root = state["place"]["root"] + "/"
+    applied = [event for event in shown(path, "patch_apply_end") if event["success"]]
+    touched = {name.removeprefix(root) for event in applied for name in event["changes"]}
+    assert touched - {name for name, trail in state["files"].items() if trail.get("edits")} == set()
+
+
+def test_compactions_and_usage_are_the_client_s_own(path: Path) -> None:
+    state = state_of_file(str(path))
+    boundaries = [payload["window_id"] for payload in lines(path, "compacted")]
+    assert [compaction["id"] for compaction in state["compactions"]] == boundaries
+    (*_, last) = (event["info"] for event in shown(path, "token_count") if event["info"])
+    assert state["usage"]["context"] == last["last_token_usage"]["input_tokens"]
+    assert state["usage"]["window"] == last["model_context_window"]
+
+
+def test_every_line_is_understood(path: Path) -> None:
+    assert state_of_file(str(path))["bad_lines"] == []

@@ -1,0 +1,103 @@
+"""Whether Codex would run a hook, told from its own files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.hosts.codex_trust import Hook, are_off, checksum, states
+
+PATH = "/home/dev/.codex/hooks.json"
+COMMAND = "python3 -c 'from holdfast.surfaces.hook import main; main()'"
+
+
+def listed(event: str = "PreCompact", **fields: Any) -> dict[str, Any]:
+    hook = {"type": "command", "command": COMMAND, "timeout": 15, **fields}
+    return {"hooks": {event: [{"hooks": [hook]}]}}
+
+
+def noted(name: str, **state: Any) -> dict[str, Any]:
+    return {"hooks": {"state": {name: state}}}
+
+
+def current(event: str = "PreCompact") -> str:
+    (entry,) = listed(event)["hooks"][event]
+    return checksum(event, entry, entry["hooks"][0])
+
+
+def one(settings: dict[str, Any], config: dict[str, Any], path: str = PATH) -> Hook:
+    (hook,) = states(path, settings, config)
+    return hook
+
+
+KEY = f"{PATH}:pre_compact:0:0"
+CASES: list[tuple[dict[str, Any], str]] = [
+    ({}, "untrusted"),
+    ({"hooks": 7}, "untrusted"),
+    ({"hooks": {"state": {KEY: 7}}}, "untrusted"),
+    (noted(f"{PATH}:pre_compact:1:0", trusted_hash=current()), "untrusted"),
+    (noted(KEY, trusted_hash="sha256:old"), "modified"),
+    (noted(KEY, trusted_hash=current()), "trusted"),
+    (noted(KEY, trusted_hash=current(), enabled=True), "trusted"),
+    (noted(KEY, trusted_hash=current(), enabled=False), "disabled"),
+]
+
+
+@pytest.mark.parametrize(("config", "status"), CASES)
+def test_a_hook_runs_only_if_it_is_the_one_that_was_trusted(
+    config: dict[str, Any], status: str
+) -> None:
+    assert one(listed(), config) == ("PreCompact", status)
+
+
+# What Codex 0.166.0 itself answers when it is asked for its list of hooks.
+ANSWERED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+    ("PreCompact", {}, {"timeout": 15},
+     "sha256:791c77ac672498eac01e0a49362e2263e06953f0c4944927385d5675bcd5e3c4"),
+    ("PostCompact", {"matcher": "auto"}, {"timeout": 15},
+     "sha256:c0a34f1f3288a73584b206a72774b52384c9870037954a0525675a7e1c3b9de8"),
+    ("SessionEnd", {}, {"timeout": 15},
+     "sha256:d493bda312cad0002d99daef8140e564adcde8433f929b10522fefd6fb145d5a"),
+    ("Stop", {}, {}, "sha256:5ecfe4f3ca133e2b992ddcfffbde5e9316488a2ebb5255282c1d0e43edd80002"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("event", "group", "hook", "answered"), ANSWERED)
+def test_a_checksum_is_the_client_s_own(
+    event: str, group: dict[str, Any], hook: dict[str, Any], answered: str
+) -> None:
+    assert checksum(event, group, {"type": "command", "command": COMMAND, **hook}) == answered
+
+
+def test_hooks_of_others_are_none_of_our_business() -> None:
+    assert [*states(PATH, listed(command="make"), {})] == []
+
+
+def test_a_hook_is_named_by_its_place_in_the_list() -> None:
+    settings = listed()
+    settings["hooks"]["PreCompact"].insert(0, {"hooks": [{"type": "command", "command": "make"}]})
+    assert one(settings, noted(KEY, trusted_hash=current())).status == "untrusted"
+    moved = noted(f"{PATH}:pre_compact:1:0", trusted_hash=current())
+    assert one(settings, moved).status == "trusted"
+
+
+def test_a_folder_that_is_a_link_is_named_by_where_it_leads(tmp_path: Path) -> None:
+    (tmp_path / "real").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    config = noted(f"{tmp_path}/real/hooks.json:pre_compact:0:0", trusted_hash=current())
+    assert one(listed(), config, f"{tmp_path}/link/hooks.json").status == "trusted"
+
+
+def test_the_end_of_a_session_has_three_seconds_at_most() -> None:
+    (entry,) = listed("SessionEnd")["hooks"]["SessionEnd"]
+    short = {**entry["hooks"][0], "timeout": 3}
+    assert checksum("SessionEnd", entry, short) == checksum("SessionEnd", entry, entry["hooks"][0])
+
+
+def test_hooks_can_be_switched_off_as_a_whole() -> None:
+    assert are_off({"features": {"hooks": False}})
+    assert are_off({"features": {"codex_hooks": False}})
+    assert not are_off({"features": {"hooks": True}})
+    assert not are_off({})

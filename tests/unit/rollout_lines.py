@@ -1,0 +1,102 @@
+"""Rollout lines in the form Codex writes them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from tests.unit.transcript_lines import Line
+
+ROOT = "/srv/app"
+AT = "2026-01-05T10:00:00.000Z"
+SESSION = "01a1e0c7-8c55-7dc2-8972-d138a14726ec"
+MODEL = "gpt-5.1-codex"
+WINDOW = 258_400
+
+
+def line(kind: str, payload: Any, **fields: Any) -> Line:
+    return {"timestamp": AT, "type": kind, "payload": payload, **fields}
+
+
+def meta(**fields: Any) -> Line:
+    about = {"id": SESSION, "cwd": ROOT, "cli_version": "0.166.0", "originator": "codex_exec"}
+    return line("session_meta", {**about, "git": {"branch": "main"}, **fields})
+
+
+def turn(**fields: Any) -> Line:
+    return line("turn_context", {"turn_id": "t1", "cwd": ROOT, "model": MODEL, **fields})
+
+
+def item(kind: str, **payload: Any) -> Line:
+    return line("response_item", {"type": kind, **payload})
+
+
+def message(role: str, *texts: str, **fields: Any) -> Line:
+    kind = "output_text" if role == "assistant" else "input_text"
+    content = [{"type": kind, "text": text} for text in texts]
+    return line("response_item", {"type": "message", "role": role, "content": content}, **fields)
+
+
+def prompt(text: str) -> Line:
+    return message("user", text)
+
+
+def reply(text: str) -> Line:
+    return message("assistant", text)
+
+
+def call(name: str, given: Any, ident: str = "call_1") -> Line:
+    return item("function_call", name=name, arguments=json.dumps(given), call_id=ident)
+
+
+def custom(name: str, text: str, ident: str = "call_1") -> Line:
+    return item("custom_tool_call", name=name, input=text, call_id=ident, status="completed")
+
+
+def output(text: Any, ident: str = "call_1") -> Line:
+    return item("function_call_output", call_id=ident, output=text)
+
+
+def told(code: int, text: str) -> str:
+    """What a command printed, with the client's heading."""
+    head = f"Chunk ID: 3aa4ee\nWall time: 0.1 seconds\nProcess exited with code {code}"
+    return f"{head}\nOriginal token count: 1\nOutput:\n{text}"
+
+
+def ran(cmd: str, text: str = "", code: int = 0, ident: str = "call_1", **given: Any) -> list[Line]:
+    """A command and its outcome."""
+    return [call("exec_command", {"cmd": cmd, **given}, ident), output(told(code, text), ident)]
+
+
+def patch(*parts: str) -> str:
+    return "\n".join(("*** Begin Patch", *parts, "*** End Patch", ""))
+
+
+def patched(*parts: str, ok: bool = True, ident: str = "call_1") -> list[Line]:
+    said = "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
+    failed = "apply_patch verification failed: Failed to find expected lines"
+    return [custom("apply_patch", patch(*parts), ident), output(said if ok else failed, ident)]
+
+
+def plan(**steps: str) -> Line:
+    listed = [{"step": step.replace("_", " "), "status": how} for step, how in steps.items()]
+    return call("update_plan", {"plan": listed})
+
+
+def tokens(context: int, window: int = WINDOW) -> Line:
+    last = {"input_tokens": context, "cached_input_tokens": 0, "output_tokens": 7}
+    info = {"last_token_usage": last, "model_context_window": window}
+    return line("event_msg", {"type": "token_count", "info": info})
+
+
+def compacted(text: str = "", *kept: Line, window: str = "w1") -> Line:
+    history = [one["payload"] for one in kept]
+    about = {"message": text, "replacement_history": history, "window_id": window}
+    return line("compacted", about)
+
+
+def from_hook(text: str) -> Line:
+    made = message("developer", text)
+    kinds = {"content_item_kinds": ["hooks.additional_context"]}
+    made["payload"]["internal_chat_message_metadata_passthrough"] = kinds
+    return made

@@ -1,0 +1,210 @@
+"""`holdfast hosts`, and installing for a host other than Claude Code."""
+
+from __future__ import annotations
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast import hosts
+from holdfast.hosts import codex, codex_trust, hook_settings
+from tests.unit import rollout_lines as rollout
+from tests.unit.surfaces.conftest import Terminal
+
+
+def program(terminal: Terminal, name: str, says: str) -> None:
+    file = terminal.root / "bin" / name
+    file.write_text(f"#!/bin/sh\necho '{says}'\n", encoding="utf-8")
+    file.chmod(0o755)
+
+
+@pytest.fixture
+def hooks(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Codex is here; its list of hooks is not yet."""
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    program(terminal, "codex", "codex-cli 0.166.0")
+    return terminal.home / ".codex" / "hooks.json"
+
+
+def trust(hooks: Path) -> None:
+    """What Codex writes when a person trusts every hook."""
+    settings = json.loads(hooks.read_text())
+    tables = [
+        f'[hooks.state."{hooks}:{codex_trust.snake(event)}:0:0"]\n'
+        f'trusted_hash = "{codex_trust.checksum(event, group, group["hooks"][0])}"\n'
+        for event, (group,) in settings["hooks"].items()
+    ]
+    (hooks.parent / "config.toml").write_text("\n".join(tables), encoding="utf-8")
+
+
+def findings(terminal: Terminal, name: str = "Codex hooks") -> list[tuple[str, str]]:
+    told = terminal.run("doctor", "--json").json["findings"]
+    return [(one["status"], one["detail"]) for one in told if one["name"] == name]
+
+
+def test_a_table_for_people_and_everything_for_programs(terminal: Terminal, hooks: Path) -> None:
+    ran = terminal.run("hosts")
+    assert "0.166.0" in ran.out
+    assert "holdfast install --host codex" in ran.err
+    (one,) = [
+        one for one in terminal.run("hosts", "--json").json["hosts"] if one["name"] == "codex"
+    ]
+    assert (one["found"], one["version"], one["installed"]) == (True, "0.166.0", [])
+    assert one["support"]["restore"] == "real client"
+    assert one["last_fired"] is None
+
+
+def test_codex_gets_its_own_list_and_the_person_is_told_to_trust_it(
+    terminal: Terminal, hooks: Path
+) -> None:
+    ran = terminal.run("install", "--host", "codex")
+    assert ran.code == 0
+    assert "/hooks" in ran.err
+    assert "trust" in ran.err
+    settings = hook_settings.parse(hooks.read_text(), str(hooks))
+    assert [*hook_settings.registered(settings)] == [*codex.EVENTS]
+    assert not terminal.user_settings.exists()
+    assert "Already installed" in terminal.run("install", "--host", "codex").err
+
+
+@pytest.mark.parametrize("before", [None, "", '{"hooks": {"Stop": []}, "x":\t1}', '{\n  "y": 2\n}'])
+def test_uninstalling_leaves_every_byte_as_it_was(
+    terminal: Terminal, hooks: Path, before: str | None
+) -> None:
+    if before is not None:
+        hooks.parent.mkdir()
+        hooks.write_text(before)
+    terminal.run("install", "--host", "codex")
+    assert hooks.read_text() != before
+    assert terminal.run("uninstall", "--host", "codex").code == 0
+    assert (hooks.read_text() if hooks.exists() else None) == before
+    assert hooks.parent.exists() == (before is not None)
+
+
+def test_each_host_is_taken_out_alone(terminal: Terminal, hooks: Path) -> None:
+    terminal.run("install")
+    terminal.run("install", "--host", "codex")
+    terminal.run("uninstall")
+    assert not terminal.user_settings.exists()
+    assert hooks.exists()
+
+
+def test_a_plain_install_tells_of_the_other_host(terminal: Terminal, hooks: Path) -> None:
+    assert "`holdfast install --host codex`" in terminal.run("install").err
+    assert not hooks.exists()
+    terminal.run("install", "--host", "codex")
+    assert "--host codex" not in terminal.run("install").err
+
+
+@pytest.mark.parametrize("option", ["--statusline", "--guard-edits", "--mcp", "--local"])
+def test_what_codex_has_nothing_for_is_an_error(
+    terminal: Terminal, hooks: Path, option: str
+) -> None:
+    ran = terminal.run("install", "--host", "codex", option)
+    assert ran.code == 1
+    assert f"Codex has nothing for {option}" in ran.err
+    assert not hooks.exists()
+
+
+def test_a_dry_run_shows_and_writes_nothing(terminal: Terminal, hooks: Path) -> None:
+    assert "PreCompact" in terminal.run("install", "--host", "codex", "--dry-run").out
+    assert not hooks.exists()
+
+
+def test_a_project_has_a_list_of_its_own(terminal: Terminal, hooks: Path) -> None:
+    terminal.run("install", "--host", "codex", "--project")
+    assert (terminal.project / ".codex" / "hooks.json").exists()
+    assert not hooks.exists()
+
+
+def test_the_doctor_says_that_untrusted_hooks_do_not_run(terminal: Terminal, hooks: Path) -> None:
+    assert findings(terminal) == [("info", "not installed for this user or folder")]
+    terminal.run("install", "--host", "codex")
+    ((status, detail),) = findings(terminal)
+    assert status == "fail"
+    assert "PreCompact" in detail
+    assert "not trusted yet" in detail
+    trust(hooks)
+    assert findings(terminal) == [("ok", f"{hooks}: {len(codex.EVENTS)} events, all trusted")]
+
+
+def test_the_doctor_says_that_changed_hooks_do_not_run(terminal: Terminal, hooks: Path) -> None:
+    terminal.run("install", "--host", "codex")
+    trust(hooks)
+    hooks.write_text(hooks.read_text().replace('"timeout": 15', '"timeout": 14'))
+    ((status, detail),) = findings(terminal)
+    assert (status, "changed since they were trusted" in detail) == ("fail", True)
+
+
+def test_the_doctor_says_that_hooks_are_switched_off(terminal: Terminal, hooks: Path) -> None:
+    terminal.run("install", "--host", "codex")
+    trust(hooks)
+    config = hooks.parent / "config.toml"
+    config.write_text(f"{config.read_text()}\n[features]\nhooks = false\n")
+    assert findings(terminal) == [("fail", "hooks are switched off")]
+
+
+def test_a_configuration_that_cannot_be_read_is_told(terminal: Terminal, hooks: Path) -> None:
+    terminal.run("install", "--host", "codex")
+    (hooks.parent / "config.toml").write_text("[")
+    ((status, detail),) = findings(terminal)
+    assert (status, "is not TOML" in detail) == ("fail", True)
+
+
+def test_hooks_of_a_client_that_is_gone_are_told(terminal: Terminal, hooks: Path) -> None:
+    terminal.run("install", "--host", "codex")
+    (terminal.root / "bin" / "codex").unlink()
+    assert findings(terminal, "Codex") == [("warn", "`codex` is not on the PATH")]
+
+
+def test_where_codex_never_was_nothing_is_said_of_it(terminal: Terminal) -> None:
+    assert findings(terminal, "Codex") == findings(terminal) == []
+    assert "Codex" not in terminal.run("install").err
+
+
+@pytest.mark.parametrize("name", ["droid", "deepagents", "gemini", "copilot", "cursor"])
+def test_other_hosts_are_installed_checked_and_taken_out(terminal: Terminal, name: str) -> None:
+    before = terminal.everything()
+    ran = terminal.run("install", "--host", name)
+    assert "not yet run against the client" in ran.err
+    (one,) = [one for one in terminal.run("hosts", "--json").json["hosts"] if one["name"] == name]
+    (path,) = one["installed"]
+    assert findings(terminal, f"{one['title']} hooks") == [
+        ("ok", f"{path}: {len(hosts.named(name).events_for(None))} events")
+    ]
+    text = Path(path).read_text()
+    Path(path).write_text(text.replace("/python", "/gone/python"))
+    ((status, detail),) = findings(terminal, f"{one['title']} hooks")
+    assert (status, "is gone" in detail) == ("fail", True)
+    Path(path).write_text(text)
+    terminal.run("uninstall", "--host", name)
+    left = {file for file in terminal.everything() if not file.startswith(str(terminal.store))}
+    assert left == set(before)
+
+
+def test_a_person_is_asked_for_each_other_host(
+    terminal: Terminal, hooks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for answer, expected in (("n\n", False), ("\n", True)):
+        stdin = io.StringIO(answer)
+        monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
+        monkeypatch.setattr("sys.stdin", stdin)
+        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+        ran = terminal.run("install")
+        assert "Codex 0.166.0 is here too." in ran.err
+        assert hooks.exists() is expected
+
+
+def test_commands_that_codex_runs_know_their_session(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("one", "two"):
+        lines = [rollout.meta(id=name, cwd=str(terminal.project)), rollout.prompt(f"Say {name}.")]
+        file = terminal.root / f"rollout-{name}.jsonl"
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+        terminal.run("recover", file)
+    for name in ("one", "two"):
+        monkeypatch.setenv("CODEX_SESSION_ID", name)
+        assert f"Say {name}." in terminal.run("show", "L2").out

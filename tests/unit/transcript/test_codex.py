@@ -1,0 +1,395 @@
+"""Codex's rollout lines: what each of them tells, and what they lead to."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from holdfast.brief.render import build
+from holdfast.state.fold import fold, new_state
+from holdfast.transcript.codex import left_over
+from holdfast.transcript.events import Decoder, decode
+from tests.unit.rollout_lines import (
+    MODEL,
+    ROOT,
+    SESSION,
+    WINDOW,
+    call,
+    compacted,
+    custom,
+    from_hook,
+    item,
+    line,
+    message,
+    meta,
+    output,
+    patch,
+    patched,
+    plan,
+    prompt,
+    ran,
+    reply,
+    tokens,
+    told,
+    turn,
+)
+from tests.unit.transcript_lines import Line, events_of, numbered, state_of
+
+
+def kinds(*lines: Line) -> list[str]:
+    return [event["kind"] for event in events_of(*lines)]
+
+
+def one(*lines: Line) -> Any:
+    (event,) = events_of(*lines)
+    return event
+
+
+def test_the_first_line_says_whose_session_it_is() -> None:
+    parent = meta(id="the-parent", cwd="/elsewhere")
+    (first, *_) = decode(numbered([meta(), parent]))
+    place = {"cwd": ROOT, "client": "0.166.0", "branch": "main", "session": SESSION}
+    assert first["kind"] == "place"
+    assert first["place"] == {**place, "host": "codex"}
+    assert state_of(meta(), parent, turn())["place"]["session"] == SESSION
+    assert state_of(meta(), parent, turn())["place"]["cwd"] == ROOT
+
+
+INJECTED = [
+    "# AGENTS.md instructions for /srv/app\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>",
+    "<user_instructions>\nNever push.\n</user_instructions>",
+    "<environment_context>\n  <cwd>/srv/app</cwd>\n</environment_context>",
+    "<recommended_plugins>\n- Airtable\n</recommended_plugins>",
+    "<turn_aborted>\nThe user interrupted\n</turn_aborted>",
+    "Another language model started to solve this problem and produced a summary",
+    "  ",
+]
+
+
+@pytest.mark.parametrize("text", INJECTED)
+def test_what_the_client_writes_in_the_user_s_name_is_no_prompt(text: str) -> None:
+    assert kinds(prompt(text)) == []
+
+
+SAID = [
+    ("Make it faster.", "Make it faster."),
+    ("<task>Review the change.</task>", "<task>Review the change.</task>"),
+    ("# Plan\n\nFirst this.", "# Plan\n\nFirst this."),
+    ("# Context from my IDE setup:\n\n## Open tabs:\n- a.py\n\n## My request for Codex:\nFix it.\n",
+     "Fix it."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "said"), SAID)
+def test_what_a_person_said_is_a_prompt(text: str, said: str) -> None:
+    assert one(prompt(text))["text"] == said
+
+
+def test_each_part_of_a_message_is_looked_at_alone() -> None:
+    assert [event["text"] for event in events_of(message("user", INJECTED[0], "Go on."))] == [
+        "Go on."
+    ]
+
+
+def test_developer_messages_are_nobody_s_request() -> None:
+    assert kinds(message("developer", "Never spawn agents.")) == []
+
+
+def test_a_brief_of_ours_is_seen_where_the_client_wrote_it_down() -> None:
+    brief = "Working state (holdfast:0a1b2c3d)\n- go on"
+    for there in (from_hook(brief), message("developer", brief)):
+        assert one(there)["kind"] == "injected"
+        state = state_of(meta(), compacted(""), there)
+        (delivery,) = state["compactions"][0]["deliveries"]
+        assert (delivery["id"], delivery["length"]) == ("0a1b2c3d", len(brief))
+
+
+def test_a_reply_counts_and_the_text_of_a_summary_does_not() -> None:
+    assert one(reply("Done."))["kind"] == "reply"
+    summary = message("assistant", "what happened", metadata={"compaction_output": True})
+    assert kinds(summary) == []
+
+
+COMMANDS: list[tuple[Line, str, str]] = [
+    (call("exec_command", {"cmd": "make", "workdir": "/srv/app/lib"}), "make", "/srv/app/lib"),
+    (call("shell", {"command": ["bash", "-lc", "make | tail"]}), "make | tail", ""),
+    (call("shell", {"command": ["ls", "a b"], "workdir": "/x"}), "ls 'a b'", "/x"),
+    (call("shell_command", {"command": "ls -l"}), "ls -l", ""),
+    (item("local_shell_call", call_id="c", action={"type": "exec", "command": ["ls"]}), "ls", ""),
+    (custom("exec", 'const r = await tools.exec_command({cmd:"make\\nls","workdir":"/x"});'),
+     "make\nls", "/x"),
+    (custom("exec", 'await Promise.all([tools.exec_command({cmd:"a"}),'
+                    " tools.exec_command({cmd:'b'})])"), "a\nb", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "command", "folder"), COMMANDS)
+def test_a_command_is_a_command_however_it_is_called(
+    given: Line, command: str, folder: str
+) -> None:
+    event = one(given)
+    assert (event["kind"], event["name"]) == ("tool_call", "Bash")
+    assert event["input"] == {"command": command}
+    assert event.get("cwd", "") == folder
+
+
+OUTCOMES: list[tuple[Any, bool, str]] = [
+    (told(0, "fine\n"), True, "fine\n"),
+    (told(2, "no\n"), False, "no\n"),
+    (told(-1, "killed"), False, "killed"),
+    ("Exit code: 1\nWall time: 0 seconds\nOutput:\nno", False, "no"),
+    ('{"output":"fine","metadata":{"exit_code":0,"duration_seconds":0.1}}', True, "fine"),
+    ('{"output":"no","metadata":{"exit_code":1}}', False, "no"),
+    ('{"answer": 42}', True, '{"answer": 42}'),
+    ("{ not JSON", True, "{ not JSON"),
+    ("aborted by user after 3.2s", False, "aborted by user after 3.2s"),
+    ({"content": "no", "success": False}, False, "no"),
+    ([{"type": "input_text", "text": "Script completed\nWall time 0.1 seconds\nOutput:\n"},
+      {"type": "input_text", "text": "fine"}], True, "fine"),
+    ([{"type": "input_text", "text": "Script failed\nWall time 0.1 seconds\nOutput:\n"},
+      {"type": "input_text", "text": "no"}], False, "no"),
+    (None, True, ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("given", "ok", "text"), OUTCOMES)
+def test_an_outcome_is_told_by_what_the_client_wrote_around_it(
+    given: Any, ok: bool, text: str
+) -> None:
+    event = one(output(given))
+    assert (event["kind"], event["ok"], event["text"]) == ("tool_result", ok, text)
+
+
+RUNNING = "Chunk ID: 1\nWall time: 10 seconds\nProcess running with session ID 36373\nOutput:\n...."
+
+
+def test_the_outcome_of_a_long_command_comes_with_a_later_call() -> None:
+    begun = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(RUNNING)]
+    assert state_of(*begun)["checks"] == []
+    asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
+    (check,) = state_of(*begun, asks, output(told(1, "1 failed"), "call_2"))["checks"]
+    assert (check["command"], check["ok"], check["call"]) == ("pytest -q", False, 2)
+
+
+def test_a_command_that_goes_on_is_kept_until_its_end_and_not_told_as_lost() -> None:
+    begun = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(RUNNING)]
+    asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
+    again = state_of(*begun, asks, output(RUNNING, "call_2"))
+    assert [*again["calls"]] == ["process 36373"]
+    assert "no result was recorded" not in build(again, tokens=2000, characters=9000).text
+    ended = state_of(*begun, asks, output(told(0, "3 passed"), "call_2"))
+    assert ended["calls"] == {}
+
+
+def test_a_script_that_runs_on_is_waited_for() -> None:
+    script = custom("exec", 'await tools.exec_command({cmd:"pytest -q"})')
+    goes_on = output("Script running with cell ID 45\nWall time 1.0 seconds\nOutput:\n")
+    waits = call("wait", {"cell_id": "45"}, "call_2")
+    done = output("Script completed\nWall time 0.0 seconds\nOutput:\n3 passed", "call_2")
+    (check,) = state_of(meta(), script, goes_on, waits, done)["checks"]
+    assert (check["command"], check["ok"]) == ("pytest -q", True)
+
+
+def test_a_patch_changes_the_files_that_it_names() -> None:
+    state = state_of(
+        meta(),
+        *patched("*** Add File: new.py", "+x = 1", "*** Update File: /srv/app/old.py", "@@", "+y"),
+        *patched("*** Update File: a.py", "*** Move to: b.py", "@@", "-x", "+y"),
+        *patched("*** Delete File: gone.py"),
+    )
+    files = state["files"]
+    assert files["new.py"]["created"] == 3
+    assert (files["old.py"]["edits"], files["old.py"]["line"]) == (1, 3)
+    assert files["b.py"]["created"] == 5
+    assert files["a.py"]["deleted"] == 5
+    assert files["gone.py"]["deleted"] == 7
+
+
+def test_a_patch_that_failed_changed_nothing() -> None:
+    assert state_of(meta(), *patched("*** Update File: a.py", ok=False))["files"] == {}
+
+
+def test_a_patch_is_told_from_where_it_was_applied() -> None:
+    text = patch("*** Update File: a.py", "@@", "+x")
+    shell = {"command": ["bash", "-lc", f"apply_patch <<'EOF'\n{text}EOF"]}
+    lines = [call("shell", {**shell, "workdir": "/srv/app/lib"}), output(told(0, "Success."))]
+    assert list(state_of(meta(), *lines)["files"]) == ["lib/a.py"]
+
+
+def test_a_patch_inside_a_script_is_told_by_the_client_alone() -> None:
+    changes = {
+        "/srv/app/a.py": {"type": "update", "unified_diff": "@@", "move_path": None},
+        "/srv/app/b.py": {"type": "add", "content": "x"},
+        "/srv/app/c.py": {"type": "delete", "content": "x"},
+    }
+    end = {"type": "patch_apply_end", "success": True, "changes": changes, "stdout": "Success."}
+    inner = line("event_msg", {**end, "call_id": "exec-1"})
+    assert sorted(state_of(meta(), inner)["files"]) == ["a.py", "b.py", "c.py"]
+    # Of a call that has an item, the event for the screen tells nothing new.
+    assert kinds(line("event_msg", {**end, "call_id": "call_1"})) == []
+    assert (
+        state_of(meta(), line("event_msg", {**end, "call_id": "exec-1", "success": False}))["files"]
+        == {}
+    )
+
+
+def test_a_command_inside_a_script_is_told_once_whichever_way_the_client_tells_it() -> None:
+    script = custom("exec", 'await tools.exec_command({cmd:"pytest -q"})')
+    done = output("Script completed\nWall time 0.1 seconds\nOutput:\n1 failed")
+    ran_inside = {
+        "type": "CommandExecution", "id": "exec-1", "command": ["/bin/bash", "-lc", "pytest -q"],
+        "cwd": "file:///srv/app", "aggregated_output": "1 failed", "exit_code": 1,
+    }  # fmt: skip
+    inner = line("event_msg", {"type": "item_completed", "item": ran_inside})
+    older = state_of(meta(), script, done)
+    newer = state_of(meta(), script | {"ordinal": 1}, inner, done | {"ordinal": 3})
+    for state in (older, newer):
+        (check,) = state["checks"]
+        assert (check["command"], check["ok"], check["runs"]) == ("pytest -q", False, 1)
+
+
+def test_commands_feed_the_file_trail_from_their_own_folder() -> None:
+    lines = ran("echo x > made.txt && rm old.txt", workdir="/srv/app/lib")
+    files = state_of(meta(), *lines)["files"]
+    assert (files["lib/made.txt"]["created"], files["lib/old.txt"]["deleted"]) == (2, 2)
+
+
+def test_a_plan_is_told_as_a_whole() -> None:
+    state = state_of(meta(), plan(Look="completed", Build_it="in_progress"), output("Plan updated"))
+    assert [(step["text"], step["status"]) for step in state["plan"]] == [
+        ("Look", "completed"),
+        ("Build it", "in_progress"),
+    ]
+    script = 'await tools.update_plan({plan:[{step:"Look",status:"pending"}]})'
+    assert [step["text"] for step in state_of(meta(), custom("exec", script))["plan"]] == ["Look"]
+
+
+def test_usage_is_the_last_request_s_and_the_window_is_the_host_s() -> None:
+    usage = state_of(meta(), turn(), tokens(60_000))["usage"]
+    assert (usage["context"], usage["window"], usage["model"]) == (60_000, WINDOW, MODEL)
+    assert kinds(line("event_msg", {"type": "token_count", "info": None})) == []
+
+
+def test_right_after_a_compaction_the_client_s_estimate_counts() -> None:
+    estimate = tokens(0)
+    estimate["payload"]["info"]["last_token_usage"]["total_tokens"] = 6086
+    state = state_of(meta(), tokens(60_000), compacted("short"), estimate, reply("On."), tokens(9))
+    (compaction,) = state["compactions"]
+    assert (compaction["before"], compaction["after"]) == (60_000, 6086)
+
+
+def test_a_compaction_and_its_summary_stand_in_one_line() -> None:
+    state = state_of(meta(), prompt("Go."), compacted("what happened"), reply("On it."))
+    (compaction,) = state["compactions"]
+    assert (compaction["id"], compaction["line"]) == ("w1", 3)
+    assert (compaction["summary_line"], compaction["reply_line"]) == (3, 4)
+
+
+def test_a_sealed_summary_says_nothing_and_counts_all_the_same() -> None:
+    sealed = compacted("", prompt("Go."))
+    sealed["payload"]["replacement_history"].append(
+        {"type": "compaction", "encrypted_content": "x"}
+    )
+    state = state_of(meta(), prompt("Go."), sealed, reply("On it."))
+    assert [compaction["reply_line"] for compaction in state["compactions"]] == [4]
+    assert left_over(sealed["payload"]) == "Go."
+
+
+def test_what_is_left_over_is_the_summary_and_what_people_said() -> None:
+    kept = (prompt("Go."), prompt(INJECTED[0]), message("developer", "Be nice."))
+    assert left_over(compacted("short", *kept)["payload"]) == "short\n\nGo."
+
+
+def test_a_sub_agent_is_followed_from_its_start_to_its_last_words() -> None:
+    spawned = call("spawn_agent", {"task_name": "look", "message": "Look around."})
+    said = "Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/look\nPayload:\nAll quiet."
+    done = item(
+        "agent_message", author="/root/look", content=[{"type": "input_text", "text": said}]
+    )
+    begun = [meta(), spawned, output('{"task_name":"/root/look"}')]
+    (agent,) = state_of(*begun)["agents"]
+    assert (agent["id"], agent["task"], agent["status"]) == ("/root/look", "look", "running")
+    (agent,) = state_of(*begun, done)["agents"]
+    assert (agent["status"], agent["result"]) == ("completed", "All quiet.")
+
+
+def test_an_image_that_was_looked_at_was_read() -> None:
+    state = state_of(meta(), call("view_image", {"path": "/srv/app/a.png"}), output("attached"))
+    assert state["files"]["a.png"]["reads"] == 1
+
+
+def test_a_search_leaves_no_call_open() -> None:
+    search = item("web_search_call", id="ws_1", action={"type": "search", "query": "e2big"})
+    assert state_of(meta(), search)["calls"] == {}
+
+
+STRANGE: list[Any] = [
+    None, 7, "text", [], {}, {"type": None}, {"type": "message"}, {"type": "message", "content": 7},
+    {"type": "message", "role": "user", "content": [7, {"text": 7}]}, {"type": "function_call"},
+    {"type": "function_call", "name": 7, "arguments": 7}, {"type": "token_count", "info": 7},
+    {"type": "function_call", "name": "update_plan", "arguments": '{"plan": [7, {"step": 7}]}'},
+    {"type": "function_call", "name": "shell", "arguments": '{"command": [7, null]}'},
+    {"type": "function_call", "name": "shell", "arguments": "[" * 100_000},
+    {"type": "function_call_output", "output": [7, {"text": 7}]}, {"type": "custom_tool_call"},
+    {"type": "custom_tool_call", "name": "exec", "input": "tools.x({a:[1,{b"},
+    {"type": "patch_apply_end", "call_id": "exec-1", "success": True, "changes": {"a": 7, "": {}}},
+    {"type": "item_completed", "item": 7}, {"message": 7, "replacement_history": [7, {"role": 7}]},
+    {"type": "agent_message", "content": 7}, {"type": "web_search_call", "action": 7},
+    {"type": "local_shell_call", "action": 7},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("payload", STRANGE, ids=lambda payload: repr(payload)[:60])
+@pytest.mark.parametrize(
+    "kind", ["session_meta", "turn_context", "response_item", "event_msg", "compacted"]
+)
+def test_no_shape_of_a_line_is_an_error(kind: str, payload: Any) -> None:
+    state = state_of(meta(), line(kind, payload), prompt("Still here."))
+    assert [request["text"] for request in state["requests"]] == ["Still here."]
+
+
+def test_lines_of_both_hosts_are_told_apart_one_by_one() -> None:
+    """Whichever host writes a line, its type alone says whose it is."""
+    from tests.unit.transcript_lines import user
+
+    assert kinds(prompt("one"), user("two")) == ["prompt", "prompt"]
+    assert kinds({"type": "response_item"}, {"type": "compacted", "payload": None}) == [
+        "compaction", "summary",
+    ]  # fmt: skip
+
+
+def test_it_does_not_matter_where_a_rollout_is_split() -> None:
+    lines = numbered(
+        [
+            meta(),
+            turn(),
+            prompt("Go."),
+            call("exec_command", {"cmd": "pytest -q"}, "a"),
+            output(RUNNING, "a"),
+            *patched("*** Update File: a.py", "*** Move to: b.py", ident="b"),
+            call("write_stdin", {"session_id": 36373}, "c"),
+            output(told(1, "1 failed"), "c"),
+            plan(Look="completed"),
+            output("Plan updated"),
+            tokens(60_000),
+            compacted("short"),
+            tokens(600),
+            from_hook("Working state (holdfast:0a1b2c3d)"),
+            reply("On it."),
+        ]
+    )
+    whole = fold(new_state(), decode(lines))
+    for at in range(len(lines)):
+        first = Decoder()
+        state = fold(new_state(), first.events(lines[:at]))
+        stored = json.loads(json.dumps([state, first.memory()]))
+        rest = Decoder(stored[1]).events(lines[at:])
+        assert json.dumps(fold(stored[0], rest)) == json.dumps(whole)
+    assert whole["checks"][0]["ok"] is False
+
+
+def test_a_patch_is_looked_up_by_its_file() -> None:
+    event = one(custom("apply_patch", patch("*** Add File: a.py", "+x")))
+    assert event["input"]["path"] == "a.py"

@@ -1,0 +1,74 @@
+"""Logs of other hosts: messages that come again, compactions, and shapes that nobody expects."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from holdfast.transcript.events import Decoder
+from tests.contract.hosts.kit import SAMPLES, SUMMARY, Line
+from tests.unit.transcript_lines import events_of, numbered, state_of
+
+FOREIGN = ["droid", "deepagents", "gemini", "copilot", "cursor"]
+
+
+def story(name: str) -> list[Line]:
+    return SAMPLES[name].before("/srv/app")
+
+
+@pytest.mark.parametrize("name", FOREIGN)
+def test_what_comes_again_in_the_same_log_is_told_once_by_gemini(name: str) -> None:
+    lines = story(name)
+    again = state_of(*lines, *lines)
+    edits = [trail.get("edits", 0) for trail in again["files"].values()]
+    assert edits == {"gemini": [1], "deepagents": []}.get(name, [2])
+
+
+def test_a_reader_that_goes_on_in_the_middle_knows_what_came_before() -> None:
+    lines = numbered(story("gemini"))
+    first = Decoder()
+    before = [*first.events(lines[:3])]
+    after = [*Decoder(json.loads(json.dumps(first.memory()))).events(lines[3:])]
+    assert before + after == [*Decoder().events(lines)]
+
+
+@pytest.mark.parametrize("name", ["gemini", "copilot"])
+def test_a_compaction_stands_in_the_log(name: str) -> None:
+    made, summary = events_of(*SAMPLES[name].boundary())
+    assert (made["kind"], summary["kind"]) == ("compaction", "summary")
+    assert SUMMARY in summary["text"]
+
+
+def test_a_history_that_was_only_tidied_is_no_compaction() -> None:
+    message = {"id": "m1", "type": "user", "content": [{"text": "Go on."}]}
+    assert events_of({"$set": {"messages": [message]}}) == []
+
+
+def test_a_compaction_that_failed_is_none() -> None:
+    (line,) = SAMPLES["copilot"].boundary()
+    line["data"]["success"] = False
+    assert events_of(line) == []
+
+
+def test_plans_of_gemini_are_plans() -> None:
+    todos = [{"description": "Look", "status": "completed"}]
+    call = {"id": "c", "name": "write_todos", "status": "success", "args": {"todos": todos}}
+    state = state_of({"id": "m", "type": "gemini", "content": "", "toolCalls": [call]})
+    assert [(step["text"], step["status"]) for step in state["plan"]] == [("Look", "completed")]
+
+
+WRONG: list[Any] = [None, 7, "text", [], {}, [7], [{"text": 7}], {"content": 7}, True]
+
+
+@pytest.mark.parametrize("wrong", WRONG, ids=repr)
+@pytest.mark.parametrize("name", FOREIGN)
+def test_no_shape_of_a_line_is_an_error(name: str, wrong: Any) -> None:
+    for line in [*story(name), *SAMPLES[name].boundary(), *SAMPLES[name].after()]:
+        for key in line:
+            state_of({**line, key: wrong})
+            inner = line[key]
+            if isinstance(inner, dict):
+                for deep in inner:
+                    state_of({**line, key: {**inner, deep: wrong}})
