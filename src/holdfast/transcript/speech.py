@@ -47,6 +47,7 @@ INJECTED = {
     "<user-prompt-submit-hook>": "UserPromptSubmit",
     "<system-reminder>": "",
 }
+TAGS = tuple(INJECTED)
 # Commands that reach the transcript as they were typed, when typed while the agent was at work.
 TYPED_COMMANDS = ("/compact", "/clear")
 # Where a person refuses a tool call and says why; the client's own words may follow.
@@ -60,7 +61,7 @@ def said(text: str, is_meta: bool = False) -> Event | None:
     text = text[:LONGEST].strip()
     if text.startswith(CONTINUED):
         return event("summary", text=text)
-    if text.startswith(tuple(INJECTED)):
+    if text.startswith(TAGS):
         return _injected(text)
     if is_meta or not text:
         return None
