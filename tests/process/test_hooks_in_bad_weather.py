@@ -325,7 +325,7 @@ def test_a_disk_on_which_nothing_fits_is_survived_without_a_trace(scene: Scene) 
 def test_a_disk_that_fills_up_keeps_every_snapshot_that_was_promised(scene: Scene) -> None:
     scene.write(scene.made.before)
     scene.home.mkdir()
-    with small_disk(scene.home, 260):
+    with small_disk(scene.home, 360):
         promised = 0
         while (fired := scene.fire("PreCompact")).out:
             assert fired.code == 0

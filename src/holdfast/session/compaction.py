@@ -32,6 +32,8 @@ from holdfast.store.conversations import Conversations
 LEASE_SECONDS = 300.0
 # Of the room for messages so much may stay filled with recent ones: compacting must be worth it.
 KEPT_SHARE = 0.5
+# What a model is told besides the messages, in tokens.
+FOR_THE_TASK = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -156,7 +158,7 @@ def _summarised(
             means.tell(events.ERROR, {**told, "error": complaint, "fallback": "rules"})
     made = summarize(work).within(min(work.tokens, before - 1), means.counter.text)
     if means.counter.text(made.render()) >= before:
-        raise NothingToCompact("a checkpoint would not be shorter")
+        raise CompactionFailed("a checkpoint would not be shorter than the messages")
     return made, Rules.name
 
 
@@ -166,7 +168,8 @@ def _asked(
     price = summarizer.price()
     if price is None:
         return summarizer.summarize(work)
-    spent = means.ledger.set_aside(standing.session, standing.feature, price, before)
+    most = before + FOR_THE_TASK
+    spent = means.ledger.set_aside(standing.session, standing.feature, price, most)
     usage = Usage()
     try:
         reply = summarizer.summarize(work)

@@ -318,6 +318,20 @@ def test_to_force_a_compaction_either_works_or_raises(manager: Make) -> None:
     assert conversation.metrics().checkpoint_version == version == 1
 
 
+def test_what_would_not_be_shorter_is_not_done_and_told(manager: Make) -> None:
+    made = manager(limit=1000, threshold=0.05, keep_recent=1)
+    found = heard(made)
+    conversation = made.get_or_create("s1")
+    for number in range(3):
+        conversation.add_message("user", f"Never touch the file number {number}.")
+    before = texts(conversation)
+    assert conversation.maybe_compact() is None
+    assert kinds(found) == [events.START, events.ERROR]
+    with pytest.raises(CompactionFailed, match="not be shorter"):
+        conversation.force_compact()
+    assert texts(conversation) == before
+
+
 def test_a_compaction_that_comes_second_changes_nothing_and_says_so(manager: Make) -> None:
     summarizer = Scripted()
     conversation = manager(limit=LIMIT, summarizer=summarizer).get_or_create("s1")

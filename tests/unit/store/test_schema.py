@@ -188,8 +188,6 @@ def test_a_new_store_holds_what_the_migrations_say_and_nothing_else(path: str) -
             "snapshots",
             "snapshots_by_session",
             "spend",
-            "spend_by_day",
-            "spend_by_session",
         ]
         assert tables(ours) == tables(plain)
 

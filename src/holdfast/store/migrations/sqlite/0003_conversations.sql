@@ -46,7 +46,7 @@ CREATE TABLE conversation_checkpoints (
     tokens_reclaimed INTEGER NOT NULL,
     made_at REAL NOT NULL,
     PRIMARY KEY (conversation, version)
-);
+) WITHOUT ROWID;
 
 -- What summaries cost, in millionths of a dollar: set aside before a call, settled after it.
 CREATE TABLE spend (
@@ -60,6 +60,4 @@ CREATE TABLE spend (
     micros INTEGER NOT NULL,
     settled INTEGER NOT NULL,
     spent_at REAL NOT NULL
-);
-CREATE INDEX spend_by_day ON spend (day);
-CREATE INDEX spend_by_session ON spend (session);
+) WITHOUT ROWID;

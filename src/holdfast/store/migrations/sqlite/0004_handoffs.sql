@@ -1,6 +1,6 @@
 -- What a sub-agent handed on when it stopped, and all that it said.
 CREATE TABLE handoffs (
-    id TEXT PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
     session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
     agent TEXT NOT NULL,
     agent_type TEXT NOT NULL,
@@ -14,5 +14,5 @@ CREATE TABLE handoffs (
     tokens_before INTEGER NOT NULL,
     tokens_after INTEGER NOT NULL,
     captured_at REAL NOT NULL,
-    UNIQUE (session, agent)
+    PRIMARY KEY (session, agent)
 );
