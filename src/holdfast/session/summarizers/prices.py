@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.session.summarizers import Price
 
 DEAREST = (15.0, 75.0)
-# Assumed where the caller gives no price, by the beginning of a model's name, the longest that fits.
+# Assumed where the caller gives no price, by the beginning of a model's name, the longest one.
 # Prices change, and nothing here looks them up: a ceiling that must be exact needs `price=`.
 ASSUMED = {
     "claude-haiku": (1.0, 5.0),
