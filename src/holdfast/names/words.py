@@ -29,11 +29,27 @@ SUFFIXES = frozenset(KNOWN_SUFFIXES.split())
 MOST_KNOWN = 50_000
 # What hosts say of themselves in results and reminders is nobody's code.
 OF_HOSTS = frozenset(
-    """
-    agentId tool_uses duration_ms subagent_tokens total_tokens SendMessage TaskCreate TaskUpdate
-    TaskList TaskGet TaskOutput TaskStop ToolSearch AskUserQuestion ExitPlanMode EnterPlanMode
-    BashOutput KillShell run_in_background
-    """.split()
+    [
+        "agentId",
+        "tool_uses",
+        "duration_ms",
+        "subagent_tokens",
+        "total_tokens",
+        "SendMessage",
+        "TaskCreate",
+        "TaskUpdate",
+        "TaskList",
+        "TaskGet",
+        "TaskOutput",
+        "TaskStop",
+        "ToolSearch",
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "EnterPlanMode",
+        "BashOutput",
+        "KillShell",
+        "run_in_background",
+    ]
 )
 
 FILE, IDENT, LINKED, COMMAND = "file", "identifier", "link", "command"
