@@ -53,6 +53,8 @@ DONE = {
 }
 VARIABLES = {
     "HOLDFAST_HOME": "the folder that holds the store, the log and the user's settings",
+    "HOLDFAST_DATABASE": "a team's PostgreSQL (`postgresql://user@host/database`; needs "
+    "`holdfast[team]`): commands that show what was saved look there; hooks never do",
     "HOLDFAST_CLAUDE": "the Claude Code program to ask for its version, instead of the `claude` "
     "on the PATH",
     "CLAUDE_CONFIG_DIR": "Claude Code's own: where its user settings are, instead of `~/.claude`",

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from tests.postgres import Server
 
 from holdfast.errors import HoldfastError, NoSuchRecord, StoreUnavailable
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
 from holdfast.store.base import Store
+from holdfast.store.postgres import PostgresStore
 from holdfast.store.sqlite import SQLiteStore
 from holdfast.transcript.model import Cursor
 
@@ -41,12 +43,26 @@ class SQLiteFile:
         return b"".join(file.read_bytes() for file in self.folder.iterdir())
 
 
-DATABASES: dict[str, Callable[[Path], Database]] = {"sqlite": SQLiteFile}
+class PostgreSQL:
+    def __init__(self, server: Server, url: str) -> None:
+        self.server = server
+        self.url = url
+
+    def open(self, *, busy_seconds: float = 1.0) -> Store:
+        return PostgresStore.at(self.url, busy_seconds=busy_seconds)
+
+    def raw(self) -> bytes:
+        self.server.ask("CHECKPOINT")
+        files = [*self.server.folder.glob("base/*/*"), *self.server.folder.glob("pg_wal/*")]
+        return b"".join(file.read_bytes() for file in files if file.is_file())
 
 
-@pytest.fixture(params=DATABASES)
+@pytest.fixture(params=["sqlite", "postgres"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
-    return DATABASES[request.param](tmp_path)
+    if request.param == "sqlite":
+        return SQLiteFile(tmp_path)
+    server, url = (request.getfixturevalue(name) for name in ("postgres", "postgres_url"))
+    return PostgreSQL(server, url)
 
 
 @pytest.fixture

@@ -49,6 +49,8 @@ THEIRS = {
     ("rich", "surfaces"),
     ("mcp", "surfaces"),
     ("pydantic", "surfaces"),
+    ("psycopg", "store"),
+    ("psycopg_pool", "store"),
     ("tree_sitter", "eval"),
     ("tree_sitter_bash", "eval"),
     # Whichever of the two can unpack .zst; neither is needed.

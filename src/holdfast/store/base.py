@@ -60,8 +60,35 @@ class CompactionRow(TypedDict):
     receipt_line: int | None
 
 
+class Database(Protocol):
+    """Statements and transactions, the same for every dialect; named statements are in sql/."""
+
+    dialect: str
+
+    def close(self) -> None: ...
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def run(
+        self, statement: str, values: Any = (), lock: str = ""
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The rows found and the number of rows changed.
+
+        `lock` is what to hold where writers do not exclude each other by themselves.
+        """
+
+    def begin(self, lock: str = "") -> None: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+
 class Store(Protocol):
     """Everything is scoped by the exact session id."""
+
+    database: Database
 
     def close(self) -> None:
         """What was not committed is as if it had never been."""

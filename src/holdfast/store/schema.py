@@ -19,23 +19,25 @@ HERE = os.path.dirname(__file__)
 MIGRATIONS = os.path.join(HERE, "migrations", "sqlite")
 
 
-def queries() -> dict[str, str]:
-    """Named statements of sql/queries.sql."""
-    with open(os.path.join(HERE, "sql", "queries.sql"), encoding="utf-8") as file:
+def queries(name: str = "queries") -> dict[str, str]:
+    """Named statements of a file under sql/."""
+    with open(os.path.join(HERE, "sql", f"{name}.sql"), encoding="utf-8") as file:
         parts = file.read().split("-- name: ")[1:]
     return {
         name.strip(): text.strip() for name, _, text in (part.partition("\n") for part in parts)
     }
 
 
-def connect(path: str, busy_seconds: float) -> tuple[sqlite3.Connection, int]:
+def connect(
+    path: str, busy_seconds: float, any_thread: bool = False
+) -> tuple[sqlite3.Connection, int]:
     """A connection to a store of the current version, whatever there was before, and its inode."""
     inode = 0
     try:
         if not os.path.exists(path):
             _create(path)
         inode = os.stat(path).st_ino
-        return _open(path, busy_seconds), inode
+        return _open(path, busy_seconds, any_thread=any_thread), inode
     except sqlite3.Error as problem:
         raise explain(problem, path, inode) from problem
     except OSError as problem:
@@ -49,8 +51,12 @@ def explain(problem: sqlite3.Error, path: str, inode: int) -> StoreUnavailable:
     return StoreUnavailable(f"{path} ({problem})")
 
 
-def _open(path: str, busy_seconds: float, *, is_new: bool = False) -> sqlite3.Connection:
-    connection = sqlite3.connect(path, timeout=busy_seconds, isolation_level=None)
+def _open(
+    path: str, busy_seconds: float, *, is_new: bool = False, any_thread: bool = False
+) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        path, timeout=busy_seconds, isolation_level=None, check_same_thread=not any_thread
+    )
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         # With WAL this survives kill -9; a power cut can cost the last save, never the file.

@@ -81,7 +81,7 @@ def _source(args: argparse.Namespace) -> tuple[str, State, Index | None]:
     """The session's id, if the store knows it, its state and its names."""
     if args.transcript is not None:
         return "", *state_and_names_of_file(args.transcript, args.until_line)
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         row = chosen_session(store, args)
         state = best_state(store, refresh(store, row))
         store.begin()

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
         raise BadUsage("which compaction?", hint="holdfast compactions show 1")
     if args.last < 1:
         raise BadUsage("--last is a positive number")
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         row = chosen_session(store, args)
         state = refresh(store, row).state
         if args.what:
