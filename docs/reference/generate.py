@@ -146,6 +146,7 @@ def _files() -> list[tuple[str, str]]:
     chosen = settings.Settings("", settings.DEFAULTS, ())
     return [
         (f"`{chosen.database}`", "the store; a damaged one is set aside beside it"),
+        (f"`{chosen.ledger}`", "what agents share: requests, tasks, actions, messages"),
         (f"`{chosen.index}`", "the index that `recall` searches; it can be deleted at any time"),
         (
             f"`{chosen.log}`",

@@ -2,80 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
-from tests.postgres import Server
 
 from holdfast.errors import HoldfastError, NoSuchRecord, StoreUnavailable
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
 from holdfast.store.base import Store
-from holdfast.store.postgres import PostgresStore
-from holdfast.store.sqlite import SQLiteStore
 from holdfast.transcript.model import Cursor
+from tests.contract.databases import Database
 
 CURSOR: Cursor = {"offset": 812, "line": 7, "inode": 3, "device": 5, "head_checksum": 99}
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LONE = "half \ud83d a pair \udca9 and 日本語 \U0001f9ed é"
-
-
-class Database(Protocol):
-    """One place on disk; every `open` is another process's view of it."""
-
-    def open(self, *, busy_seconds: float = 1.0) -> Store: ...
-
-    def raw(self) -> bytes:
-        """Everything that reached the disk, deleted or not."""
-
-
-class SQLiteFile:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "home"
-
-    def open(self, *, busy_seconds: float = 1.0) -> Store:
-        return SQLiteStore(str(self.folder / "holdfast.db"), busy_seconds=busy_seconds)
-
-    def raw(self) -> bytes:
-        return b"".join(file.read_bytes() for file in self.folder.iterdir())
-
-
-class PostgreSQL:
-    def __init__(self, server: Server, url: str) -> None:
-        self.server = server
-        self.url = url
-
-    def open(self, *, busy_seconds: float = 1.0) -> Store:
-        return PostgresStore.at(self.url, busy_seconds=busy_seconds)
-
-    def raw(self) -> bytes:
-        self.server.ask("CHECKPOINT")
-        files = [*self.server.folder.glob("base/*/*"), *self.server.folder.glob("pg_wal/*")]
-        return b"".join(file.read_bytes() for file in files if file.is_file())
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
-    if request.param == "sqlite":
-        return SQLiteFile(tmp_path)
-    server, url = (request.getfixturevalue(name) for name in ("postgres", "postgres_url"))
-    return PostgreSQL(server, url)
-
-
-@pytest.fixture
-def store(database: Database) -> Iterator[Store]:
-    with closing(database.open()) as opened:
-        yield opened
-
-
-@pytest.fixture
-def other(database: Database, store: Store) -> Iterator[Store]:
-    """A second process at the same store."""
-    with closing(database.open()) as opened:
-        yield opened
 
 
 def a_state(*requests: str, lines: int = 0, **parts: Any) -> State:

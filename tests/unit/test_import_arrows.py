@@ -18,7 +18,7 @@ ROOT = Path(holdfast.__file__).parent
 
 # Small pure modules that anyone may use.
 COMMON = {"errors", "redact", "quick_json"}
-LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views"}
+LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views", "ledger"}
 BELOW_ACTIONS = {*LOWER, "settings", "log", *COMMON, ""}
 
 # Which parts of Holdfast a part may import, besides itself.
@@ -37,6 +37,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "brief": {"state", *COMMON},
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
+    "ledger": {"state", "store", *COMMON},
     "index": {"transcript", *COMMON},
     "example": COMMON,
     "eval": BELOW_ACTIONS,

@@ -6,7 +6,7 @@ import logging
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError, StoreUnavailable
-from holdfast.store import dsn, postgres_schema, statements
+from holdfast.store import dsn, postgres_schema, schema, statements
 from holdfast.store.records import Records
 
 try:
@@ -159,7 +159,7 @@ class PostgresStore(Records):
     """See `holdfast.store.base.Store`."""
 
     def __init__(self, database: PostgresDatabase) -> None:
-        super().__init__(database, statements.for_postgres("queries"))
+        super().__init__(database, schema.queries())
 
     @classmethod
     def at(cls, url: str, *, busy_seconds: float = 5.0) -> PostgresStore:
@@ -170,7 +170,8 @@ class PostgresStore(Records):
 
 def _done(connection: Connection, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
     # Without values psycopg leaves `%` alone and sends the statement as it is.
-    cursor = connection.execute(statement.encode(), _storable(values) if values else None)
+    words = statements.translated(statement) if values else statement
+    cursor = connection.execute(words.encode(), _storable(values) if values else None)
     rows = cursor.fetchall() if cursor.description else []
     return rows, cursor.rowcount
 

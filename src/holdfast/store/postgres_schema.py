@@ -6,15 +6,16 @@ import os
 from typing import TYPE_CHECKING
 
 from holdfast.errors import StoreUnavailable
-from holdfast.store import schema
+from holdfast.store import schema, statements
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 MIGRATIONS = os.path.join(schema.HERE, "migrations", "postgres")
+VERSION = 3
 # Two Holdfasts in two schemas of one database do not wait for each other.
-LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('holdfast ' || current_schema() || %s, 0))"
-VERSION = "SELECT max(version) AS version FROM holdfast_migrations"
+LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('holdfast ' || current_schema() || ?, 0))"
+NEWEST = "SELECT max(version) AS version FROM holdfast_migrations"
 IS_THERE = "SELECT to_regclass('holdfast_migrations') IS NOT NULL AS there"
 KEPT = """\
 CREATE TABLE IF NOT EXISTS holdfast_migrations (
@@ -26,16 +27,15 @@ CREATE TABLE IF NOT EXISTS holdfast_migrations (
 
 def migrate(connection: Connection[dict[str, object]], where: str) -> None:
     """Apply what is missing, each script once, all together or not at all."""
-    if version(connection) == schema.VERSION:
+    if version(connection) == VERSION:
         return
     with connection.transaction():
-        connection.execute(LOCK, (" migrations",))
+        connection.execute(statements.translated(LOCK).encode(), (" migrations",))
         # Whoever waited for the lock finds the work done.
         known = version(connection)
-        if known > schema.VERSION:
+        if known > VERSION:
             raise StoreUnavailable(
-                f"{where} was made by a newer Holdfast "
-                f"(version {known}, this one knows {schema.VERSION})",
+                f"{where} was made by a newer Holdfast (version {known}, this one knows {VERSION})",
                 hint="upgrade Holdfast on this machine too",
             )
         connection.execute(KEPT)
@@ -50,7 +50,7 @@ def version(connection: Connection[dict[str, object]]) -> int:
     there = connection.execute(IS_THERE).fetchone()
     if not there or not there["there"]:
         return 0
-    found = connection.execute(VERSION).fetchone()
+    found = connection.execute(NEWEST).fetchone()
     number = found["version"] if found else 0
     return number if isinstance(number, int) else 0
 

@@ -15,9 +15,16 @@ class SQLiteDatabase:
 
     dialect = "sqlite"
 
-    def __init__(self, path: str, *, busy_seconds: float = 1.0, any_thread: bool = False) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        busy_seconds: float = 1.0,
+        any_thread: bool = False,
+        plan: tuple[str, int] | None = None,
+    ) -> None:
         self.path = path
-        self._connection, self._inode = schema.connect(path, busy_seconds, any_thread)
+        self._connection, self._inode = schema.connect(path, busy_seconds, any_thread, plan)
         self._connection.row_factory = _row
 
     def close(self) -> None:
