@@ -270,6 +270,22 @@ def test_snapshots_are_listed_newest_first(store: Store) -> None:
     assert [row["id"] for row in store.snapshots("s1", 2)] == [made[3], made[2]]
 
 
+def test_snapshots_of_one_session_or_of_all_come_page_by_page(store: Store) -> None:
+    made = []
+    for number, session in enumerate(["s1", "s10", "s1", "s1"]):
+        save(store, session)
+        made.append(store.add_snapshot(session, "auto", a_state("go"), float(number // 2)))
+    seen: list[str] = []
+    before = None
+    while page := store.snapshots_before(None, before, 3):
+        seen += [row["id"] for row in page]
+        before = (page[-1]["created_at"], page[-1]["id"])
+    assert sorted(seen) == sorted(made)
+    assert set(seen[:2]) == set(made[2:])
+    assert {row["session"] for row in store.snapshots_before("s10", None, 9)} == {"s10"}
+    assert store.snapshots_before("s", None, 9) == []
+
+
 def test_a_snapshot_of_a_session_that_is_not_there_is_refused(store: Store) -> None:
     with pytest.raises(HoldfastError):
         store.add_snapshot("nobody", "auto", a_state("go"), 1.0)

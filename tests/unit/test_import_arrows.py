@@ -49,6 +49,9 @@ MAY_IMPORT: dict[str, set[str]] = {
 THEIRS = {
     ("rich", "surfaces"),
     ("mcp", "surfaces"),
+    ("litestar", "surfaces"),
+    ("msgspec", "surfaces"),
+    ("uvicorn", "surfaces"),
     ("pydantic", "surfaces"),
     ("psycopg", "store"),
     ("psycopg_pool", "store"),

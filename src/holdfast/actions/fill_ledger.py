@@ -25,22 +25,27 @@ AT_ONCE = 200
 APART = 1e-6
 
 
-def fill_all(store: Store, ledger: Ledger, now: float, most: int = 1000) -> int:
+def fill_all(store: Store, ledger: Ledger, now: float) -> int:
     """Every session that moved on since; how many did."""
-    return sum(fill(ledger, row, now) for row in store.sessions(None, most))
+    moved = 0
+    for known in store.transcripts(None):
+        stands = [known["seen_at"], known["ended_at"]]
+        if ledger.reading(known["id"]).get("stands") == stands:
+            continue
+        row = store.session(known["id"])
+        if row is not None:
+            fill(ledger, row, now)
+            moved += 1
+    return moved
 
 
-def fill(ledger: Ledger, row: SessionRow, now: float) -> bool:
+def fill(ledger: Ledger, row: SessionRow, now: float) -> None:
     """One session. Doing it again changes nothing."""
     memory = ledger.reading(row["id"])
-    stands = [row["revision"], row["ended_at"] is not None]
-    if memory.get("stands") == stands:
-        return False
     project = projects.project(ledger, row["project"], now, origin=origin_of(row["project"]))
     Filling(ledger, row, project["id"], now).tree()
     _calls(ledger, row, project["id"], memory, now)
-    ledger.keep_reading(row["id"], {**memory, "stands": stands})
-    return True
+    ledger.keep_reading(row["id"], {**memory, "stands": [row["seen_at"], row["ended_at"]]})
 
 
 class Filling:

@@ -131,6 +131,16 @@ class Ledger:
         }
         self.database.run(_CHANGED, change)
 
+    def last_change(self) -> tuple[int, int]:
+        """The place of the newest change that can be told."""
+        limit = "WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) "
+        postgres = self.database.dialect == "postgres"
+        found = self.database.run(
+            "SELECT seq, CAST(CAST(tx AS TEXT) AS BIGINT) AS tx FROM changes "
+            f"{limit if postgres else ''}ORDER BY tx DESC, seq DESC LIMIT 1"
+        )[0]
+        return (found[0]["tx"], found[0]["seq"]) if found else (0, 0)
+
     def reading(self, session: str) -> Row:
         """How far a session was read into the ledger."""
         found = self.database.run("SELECT value FROM readings WHERE id = :id", {"id": session})[0]

@@ -75,10 +75,13 @@ def mark_read(ledger: Ledger, messages: list[Row], agent: str, now: float) -> No
 
 def readers(ledger: Ledger, messages: list[Row]) -> dict[str, list[str]]:
     """Who has read each of them."""
-    return {
-        row["id"]: sorted(read["agent_id"] for read in ledger.rows(READS, message=row["id"]))
-        for row in messages
-    }
+    found: dict[str, list[str]] = {row["id"]: [] for row in messages}
+    if found:
+        values = {f"m{number}": ident for number, ident in enumerate(found)}
+        listed = ", ".join(f":{name}" for name in values)
+        for read in ledger.rows(READS, also=f"message IN ({listed})", values=values):
+            found[read["message"]].append(read["agent_id"])
+    return {ident: sorted(agents) for ident, agents in found.items()}
 
 
 def subscribe(ledger: Ledger, agent: str, topic: str, now: float) -> Row:

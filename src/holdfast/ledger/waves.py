@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.errors import BadUsage, NoSuchRecord
+from holdfast.errors import NoSuchRecord, NotNow
 from holdfast.ledger import ids
 from holdfast.ledger.tables import TASKS, WAVES
 
@@ -62,7 +62,7 @@ def transition(ledger: Ledger, session: str, now: float, *, force: bool = False)
         if running is not None:
             still = [row for row in _tasks(ledger, running) if row["status"] not in OVER]
             if still and not force:
-                raise BadUsage(f"{len(still)} tasks of wave {running['wave_number']} are open")
+                raise NotNow(f"{len(still)} tasks of wave {running['wave_number']} are open")
             _ended(ledger, running, "completed", now)
         return _next(ledger, session, running["wave_number"] if running else -1, now)
 

@@ -21,18 +21,14 @@ STATUSES = ("pending", "running", "paused", "blocked", *DONE)
 
 
 def meet(
-    ledger: Ledger, table: Table, row: Row, now: float, *, source: str = "", fixed: str = ""
+    ledger: Ledger, table: Table, row: Row, now: float, *, source: str = ""
 ) -> tuple[Row, bool]:
-    """Keep a row of the fold (with its source) or of a caller, and whether it is new.
-
-    A caller that names an id of its own (`fixed`) can send again what it does not know arrived.
-    """
+    """Keep a row of the fold (with its source) or of a caller, and whether it is new."""
     known = ledger.first(table, source=source) if source else None
-    known = known or (ledger.get(table, fixed) if fixed else None)
     if known is not None:
         return known, False
-    mark = {"source": source or None} if source else {"posted": 1}
-    ident = fixed or _next_id(ledger, table, row, is_found=bool(source))
+    mark: Row = {"source": source} if source else {"posted": 1}
+    ident = _next_id(ledger, table, row, is_found=bool(source))
     twin = ledger.get(table, ident)
     if twin is not None:
         return ledger.change(table, twin, now, **mark), False
@@ -62,7 +58,6 @@ def add_request(
     status: str = "active",
     metadata: dict[str, Any] | None = None,
     source: str = "",
-    fixed: str = "",
     created_at: float | None = None,
 ) -> Row:
     row: Row = {
@@ -71,7 +66,7 @@ def add_request(
         "created_at": now if created_at is None else created_at,
     }  # fmt: skip
     with ledger.together(f"session {session}"):
-        return meet(ledger, REQUESTS, row, now, source=source, fixed=fixed)[0]
+        return meet(ledger, REQUESTS, row, now, source=source)[0]
 
 
 def add_task(
@@ -83,14 +78,13 @@ def add_task(
     wave_number: int = NO_WAVE,
     status: str = "pending",
     source: str = "",
-    fixed: str = "",
 ) -> Row:
     row: Row = {
         "project": request["project"], "session": request["session"], "request": request["id"],
         "name": name, "wave_number": wave_number, "status": status, "likeness": ids.likeness(name),
     }  # fmt: skip
     with ledger.together(f"session {request['session']}"):
-        made, is_new = meet(ledger, TASKS, row, now, source=source, fixed=fixed)
+        made, is_new = meet(ledger, TASKS, row, now, source=source)
         if is_new:
             join_wave(ledger, made, now)
     return made
@@ -108,7 +102,6 @@ def add_subtask(
     blocked_by: list[str] | None = None,
     priority: int = 5,
     source: str = "",
-    fixed: str = "",
 ) -> Row:
     """A subtask that waits for others is blocked until the last of them is completed."""
     row: Row = {
@@ -121,7 +114,7 @@ def add_subtask(
     with ledger.together(f"session {task['session']}"):
         waits = bool(_open(ledger, row["blocked_by"]))
         row["status"] = "blocked" if waits else status or "pending"
-        return meet(ledger, SUBTASKS, row, now, source=source, fixed=fixed)[0]
+        return meet(ledger, SUBTASKS, row, now, source=source)[0]
 
 
 def _open(ledger: Ledger, subtasks: list[str]) -> list[str]:

@@ -132,6 +132,11 @@ class Store(Protocol):
 
     def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]: ...
 
+    def snapshots_before(
+        self, session: str | None, before: tuple[float, str] | None, most: int
+    ) -> list[SnapshotRow]:
+        """Of one session or of all, newest first; `before` is time and id where a page ended."""
+
     def richest_snapshot(self, session: str) -> SnapshotRow | None: ...
 
     def compactions(self, session: str) -> list[CompactionRow]: ...

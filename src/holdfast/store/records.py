@@ -53,6 +53,9 @@ class Records:
     def _all(self, name: str, values: Any = ()) -> list[dict[str, Any]]:
         return self.database.run(self._queries[name], list(values))[0]
 
+    def _found(self, name: str, values: dict[str, Any]) -> list[dict[str, Any]]:
+        return self.database.run(self._queries[name], values)[0]
+
     def _one(self, name: str, values: Any = ()) -> dict[str, Any] | None:
         return next(iter(self._all(name, values)), None)
 
@@ -140,6 +143,13 @@ class Records:
 
     def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]:
         return [_snapshot(row) for row in self._all("snapshots_of", (session, most))]
+
+    def snapshots_before(
+        self, session: str | None, before: tuple[float, str] | None, most: int
+    ) -> list[SnapshotRow]:
+        at, ident = before or (1e18, "")
+        values = {"session": session, "at": at, "id": ident, "most": most}
+        return [_snapshot(row) for row in self._found("snapshots_before", values)]
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None:
         found = self._one("richest_snapshot", (session,))

@@ -6,7 +6,7 @@ import re
 from functools import lru_cache
 
 _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
-_NAMED = re.compile(r"(?<![:\w']):([a-z_]+)")
+_NAMED = re.compile(r"(?<![:\w']):([a-z_][a-z0-9_]*)")
 
 
 @lru_cache(maxsize=1000)

@@ -40,6 +40,13 @@ SELECT * FROM snapshots WHERE id = ?;
 -- name: snapshots_of
 SELECT * FROM snapshots WHERE session = ? ORDER BY created_at DESC, id LIMIT ?;
 
+-- name: snapshots_before
+SELECT * FROM snapshots WHERE id IN (
+    SELECT id FROM snapshots
+    WHERE (CAST(:session AS TEXT) IS NULL OR session = :session) AND (created_at, id) < (:at, :id)
+    ORDER BY created_at DESC, id DESC LIMIT :most
+) ORDER BY created_at DESC, id DESC;
+
 -- name: richest_snapshot
 SELECT * FROM snapshots WHERE session = ? ORDER BY richness DESC, created_at DESC LIMIT 1;
 
