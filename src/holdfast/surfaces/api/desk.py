@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NoSuchRecord
 from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.opening import BUSY_SECONDS, local_ledger
 from holdfast.store import schema
 from holdfast.store.records import Records
 from holdfast.store.sqlite import SQLiteDatabase
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
     from holdfast.store.postgres import Postgres
 
-BUSY_SECONDS = 5.0
 THREADS = 16
 
 
@@ -65,10 +65,8 @@ class LocalDesk(Desk):
 
     def _opened(self) -> Books:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
-        ledger = SQLiteDatabase(
-            self._settings.ledger, busy_seconds=BUSY_SECONDS, any_thread=True, plan=schema.LEDGER
-        )
-        return Books(Records(store, schema.queries()), Ledger(ledger))
+        ledger = local_ledger(self._settings.ledger, any_thread=True)
+        return Books(Records(store, schema.queries()), ledger)
 
     def close(self) -> None:
         while not self._free.empty():
