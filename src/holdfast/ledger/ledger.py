@@ -26,6 +26,10 @@ _READ = (
     "INSERT INTO readings (id, value) VALUES (:id, :value) "
     "ON CONFLICT (id) DO UPDATE SET value = excluded.value"
 )
+_SENT = (
+    "INSERT INTO sent (target, seq, at) VALUES (:target, :seq, :at) "
+    "ON CONFLICT (target) DO UPDATE SET seq = excluded.seq, at = excluded.at"
+)
 _CHANGES = "SELECT * FROM changes WHERE seq > :seq ORDER BY seq LIMIT :most"
 # What a transaction that is still open will write may come before what is there already.
 _CHANGES_POSTGRES = (
@@ -150,6 +154,21 @@ class Ledger:
     def keep_reading(self, session: str, value: Row) -> None:
         text = quick_json.dumps(redact_value(value))
         self.database.run(_READ, {"id": session, "value": text})
+
+    def sent(self, target: str) -> tuple[int, float | None]:
+        """The number of the last change that this team was told, and when."""
+        given = {"target": target}
+        found = self.database.run("SELECT seq, at FROM sent WHERE target = :target", given)[0]
+        return (found[0]["seq"], found[0]["at"]) if found else (0, None)
+
+    def keep_sent(self, target: str, seq: int, now: float) -> None:
+        self.database.run(_SENT, {"target": target, "seq": seq, "at": now})
+
+    def count_changes(self, after: int) -> int:
+        """How many rows have changed since."""
+        given = {"seq": after}
+        statement = "SELECT DISTINCT kind, record FROM changes WHERE seq > :seq"
+        return len(self.database.run(statement, given)[0])
 
     def changes(self, after: tuple[int, int] = (0, 0), most: int = MOST) -> list[Row]:
         """What happened since, oldest first; `after` is the transaction and number of the last."""

@@ -62,3 +62,33 @@ def test_an_address_that_is_none_is_an_error_and_not_repeated(terminal: Terminal
     assert "HOLDFAST_DATABASE is not a PostgreSQL address" in ran.err
     assert "hint:" in ran.err
     assert SECRET not in ran.err
+
+
+def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_url: str) -> None:
+    seasoned.set(HOLDFAST_DATABASE=postgres_url)
+    status = seasoned.run("sync", "--status", "--json").json
+    assert (status["sessions"], status["last"]) == (1, None)
+    sent = seasoned.run("sync", "--json").json
+    assert sent["sessions"] == 1
+    assert sent["rows"] > 50, "the requests, the plan and every tool call"
+    assert "0 sessions and 0 rows wait" in seasoned.run("sync", "--status").err
+    assert "0 sessions and 0 rows were sent" in seasoned.run("sync").err
+    own = seasoned.run("status", "--all", "--json").json["sessions"]
+    seasoned.set(HOLDFAST_DATABASE="")
+    assert [one["id"] for one in own] == [
+        one["id"] for one in seasoned.run("status", "--all", "--json").json["sessions"]
+    ]
+
+
+def test_sync_without_a_team_is_explained(terminal: Terminal) -> None:
+    ran = terminal.run("sync")
+    assert ran.code == 1
+    assert "no team is named" in ran.err
+
+
+def test_sync_to_a_team_that_is_away_keeps_everything(seasoned: Terminal) -> None:
+    seasoned.set(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
+    ran = seasoned.run("sync")
+    assert ran.code == 1
+    assert SECRET not in ran.err
+    assert seasoned.run("sync", "--status", "--json").json["sessions"] == 1

@@ -37,6 +37,7 @@ COMMANDS = {
     "plugin": ("plugin", "build a Claude Code plugin: hooks, slash commands, a skill"),
     "instructions": ("instructions", "the section in CLAUDE.md that guides the summariser"),
     "serve": ("serve", "the ledger over HTTP: projects, tasks, actions, messages, snapshots"),
+    "sync": ("sync", "send what is new here to the team's store; how much waits"),
     "token": ("token", "who may use the server from other machines"),
     "eval": ("eval", "how well briefs restore, measured on transcripts"),
     "mcp": ("mcp", "for hosts: the lookups as tools, over MCP on stdin and stdout"),

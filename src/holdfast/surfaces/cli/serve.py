@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         serving.serve(
             desk,
             place,
-            keep=lambda: _keep(local, chosen),
+            keep=lambda: _keep(local, desk, chosen),
             started=lambda url: say(f"{url} serves {desk.shown}; {url}/docs shows how."),
             logged=_logged if args.access_log else None,
         )
@@ -102,13 +102,18 @@ def _warn(desk: Desk, certificate: str | None) -> None:
         say("Without --tls-cert, tokens and everything else can be read on the way.", "yellow")
 
 
-def _keep(local: Desk, chosen: Settings) -> None:
-    """Fill the ledger from what hooks have folded; what fails is told in the log."""
+def _keep(local: Desk, desk: Desk, chosen: Settings) -> None:
+    """Fill the ledger from what hooks have folded, and tell the team; what fails is logged."""
     from holdfast.actions.fill_ledger import fill_all
+    from holdfast.actions.sync import sync
 
     try:
-        with local.books() as books:
-            fill_all(books.store, books.ledger, time.time())
+        with local.books() as mine:
+            if desk is local:
+                fill_all(mine.store, mine.ledger, time.time())
+                return
+            with desk.books() as team:
+                sync(mine.store, mine.ledger, team.store, team.ledger, desk.shown, time.time())
     except HoldfastError as problem:
         log.note(chosen.log, f"serve: {problem}", os.environ)
 
