@@ -38,6 +38,7 @@ COMMANDS = {
     "instructions": ("instructions", "the section in CLAUDE.md that guides the summariser"),
     "serve": ("serve", "the ledger over HTTP: projects, tasks, actions, messages, snapshots"),
     "sync": ("sync", "send what is new here to the team's store; how much waits"),
+    "gc": ("gc", "take away old snapshots, expired messages, agents long gone"),
     "token": ("token", "who may use the server from other machines"),
     "eval": ("eval", "how well briefs restore, measured on transcripts"),
     "mcp": ("mcp", "for hosts: the lookups as tools, over MCP on stdin and stdout"),
