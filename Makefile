@@ -24,10 +24,11 @@ lint: $(VENV)/.holdfast-test ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.holdfast-test ## measure the hooks, the fold and lookups, as ratios
+bench: $(VENV)/.holdfast-test ## measure the hooks, the fold, lookups and the server, as ratios
 	$(BIN)/python -m bench.hooks
 	$(BIN)/python -m bench.fold
 	$(BIN)/python -m bench.recall
+	$(BIN)/python -m bench.serve
 
 docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
 	$(BIN)/python -m docs.reference.generate

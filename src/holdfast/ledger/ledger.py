@@ -22,6 +22,13 @@ _CHANGED = (
     "INSERT INTO changes (id, kind, record, project, session, gone, at) "
     "VALUES (:id, :kind, :record, :project, :session, :gone, :at) ON CONFLICT (id) DO NOTHING"
 )
+_PUT_AND_TELL = (
+    "WITH put AS ({put} RETURNING id) "
+    "INSERT INTO changes (id, kind, record, project, session, gone, at) "
+    "SELECT :change_id, :change_kind, :change_record, :change_project, :change_session, "
+    "CAST(:change_gone AS BIGINT), CAST(:change_at AS DOUBLE PRECISION) FROM put "
+    "ON CONFLICT (id) DO NOTHING"
+)
 _READ = (
     "INSERT INTO readings (id, value) VALUES (:id, :value) "
     "ON CONFLICT (id) DO UPDATE SET value = excluded.value"
@@ -105,9 +112,15 @@ class Ledger:
     def write(self, table: Table, row: Row) -> Row:
         """Keep this row, unless a newer one is there, and tell of it."""
         stored = table.encoded(row)
+        if self.database.dialect == "postgres":
+            # One statement is one transaction and one way over the network.
+            change = _change(table, stored, gone=0)
+            told = {f"change_{name}": value for name, value in change.items()}
+            self.database.run(_PUT_AND_TELL.format(put=table.put()), {**stored, **told})
+            return table.decoded(stored)
         with self.together():
             if self.database.run(table.put(), stored)[1]:
-                self._tell(table, stored, gone=0)
+                self.database.run(_CHANGED, _change(table, stored, gone=0))
         return table.decoded(stored)
 
     def change(self, table: Table, row: Row, now: float, **fields: Any) -> Row:
@@ -121,19 +134,8 @@ class Ledger:
     def remove(self, table: Table, row: Row, now: float) -> None:
         with self.together():
             if self.database.run(f"DELETE FROM {table.name} WHERE id = :id", {"id": row["id"]})[1]:
-                self._tell(table, table.encoded({**row, "updated_at": now}), gone=1)
-
-    def _tell(self, table: Table, stored: Row, *, gone: int) -> None:
-        change = {
-            "id": ids.of_content(f"{table.name} {gone}", stored),
-            "kind": table.name,
-            "record": stored["id"],
-            "project": stored.get("project", ""),
-            "session": stored.get("session", ""),
-            "gone": gone,
-            "at": stored["updated_at"],
-        }
-        self.database.run(_CHANGED, change)
+                stored = table.encoded({**row, "updated_at": now})
+                self.database.run(_CHANGED, _change(table, stored, gone=1))
 
     def last_change(self) -> tuple[int, int]:
         """The place of the newest change that can be told."""
@@ -177,3 +179,15 @@ class Ledger:
             return self.database.run(_CHANGES_POSTGRES, values)[0]
         del values["tx"]
         return self.database.run(_CHANGES, values)[0]
+
+
+def _change(table: Table, stored: Row, *, gone: int) -> Row:
+    return {
+        "id": ids.of_content(f"{table.name} {gone}", stored),
+        "kind": table.name,
+        "record": stored["id"],
+        "project": stored.get("project", ""),
+        "session": stored.get("session", ""),
+        "gone": gone,
+        "at": stored["updated_at"],
+    }

@@ -11,14 +11,17 @@ from holdfast.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from threading import Lock
 
 BUSY_SECONDS = 5.0
 
 
-def local_ledger(path: str, *, any_thread: bool = False) -> Ledger:
-    return Ledger(
-        SQLiteDatabase(path, busy_seconds=BUSY_SECONDS, any_thread=any_thread, plan=schema.LEDGER)
+def local_ledger(path: str, *, gate: Lock | None = None) -> Ledger:
+    """`gate` is for threads that pass connections around: one writes at a time."""
+    database = SQLiteDatabase(
+        path, busy_seconds=BUSY_SECONDS, any_thread=gate is not None, plan=schema.LEDGER, gate=gate
     )
+    return Ledger(database)
 
 
 def chosen_ledger(path: str, environ: Mapping[str, str]) -> Ledger:

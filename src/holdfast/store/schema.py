@@ -75,8 +75,9 @@ def _open(
         connection.execute("PRAGMA foreign_keys = ON")
         # With WAL this survives kill -9; a power cut can cost the last save, never the file.
         connection.execute("PRAGMA synchronous = NORMAL")
-        # Whoever opens the store reads the log first, so it is kept short.
-        connection.execute("PRAGMA wal_autocheckpoint = 200")
+        if plan is not LEDGER:
+            # Whoever opens the store reads the log first, so it is kept short: hooks do.
+            connection.execute("PRAGMA wal_autocheckpoint = 200")
         if _version(connection) != plan[1]:
             _migrate(connection, path, plan, back_up=not is_new)
     except BaseException:

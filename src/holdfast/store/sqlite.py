@@ -22,13 +22,25 @@ class SQLiteDatabase:
         busy_seconds: float = 1.0,
         any_thread: bool = False,
         plan: tuple[str, int] | None = None,
+        gate: Any = None,
     ) -> None:
+        """`gate` is a lock that threads of one process share: to queue there is quicker than to
+        find the file locked and try again.
+        """
         self.path = path
+        self._gate = gate
+        self._inside = False
         self._connection, self._inode = schema.connect(path, busy_seconds, any_thread, plan)
         self._connection.row_factory = _row
 
     def close(self) -> None:
         self._connection.close()
+        self._leave()
+
+    def _leave(self) -> None:
+        if self._inside:
+            self._inside = False
+            self._gate.release()
 
     @property
     def in_transaction(self) -> bool:
@@ -44,13 +56,24 @@ class SQLiteDatabase:
             raise schema.explain(problem, self.path, self._inode) from problem
 
     def begin(self, lock: str = "") -> None:
-        self.run("BEGIN IMMEDIATE")
+        if self._gate is not None:
+            self._gate.acquire()
+            self._inside = True
+        try:
+            self.run("BEGIN IMMEDIATE")
+        except BaseException:
+            self._leave()
+            raise
 
     def commit(self) -> None:
         self.run("COMMIT")
+        self._leave()
 
     def rollback(self) -> None:
-        self.run("ROLLBACK")
+        try:
+            self.run("ROLLBACK")
+        finally:
+            self._leave()
 
 
 class SQLiteStore(Records):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
 from queue import Empty, LifoQueue
+from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NoSuchRecord
@@ -43,6 +44,7 @@ class LocalDesk(Desk):
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._free: LifoQueue[Books] = LifoQueue()
+        self._gate = Lock()
         self.shown = settings.home
 
     @contextmanager
@@ -65,7 +67,7 @@ class LocalDesk(Desk):
 
     def _opened(self) -> Books:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
-        ledger = local_ledger(self._settings.ledger, any_thread=True)
+        ledger = local_ledger(self._settings.ledger, gate=self._gate)
         return Books(Records(store, schema.queries()), ledger)
 
     def close(self) -> None:
