@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import Any
 
 import pytest
 
+from holdfast import example
 from tests.postgres import Server as PostgreSQL
 
 
@@ -223,6 +225,28 @@ def test_a_server_outlives_a_restart_of_its_database(
     found = [one["id"] for one in server.get("/api/actions")["actions"]]
     server.stop()
     assert found == [after, before]
+
+
+def test_sessions_of_this_machine_reach_the_team_by_themselves(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    made = example.build(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
+    transcript = tmp_path / "s1.jsonl"
+    example.write(str(transcript), made.before)
+    subprocess.run(
+        [sys.executable, "-m", "holdfast", "recover", str(transcript)], check=True,
+        capture_output=True, env={**os.environ, "HOLDFAST_HOME": str(tmp_path / "home")},
+    )  # fmt: skip
+    server = Server(tmp_path / "home", database=postgres_url)
+    for _ in range(200):
+        found = server.get("/api/actions?limit=1000")["actions"]
+        if server.get("/api/sessions")["sessions"] and len(found) > 20:
+            break
+        time.sleep(0.1)
+    requests = server.get("/api/requests")["requests"]
+    server.stop()
+    assert len(found) > 20
+    assert {one["session_id"] for one in (*found, *requests)} == {made.session.session_id}
 
 
 def test_from_elsewhere_nobody_gets_in_without_a_token(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from litestar.concurrency import sync_to_thread
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.surfaces.api import problems
+from holdfast.surfaces.api.pace import Pace
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Row
@@ -34,12 +35,14 @@ class Guard:
         hosts: tuple[str, ...] = LOOPBACK,
         token_needed: bool = False,
         now: Callable[[], float] = time.time,
+        pace: Pace | None = None,
     ) -> None:
         self._app = app
         self._desk = desk
         self._hosts = hosts
         self._token_needed = token_needed
         self._now = now
+        self._pace = pace or Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -86,6 +89,8 @@ class Guard:
         wanted = needed_scope(str(scope["method"]), scope["path"])
         if not tokens.covers(row, wanted):
             return 403, f"this token may {row['scope']}; this needs {wanted}"
+        if not self._pace.allows(row["id"], self._now()):
+            return 429, "this token asks too often"
         return None
 
     def _looked_up(self, token: str) -> Row | None:
@@ -119,7 +124,7 @@ async def _refuse(send: Send, status: int, detail: str) -> None:
     answer: Any = [(b"content-type", problems.MEDIA_TYPE.encode()), (b"connection", b"close")]
     if status == 401:
         answer.append((b"www-authenticate", b"Bearer"))
-    if status == 503:
+    if status in (429, 503):
         answer.append((b"retry-after", str(problems.RETRY_SECONDS).encode()))
     body = msgspec.json.encode(problems.body(status, detail))
     await send({"type": "http.response.start", "status": status, "headers": answer})

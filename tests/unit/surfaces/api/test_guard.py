@@ -12,6 +12,8 @@ from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.surfaces.api.app import LARGEST_BODY, guarded
 from holdfast.surfaces.api.desk import Desk
+from holdfast.surfaces.api.guard import Guard
+from holdfast.surfaces.api.pace import Pace
 from tests.unit.surfaces.api.conftest import HERE, Caller
 
 ACTION = {"tool_name": "Read"}
@@ -189,6 +191,25 @@ def test_a_token_allows_what_its_scope_says(desk: Desk, far: Any) -> None:
 
 def test_an_expired_token_is_none(desk: Desk, far: Any) -> None:
     assert is_problem(far.get("/api/actions", headers=made(desk, "read", seconds=10.0)), 401)
+
+
+def test_a_token_that_asks_too_often_is_told_to_wait(desk: Desk) -> None:
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    clock = [100.0]
+    pace = Pace(at_once=3, a_second=1)
+    app = Guard(inner, desk, now=lambda: clock[0], pace=pace)
+    client = TestClient(app, base_url=HERE)  # type: ignore[arg-type]
+    one, two = made(desk, "read"), made(desk, "read")
+    seen = [client.get("/stats", headers=one).status_code for _ in range(5)]
+    assert seen == [204, 204, 204, 429, 429]
+    assert client.get("/stats", headers=two).status_code == 204, "each has a pace of its own"
+    assert client.get("/stats", headers=one).headers["retry-after"] == "2"
+    clock[0] += 2
+    seen = [client.get("/stats", headers=one).status_code for _ in range(3)]
+    assert seen == [204, 204, 429]
 
 
 def test_on_this_machine_a_wrong_token_is_still_wrong(local: Caller) -> None:
