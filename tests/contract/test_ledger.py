@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from typing import Any
 
@@ -436,3 +437,40 @@ def test_a_token_is_good_until_it_expires_or_is_revoked(ledger: Ledger, database
     with pytest.raises(NoSuchRecord):
         tokens.revoke(ledger, "nobody", 1.0)
     assert ledger.count(TOKENS) == 1
+
+
+# Many at once
+
+
+def test_callers_who_say_the_same_at_once_are_all_heard(database: Database) -> None:
+    database.ledger().database.close()
+
+    def say(_: int) -> str:
+        ledger = database.ledger()
+        with closing(ledger.database):
+            return str(a_request(ledger, "go on")["id"])
+
+    with ThreadPoolExecutor(6) as callers:
+        made = list(callers.map(say, range(12)))
+    assert len(set(made)) == 12
+    ledger = database.ledger()
+    with closing(ledger.database):
+        assert {row["id"] for row in ledger.rows(REQUESTS)} == set(made)
+
+
+def test_a_wave_whose_tasks_end_at_once_ends_once(database: Database) -> None:
+    ledger = database.ledger()
+    made = [a_task(ledger, f"task {number}", 1) for number in range(6)]
+    a_task(ledger, "later", 2)
+
+    def end(row: Row) -> None:
+        mine = database.ledger()
+        with closing(mine.database):
+            done(mine, row)
+
+    with ThreadPoolExecutor(6) as workers:
+        list(workers.map(end, made))
+    with closing(ledger.database):
+        first, second = waves.waves(ledger, "s1")
+    assert (first["status"], first["completed_tasks"]) == ("completed", 6)
+    assert second["status"] == "running"

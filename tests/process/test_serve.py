@@ -8,13 +8,16 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from holdfast import example
@@ -225,6 +228,40 @@ def test_a_server_outlives_a_restart_of_its_database(
     found = [one["id"] for one in server.get("/api/actions")["actions"]]
     server.stop()
     assert found == [after, before]
+
+
+def test_no_acknowledged_write_is_lost_when_the_database_is_restarted_under_load(
+    postgres: PostgreSQL, postgres_url: str, tmp_path: Path
+) -> None:
+    servers = [Server(tmp_path / name, database=postgres_url) for name in ("one", "two")]
+    stop = threading.Event()
+
+    def load(server: Server) -> tuple[list[str], set[tuple[int, str]]]:
+        acknowledged, refused = [], set()
+        while not stop.is_set():
+            try:
+                acknowledged.append(server.post("/api/actions", tool_name="Read")["id"])
+            except urllib.error.HTTPError as problem:
+                refused.add((problem.code, problem.headers["Retry-After"]))
+        return acknowledged, refused
+
+    with ThreadPoolExecutor(4) as callers:
+        loads = [callers.submit(load, server) for server in (*servers, *servers)]
+        for _ in range(2):
+            time.sleep(0.5)
+            postgres.restart()
+        time.sleep(0.5)
+        stop.set()
+        done = [one.result() for one in loads]
+    acknowledged = {ident for some, _ in done for ident in some}
+    assert set().union(*(codes for _, codes in done)) <= {(503, "2")}
+    assert all(server.post("/api/actions", tool_name="Read") for server in servers), "both go on"
+    for server in servers:
+        server.stop()
+    with psycopg.connect(postgres_url) as connection:
+        stored = {row[0] for row in connection.execute("SELECT id FROM actions")}
+    assert acknowledged
+    assert acknowledged <= stored
 
 
 def test_sessions_of_this_machine_reach_the_team_by_themselves(
