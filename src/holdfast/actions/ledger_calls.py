@@ -56,11 +56,20 @@ def _begun(session: str, event: Event, now: float) -> dict[str, Any]:
             for name in (*PATHS, *TELLING)
             if isinstance(value := given.get(name), str)
         },
-        "file_paths": [value for name in PATHS if isinstance(value := given.get(name), str)],
+        "file_paths": _paths(given),
         "metadata": {"line": event["line"], "agent": event.get("agent", "")},
         "parent": agent_source(session, event["parent"]) if event.get("parent") else "",
         "at": seconds(event.get("at", ""), now),
     }
+
+
+def _paths(given: dict[str, Any]) -> list[str]:
+    """The file that a call is about; a patch is about several, of which the first is its path."""
+    named = [given.get(name) for name in PATHS]
+    changes = given.get("changes")
+    if isinstance(changes, list):
+        named += [change.get("path") for change in changes if isinstance(change, dict)]
+    return list(dict.fromkeys(path for path in named if isinstance(path, str) and path))
 
 
 def _ended(call: dict[str, Any], event: Event, now: float) -> dict[str, Any]:

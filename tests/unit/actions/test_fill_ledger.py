@@ -19,6 +19,7 @@ from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.tables import ACTIONS, AGENTS, REQUESTS, TASKS
 from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
+from tests.unit import rollout_lines as codex
 from tests.unit.transcript_lines import Line, call, raw, result, spent, user
 
 PLAN = ("Wave 1: schema", "Wave 2: routes")
@@ -164,6 +165,27 @@ def test_the_session_s_own_window_is_an_agent_s(scene: Scene) -> None:
     scene.say(user("add login"), spent(50_000))
     (row,) = scene.ledger.rows(AGENTS)
     assert (row["agent_id"], row["agent_type"], row["used"]) == ("s1", "main", 50_000)
+
+
+def test_a_session_of_codex_fills_the_same_ledger(scene: Scene) -> None:
+    spawned = codex.call("spawn_agent", {"task_name": "look", "message": "Look around."}, "call_3")
+    begun = codex.output('{"agent_id": "/root/look"}', "call_3")
+    scene.say(
+        codex.meta(), codex.turn(), codex.prompt("add login"), codex.plan(schema="in_progress"),
+        codex.output("Plan updated"),
+        *codex.ran("make test", code=2, ident="call_2"), spawned, begun,
+        *codex.patched(
+            "*** Add File: new.py", "+x = 1", "*** Delete File: old.py", ident="call_4"
+        ),
+    )  # fmt: skip
+    (request,) = scene.tree()
+    assert request["prompt"] == "add login"
+    (task,) = request["tasks"]
+    assert (task["name"], task["status"]) == ("schema", "running")
+    assert [one["agent_type"] or one["description"] for one in task["subtasks"]] == ["look"]
+    calls = {row["tool_name"]: row for row in scene.ledger.rows(ACTIONS)}
+    assert calls["Bash"]["exit_code"] == 1
+    assert calls["apply_patch"]["file_paths"] == ["new.py", "old.py"]
 
 
 def test_an_ended_session_asks_for_nothing_more(scene: Scene) -> None:
