@@ -51,6 +51,7 @@ class Arena:
         self.transcript = folder / f"{size}.jsonl"
         self.home = folder / f"home-{size}"
         self.saved = folder / f"saved-{size}"
+        self.runs = 0
         transcripts.write(self.transcript, size)
         self.env = {"PATH": os.environ["PATH"], "HOLDFAST_HOME": str(self.home)}
         self.warm()
@@ -79,7 +80,11 @@ class Arena:
         shutil.copytree(self.home, self.saved)
 
     def reset(self, *, cold: bool) -> None:
+        """A home of its own for each run: what an earlier run started may still write to its."""
         shutil.rmtree(self.home, ignore_errors=True)
+        self.runs += 1
+        self.home = self.home.with_name(f"{self.saved.name}-{self.runs}")
+        self.env["HOLDFAST_HOME"] = str(self.home)
         if not cold:
             shutil.copytree(self.saved, self.home)
 
@@ -103,7 +108,7 @@ def main() -> None:
     parser.add_argument("--runs", type=int, default=25)
     args = parser.parse_args()
     print(f"{'hook':<24}{'transcript':>12}{'ms':>8}{'× bare':>8}{'target':>8}")
-    with tempfile.TemporaryDirectory() as name:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         for size in (2_000_000, 20_000_000):
             _one_size(Arena(Path(name), size), size, args.runs)
 

@@ -128,7 +128,7 @@ def test_a_second_compaction_is_one_of_its_own(session: Session) -> None:
     first = session.compacts().brief
     session.write(lines.from_hook(first), lines.reply("On it."), lines.tokens(60_000))
     second = session.compacts("w2").brief
-    assert "Compacted 2×" in second
+    assert "After compaction 2, from" in second
     session.write(lines.from_hook(second), lines.reply("Yes."), lines.tokens(5000))
     session.fire("Stop", stop_hook_active=False)
     assert [row["receipt"] for row in session.compactions()] == ["whole", "whole"]

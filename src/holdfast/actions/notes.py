@@ -77,6 +77,12 @@ def note(
     return path
 
 
+def text_of(project: str, session: str) -> str:
+    """The notes of a session as they stand, without secrets that somebody wrote into them."""
+    text, _ = _read(path_of(project, session))
+    return redact(text or "")
+
+
 def said_by_people(store: Store, session: str, project: str) -> list[str]:
     """What stands in the notes that Holdfast did not write, and what was noted by command."""
     mark = store.mark(session, MARK)

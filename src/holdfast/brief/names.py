@@ -58,7 +58,7 @@ def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name
     bases = {name.rpartition("/")[2] for name in index["names"] if "/" in name}
     found = []
     for text, entry in index["names"].items():
-        if entry["kind"] == "file" and text in bases:
+        if entry["kind"] == "file" and (text in bases or _is_gone(entry)):
             continue
         if told is not None and told.names(text, entry["kind"]):
             continue
@@ -68,6 +68,11 @@ def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name
         found.append(Name(text, entry, value))
     found.sort(key=lambda name: (-name.value / name.room, name.text))
     return found[:MOST]
+
+
+def _is_gone(entry: Entry) -> bool:
+    """Whether a file was removed and not used since."""
+    return entry.get("gone", 0) >= max(1, entry["used"])
 
 
 def _value(entry: Entry, now: int) -> float:

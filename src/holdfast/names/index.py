@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.names.model import Entry, Index
     from holdfast.transcript.model import Event
 
-VERSION = 2
+VERSION = 3
 # What of a tool's input says what it works on; an edit's text and an agent's task do not.
 PATHS = ("file_path", "notebook_path", "path")
 TARGETS = (*PATHS, "pattern", "glob", "command", "url")
@@ -74,8 +74,22 @@ def _called(index: Index, event: Event) -> None:
     if isinstance(script, str):
         for command in commands(script):
             _put(index, (COMMAND, command), "used", line)
+            _removed(index, command.split())
     rest = [value for key, value in given.items() if key not in TARGETS]
     _note(index, "\n".join(_strings(rest)), "shown", line, step=0, about=about)
+
+
+def _removed(index: Index, words: list[str]) -> None:
+    """A file that was removed, alone or with its folder, is gone until it is used again."""
+    if words[:1] != ["rm"] and words[:2] != ["git", "rm"]:
+        return
+    for word in words[1:]:
+        path = whole(index["root"], index["cwd"], word.strip("\"'").rstrip("/"))
+        if word.startswith("-") or not path:
+            continue
+        for name, entry in index["names"].items():
+            if entry["kind"] == FILE and (name == path or name.startswith(path + "/")):
+                entry["gone"] = index["moment"]
 
 
 def _strings(value: Any, depth: int = 6) -> list[str]:

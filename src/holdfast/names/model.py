@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import NotRequired, TypedDict
 
 
 class Entry(TypedDict):
@@ -18,6 +18,8 @@ class Entry(TypedDict):
     home: str
     """The line in which a file's text had it last, and that file; before it, with a comma, the
     line that names the file, if that is another one."""
+    gone: NotRequired[int]
+    """When it was removed, if it is a file that was."""
 
 
 class Index(TypedDict):

@@ -21,6 +21,7 @@ from holdfast.session.budget import Budget, Counter
 from holdfast.session.checkpoint import Checkpoint
 from holdfast.session.message import Message
 from holdfast.session.pairs import cut
+from holdfast.session.rest import Rest
 from holdfast.session.review import reviewed
 from holdfast.session.spend import Ledger
 from holdfast.session.summarizers import Reply, Summarizer, Usage, Work
@@ -78,6 +79,7 @@ class Means:
     checkpoint_tokens: int
     summarizer: Summarizer
     tries: int
+    rest: Rest
     tell: Callable[[str, dict[str, Any]], None]
 
 
@@ -93,8 +95,9 @@ def compact(standing: Standing, means: Means) -> Compaction:
     if not leased and standing.total < means.budget.limit:
         raise CompactionUnderWay
     try:
-        # Who finds the window full does not wait for another's model.
-        return _run(standing, means, place, means.summarizer if leased else Rules())
+        # Who finds the window full does not wait for another's model, nor for one that is away.
+        ask = leased and not means.rest.is_due
+        return _run(standing, means, place, means.summarizer if ask else Rules())
     finally:
         if leased:
             means.store.write("give_back_lease", id=standing.id, lease=lease)
@@ -148,7 +151,9 @@ def _summarised(
         )  # fmt: skip
         try:
             reply = _asked(standing, means, again, before, summarizer)
-            return reviewed(reply, work, means.counter.text, before), summarizer.name
+            made = reviewed(reply, work, means.counter.text, before)
+            means.rest.succeeded()
+            return made, summarizer.name
         except SpendRefused as problem:
             means.tell(events.SPEND_REFUSED, {**told, "error": str(problem), "fallback": "rules"})
             break
@@ -156,6 +161,8 @@ def _summarised(
             # Whatever a model, its client or somebody's own summarizer does: rules go on.
             complaint = str(problem) or type(problem).__name__
             means.tell(events.ERROR, {**told, "error": complaint, "fallback": "rules"})
+            if attempt == means.tries:
+                means.rest.failed()
     made = summarize(work).within(min(work.tokens, before - 1), means.counter.text)
     if means.counter.text(made.render()) >= before:
         raise CompactionFailed("a checkpoint would not be shorter than the messages")

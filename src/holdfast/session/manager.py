@@ -13,6 +13,7 @@ from holdfast.session.budget import PRESETS, Budget, Counter, window_of
 from holdfast.session.compaction import Means
 from holdfast.session.conversation import Conversation
 from holdfast.session.events import Event, Listeners, Stream
+from holdfast.session.rest import Rest
 from holdfast.session.spend import Ceiling, Ledger
 from holdfast.session.summarizers import Summarizer
 from holdfast.session.summarizers.rules import Rules
@@ -58,6 +59,7 @@ class SessionManager:
             checkpoint_tokens=checkpoint_tokens or min(CHECKPOINT_TOKENS, budget.limit // 10),
             summarizer=summarizer or Rules(),
             tries=max(1, tries),
+            rest=Rest(),
             tell=lambda kind, detail: None,
         )
 

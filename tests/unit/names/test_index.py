@@ -84,3 +84,23 @@ def test_it_stays_small(monkeypatch: Any) -> None:
     made = index_of(*(reply(f"name_number_{n}") for n in range(40)))
     assert len(made["names"]) <= 8
     assert "name_number_39" in made["names"]
+
+
+def test_a_file_that_was_removed_is_not_named_until_it_is_used_again() -> None:
+    gone = [
+        user("Tidy up."),
+        *used("Write", {"file_path": f"{ROOT}/scripts/storm.py", "content": "x"}, "ok"),
+        *used("Write", {"file_path": f"{ROOT}/tmp/deep/one.py", "content": "x"}, "ok"),
+        *used("Read", {"file_path": f"{ROOT}/scripts/replay.py"}, "x"),
+        *bash("rm -f scripts/storm.py && git rm -r 'tmp/'", ""),
+        reply("I removed scripts/storm.py and tmp/deep/one.py."),
+    ]
+
+    def named(*lines: Any) -> set[str]:
+        return {
+            name.text for name in ranked(state_of(*lines), index_of(*lines)) if name.kind == "file"
+        }
+
+    assert named(*gone) == {"scripts/replay.py"}
+    back = used("Write", {"file_path": f"{ROOT}/scripts/storm.py", "content": "y"}, "ok")
+    assert named(*gone, *back) == {"scripts/replay.py", "scripts/storm.py"}

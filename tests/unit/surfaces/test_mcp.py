@@ -69,9 +69,12 @@ def project(seasoned: Terminal, rehearsal: Rehearsal) -> str:
 
 def test_the_tools_are_told_precisely_and_shortly(project: str) -> None:
     tools = ask(project, lambda client: client.list_tools()).tools
-    assert {tool.name for tool in tools} == {"recall", "show", "state", "brief", "handoffs"}
+    assert {tool.name for tool in tools} == {
+        "recall", "show", "state", "brief", "handoff", "note",
+    }  # fmt: skip
     for tool in tools:
-        assert tool.annotations.read_only_hint
+        assert tool.annotations.read_only_hint == (tool.name != "note")
+        assert not tool.annotations.destructive_hint
         assert len(tool.description) < 120
         for given in tool.input_schema["properties"].values():
             assert given["description"]
@@ -97,9 +100,9 @@ def test_words_and_refs_are_looked_up(project: str) -> None:
 
 
 def test_what_sub_agents_handed_on_can_be_asked_for(project: str, rehearsal: Rehearsal) -> None:
-    ok, text = call(project, "handoffs", {})
+    ok, text = call(project, "handoff", {})
     assert (ok, text) == (True, "Nothing found.")
-    ok, text = call(project, "handoffs", {"id": "00000000"})
+    ok, text = call(project, "handoff", {"id": "00000000"})
     assert not ok
     assert "holdfast handoff list" in text
 
@@ -132,11 +135,31 @@ def test_the_state_and_the_brief_are_there(project: str) -> None:
 
     async def read(client: Client) -> str:
         listed = await client.list_resources()
-        assert [str(one.uri) for one in listed.resources] == ["holdfast://brief"]
+        assert [str(one.uri) for one in listed.resources] == [
+            "holdfast://brief", "holdfast://notes",
+        ]  # fmt: skip
         (content,) = (await client.read_resource("holdfast://brief")).contents
         return getattr(content, "text", "")
 
     assert ask(project, read).startswith("# Where this session stands")
+
+
+def test_an_agent_can_write_a_note_and_read_the_notes(project: str) -> None:
+    async def read(client: Client) -> str:
+        (content,) = (await client.read_resource("holdfast://notes")).contents
+        return getattr(content, "text", "")
+
+    assert ask(project, read) == "Nothing was noted yet."
+    token = "ghp_" + "a1B2" * 9
+    ok, said = call(project, "note", {"text": f"the cap is 30 s, {token}", "kind": "decision"})
+    assert ok
+    assert said.startswith("Noted in ")
+    text = ask(project, read)
+    assert "**decision:** the cap is 30 s" in text
+    assert token not in text
+    assert "the cap is 30 s" in call(project, "brief", {})[1]
+    assert not call(project, "note", {"text": "  "})[0]
+    assert not call(project, "note", {"text": "x", "kind": "order"})[0]
 
 
 @pytest.mark.parametrize(

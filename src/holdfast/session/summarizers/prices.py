@@ -5,9 +5,9 @@ from __future__ import annotations
 from holdfast.session.summarizers import Price
 
 DEAREST = (15.0, 75.0)
-# By the beginning of a model's name, the longest that fits; list prices of autumn 2026. A price
-# given to the summarizer goes first.
-LISTED = {
+# Assumed where the caller gives no price, by the beginning of a model's name, the longest one.
+# Prices change, and nothing here looks them up: a ceiling that must be exact needs `price=`.
+ASSUMED = {
     "claude-haiku": (1.0, 5.0),
     "claude-sonnet": (3.0, 15.0),
     "claude-opus": (5.0, 25.0),
@@ -22,6 +22,6 @@ LISTED = {
 
 
 def price_of(model: str, most_output: int, given: tuple[float, float] | None = None) -> Price:
-    known = [name for name in LISTED if model.startswith(name)]
-    cost = given or (LISTED[max(known, key=len)] if known else DEAREST)
+    known = [name for name in ASSUMED if model.startswith(name)]
+    cost = given or (ASSUMED[max(known, key=len)] if known else DEAREST)
     return Price(model=model, input=cost[0], output=cost[1], most_output=most_output)

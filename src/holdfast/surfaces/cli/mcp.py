@@ -1,4 +1,4 @@
-"""For hosts: an MCP server on stdin and stdout, with the tools recall, show, state and brief.
+"""For hosts: an MCP server on stdin and stdout, with tools for lookups, notes and handoffs.
 
 `holdfast install --mcp` registers it. It needs the extra `mcp`: pip install 'holdfast[mcp]'.
 """

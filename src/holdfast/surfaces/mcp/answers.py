@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from holdfast import hosts, settings
-from holdfast.actions import refs
+from holdfast.actions import notes, refs
 from holdfast.actions.beside_log import beside_log
 from holdfast.actions.handoffs import described
 from holdfast.actions.learned_tokens import scale_of
@@ -81,8 +81,8 @@ def show_lines(ref: str, max_tokens: int, *, all_projects: bool) -> str:
         if row is None:
             raise NoSuchRecord(f"session {asked.session}")
         shown = show(opened.index, row["id"], row["transcript"], asked)
-    notes = [f"({refs.COPIED})"] if any(one.is_copy for one in shown) else []
-    return within([*(one.text for one in shown), *notes], max_tokens)
+    copied = [f"({refs.COPIED})"] if any(one.is_copy for one in shown) else []
+    return within([*(one.text for one in shown), *copied], max_tokens)
 
 
 def state(section: str, max_tokens: int) -> str:
@@ -104,11 +104,11 @@ def brief(max_tokens: int | None = None) -> str:
     with desk() as opened:
         row = _session(opened)
         current = best_state(opened.store, refresh(opened.store, row))
-        commands, notes = beside_log(opened.store, row["id"], current, chosen, row["project"])
+        commands, noted = beside_log(opened.store, row["id"], current, chosen, row["project"])
     made = build(
         current,
         commands=commands,
-        notes=notes,
+        notes=noted,
         tokens=budget,
         characters=claude_code.CHARACTERS,
         recall=recall_command(),
@@ -118,7 +118,27 @@ def brief(max_tokens: int | None = None) -> str:
     return made.text or f"A brief does not fit into {budget} tokens."
 
 
-def handoffs(ident: str, max_tokens: int) -> str:
+def note(text: str, kind: str) -> str:
+    """Write into the session's notes, as `holdfast note` does."""
+    if not text.strip():
+        raise BadUsage("a note needs words")
+    with desk() as opened:
+        row = _session(opened)
+        current = refresh(opened.store, row).state
+        opened.store.begin()
+        path = notes.note(opened.store, row["id"], current, row["project"], text, kind, time.time())
+        opened.store.commit()
+    return f"Noted in {path}."
+
+
+def notes_text() -> str:
+    """The session's notes as they stand."""
+    with desk() as opened:
+        row = _session(opened)
+        return notes.text_of(row["project"], row["id"]) or "Nothing was noted yet."
+
+
+def handoff(ident: str, max_tokens: int) -> str:
     """What sub-agents handed on, newest first; or all that one of them said."""
     with desk() as opened:
         if ident:

@@ -36,6 +36,7 @@ else:
     Kind, Section = Literal[KINDS], Literal[tuple(SECTIONS)]
 Budget = Annotated[int, Field(ge=100, le=20_000, description="most tokens to answer with")]
 Everywhere = Annotated[bool, Field(description="also sessions of other projects")]
+ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 
 
@@ -103,12 +104,23 @@ def brief(
     return answers.brief(max_tokens)
 
 
-def handoffs(
+def note(
+    text: Annotated[str, Field(min_length=1, max_length=2000, description="the words")],
+    kind: Annotated[
+        Literal["note", "decision", "blocker", "next", "unblocked"],
+        Field(description="what it is; unblocked ends a blocker"),
+    ] = "note",
+) -> str:
+    """Write something down for whoever works on after a compaction; notes outlive summaries."""
+    return answers.note(text, kind)
+
+
+def handoff(
     id: Annotated[str, Field(description="one handoff: all that its sub-agent said")] = "",
     max_tokens: Budget = 2000,
 ) -> str:
     """What this session's sub-agents handed on when they stopped, at most 500 tokens each."""
-    return answers.handoffs(id, max_tokens)
+    return answers.handoff(id, max_tokens)
 
 
 def server() -> MCPServer:
@@ -116,15 +128,21 @@ def server() -> MCPServer:
     made = MCPServer(
         "holdfast", instructions=INSTRUCTIONS, version=holdfast.__version__, log_level="WARNING"
     )
-    for tool in (recall, show, state, brief, handoffs):
+    for tool in (recall, show, state, brief, handoff):
         made.tool(annotations=READS, structured_output=False)(explained(tool))
+    made.tool(annotations=ADDS, structured_output=False)(explained(note))
 
     def current() -> str:
         """Where this session stands: what would be restored after a compaction now."""
         return answers.brief()
 
-    resource = made.resource("holdfast://brief", name="brief", mime_type="text/markdown")
-    resource(explained(current, ResourceError))
+    def noted() -> str:
+        """The notes of this session, by people, agents and Holdfast."""
+        return answers.notes_text()
+
+    for name, read in (("brief", current), ("notes", noted)):
+        resource = made.resource(f"holdfast://{name}", name=name, mime_type="text/markdown")
+        resource(explained(read, ResourceError))
     return made
 
 
