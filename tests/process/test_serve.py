@@ -242,7 +242,8 @@ def test_no_acknowledged_write_is_lost_when_the_database_is_restarted_under_load
             try:
                 acknowledged.append(server.post("/api/actions", tool_name="Read")["id"])
             except urllib.error.HTTPError as problem:
-                refused.add((problem.code, problem.headers["Retry-After"]))
+                with problem:
+                    refused.add((problem.code, problem.headers["Retry-After"]))
         return acknowledged, refused
 
     with ThreadPoolExecutor(4) as callers:
@@ -293,6 +294,7 @@ def test_from_elsewhere_nobody_gets_in_without_a_token(tmp_path: Path) -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
         urllib.request.urlopen(f"http://127.0.0.1:{port}/api/actions", timeout=10)
     server.stop()
-    assert caught.value.code == 401
+    with caught.value as refused:
+        assert refused.code == 401
     assert "holdfast token new" in said
     assert "--tls-cert" in said
