@@ -12,7 +12,7 @@ import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -74,13 +74,28 @@ class Server:
         return process.returncode, rest
 
 
+Start = Callable[..., Server]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Servers that are gone after the test, however it ends."""
+    made: list[Server] = []
+
+    def started(home: Path, *options: str, database: str = "") -> Server:
+        made.append(Server(home, *options, database=database))
+        return made[-1]
+
+    yield started
+    for server in made:
+        if server.process.poll() is None:
+            server.end(signal.SIGKILL)
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
-def server(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Server]:
+def server(request: pytest.FixtureRequest, tmp_path: Path, start: Start) -> Server:
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
-    made = Server(tmp_path / "home", database=url)
-    yield made
-    if made.process.poll() is None:
-        made.stop()
+    return start(tmp_path / "home", database=url)
 
 
 def shell(server: Server, script: str) -> str:
@@ -185,18 +200,18 @@ def test_a_stop_waits_for_no_listener_and_keeps_what_was_acknowledged(server: Se
     assert "Traceback" not in said
 
 
-def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path) -> None:
-    server = Server(tmp_path / "home")
+def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path, start: Start) -> None:
+    server = start(tmp_path / "home")
     made = [server.post("/api/actions", tool_name="Read")["id"] for _ in range(20)]
     server.end(signal.SIGKILL)
-    again = Server(tmp_path / "home")
+    again = start(tmp_path / "home")
     found = {one["id"] for one in again.get("/api/actions?limit=100")["actions"]}
     again.stop()
     assert found == set(made)
 
 
-def test_the_access_log_has_no_bodies_and_no_queries(tmp_path: Path) -> None:
-    server = Server(tmp_path / "home")
+def test_the_access_log_has_no_bodies_and_no_queries(tmp_path: Path, start: Start) -> None:
+    server = start(tmp_path / "home")
     server.post("/api/actions", tool_name="Read", input="words of the user")
     server.get("/api/actions?session_id=private-name")
     _, said = server.stop()
@@ -208,8 +223,8 @@ def test_the_access_log_has_no_bodies_and_no_queries(tmp_path: Path) -> None:
     assert "private-name" not in said
 
 
-def test_a_port_that_is_taken_is_explained(tmp_path: Path) -> None:
-    server = Server(tmp_path / "home")
+def test_a_port_that_is_taken_is_explained(tmp_path: Path, start: Start) -> None:
+    server = start(tmp_path / "home")
     port = server.url.rpartition(":")[2]
     done = subprocess.run(
         [sys.executable, "-m", "holdfast", "serve", "--port", port], capture_output=True,
@@ -222,9 +237,9 @@ def test_a_port_that_is_taken_is_explained(tmp_path: Path) -> None:
 
 
 def test_a_server_outlives_a_restart_of_its_database(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path
+    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
-    server = Server(tmp_path / "home", database=postgres_url)
+    server = start(tmp_path / "home", database=postgres_url)
     before = server.post("/api/actions", tool_name="before")["id"]
     postgres.restart()
     after = eventually(server)
@@ -245,9 +260,9 @@ def eventually(server: Server) -> str:
 
 
 def test_no_acknowledged_write_is_lost_when_the_database_is_restarted_under_load(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path
+    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
-    servers = [Server(tmp_path / name, database=postgres_url) for name in ("one", "two")]
+    servers = [start(tmp_path / name, database=postgres_url) for name in ("one", "two")]
     stop = threading.Event()
 
     def load(server: Server) -> tuple[list[str], set[tuple[int, str]]]:
@@ -280,7 +295,7 @@ def test_no_acknowledged_write_is_lost_when_the_database_is_restarted_under_load
 
 
 def test_sessions_of_this_machine_reach_the_team_by_themselves(
-    postgres_url: str, tmp_path: Path
+    postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
     made = example.build(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
     transcript = tmp_path / "s1.jsonl"
@@ -289,7 +304,7 @@ def test_sessions_of_this_machine_reach_the_team_by_themselves(
         [sys.executable, "-m", "holdfast", "recover", str(transcript)], check=True,
         capture_output=True, env={**os.environ, "HOLDFAST_HOME": str(tmp_path / "home")},
     )  # fmt: skip
-    server = Server(tmp_path / "home", database=postgres_url)
+    server = start(tmp_path / "home", database=postgres_url)
     for _ in range(200):
         found = server.get("/api/actions?limit=1000")["actions"]
         if server.get("/api/sessions")["sessions"] and len(found) > 20:
@@ -301,8 +316,8 @@ def test_sessions_of_this_machine_reach_the_team_by_themselves(
     assert {one["session_id"] for one in (*found, *requests)} == {made.session.session_id}
 
 
-def test_from_elsewhere_nobody_gets_in_without_a_token(tmp_path: Path) -> None:
-    server = Server(tmp_path / "home", "--host", "0.0.0.0")
+def test_from_elsewhere_nobody_gets_in_without_a_token(tmp_path: Path, start: Start) -> None:
+    server = start(tmp_path / "home", "--host", "0.0.0.0")
     port = server.url.rpartition(":")[2]
     said = "".join(server.said)
     with pytest.raises(urllib.error.HTTPError) as caught:
