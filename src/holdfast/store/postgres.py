@@ -73,18 +73,25 @@ class Postgres:
 
 
 class PostgresDatabase:
-    """See `holdfast.store.base.Database`. Holds a connection only while a transaction is open."""
+    """See `holdfast.store.base.Database`. Holds a connection only while a transaction is open,
+    or, if it is for one short task (`keeps`), from the first statement until it is closed.
+    """
 
     dialect = "postgres"
 
-    def __init__(self, postgres: Postgres, *, owns: bool = False) -> None:
+    def __init__(self, postgres: Postgres, *, owns: bool = False, keeps: bool = False) -> None:
         self.postgres = postgres
         self._owns = owns
+        self._keeps = keeps
+        self._kept: Connection | None = None
         self._held: Connection | None = None
 
     def close(self) -> None:
         if self._held is not None:
             self._give_back("ROLLBACK")
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            self.postgres.pool.putconn(kept)
         if self._owns:
             self.postgres.close()
 
@@ -104,8 +111,17 @@ class PostgresDatabase:
     def _execute(self, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
         if self._held is not None:
             return _done(self._held, statement, values)
+        if self._keeps:
+            return _done(self._taken(), statement, values)
         with self.postgres.pool.connection() as connection:
             return _done(connection, statement, values)
+
+    def _taken(self) -> Connection:
+        """A connection from the pool, or the one that is kept."""
+        connection = self._kept or self.postgres.pool.getconn()
+        if self._keeps:
+            self._kept = connection
+        return connection
 
     def _alone(self, statement: str, values: Any, lock: str) -> tuple[list[dict[str, Any]], int]:
         self.begin(lock)
@@ -120,7 +136,7 @@ class PostgresDatabase:
     def begin(self, lock: str = "") -> None:
         if self._held is not None:
             raise StoreUnavailable("a transaction is open already")
-        self._held = self.postgres.explained(self.postgres.pool.getconn)
+        self._held = self.postgres.explained(self._taken)
         try:
             self.run("BEGIN")
             if lock:
@@ -152,7 +168,8 @@ class PostgresDatabase:
                 held.execute(statement)
             except psycopg.Error:
                 held.close()
-        self.postgres.pool.putconn(held)
+        if held is not self._kept:
+            self.postgres.pool.putconn(held)
 
 
 class PostgresStore(Records):

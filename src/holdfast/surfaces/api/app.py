@@ -14,7 +14,15 @@ from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
 
 import holdfast
-from holdfast.surfaces.api import agent_routes, problems, state_routes, system_routes, work_routes
+from holdfast.surfaces.api import (
+    agent_routes,
+    message_routes,
+    problems,
+    state_routes,
+    subtask_routes,
+    system_routes,
+    work_routes,
+)
 from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
 from holdfast.surfaces.api.desk import Desk
@@ -39,8 +47,8 @@ def application(desk: Desk, live: Live) -> Litestar:
 
     return Litestar(
         route_handlers=[
-            work_routes.router(), agent_routes.router(), state_routes.router(),
-            system_routes.router(),
+            work_routes.router(), subtask_routes.router(), agent_routes.router(),
+            message_routes.router(), state_routes.router(), system_routes.router(),
         ],
         dependencies={
             "desk": Provide(lambda: desk, sync_to_thread=False),

@@ -89,7 +89,7 @@ class TeamDesk(Desk):
     def books(self) -> Iterator[Books]:
         from holdfast.store.postgres import PostgresDatabase
 
-        database = PostgresDatabase(self._postgres)
+        database = PostgresDatabase(self._postgres, keeps=True)
         try:
             yield Books(Records(database, self._queries), Ledger(database))
         finally:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
+from bisect import bisect_right
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +28,7 @@ class Live:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._latest: deque[dict[str, Any]] = deque(maxlen=KEPT)
+        self._latest: list[dict[str, Any]] = []
         self._end: Place = (0, 0)
         self._begin: Place = (0, 0)
         self._news = asyncio.Event()
@@ -55,10 +55,11 @@ class Live:
         return (0, 0)
 
     def _take(self, found: list[dict[str, Any]]) -> None:
-        if len(self._latest) + len(found) > KEPT:
-            gone = list(self._latest)[: len(self._latest) + len(found) - KEPT]
-            self._begin = place(gone[-1]) if gone else self._begin
-        self._latest.extend(found)
+        # A new list, so that whoever is reading the old one is not disturbed.
+        everything = [*self._latest, *found]
+        if len(everything) > KEPT:
+            self._begin = place(everything[-KEPT - 1])
+        self._latest = everything[-KEPT:]
         self._end = place(found[-1])
         news, self._news = self._news, asyncio.Event()
         news.set()
@@ -75,7 +76,7 @@ class Live:
             if at < self._begin:
                 found = await sync_to_thread(self._read, at)
             else:
-                found = [one for one in self._latest if place(one) > at]
+                found = self._latest[bisect_right(self._latest, at, key=place) :]
             for one in found:
                 yield one
                 at = place(one)

@@ -22,6 +22,7 @@ from holdfast.surfaces.api.live import Live
 # How long open requests may take when the server is told to stop.
 PATIENCE = 5
 KEEP_SECONDS = 3.0
+EVERYWHERE = ("0.0.0.0", "::")
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -38,6 +39,16 @@ class Place:
     @property
     def is_local(self) -> bool:
         return self.host in LOCAL
+
+    @property
+    def all_names(self) -> tuple[str, ...]:
+        """What a client may call this machine."""
+        own = (
+            ()
+            if self.host in EVERYWHERE
+            else (f"[{self.host}]" if ":" in self.host else self.host,)
+        )
+        return (*LOOPBACK, *own, *self.names)
 
 
 class Server(uvicorn.Server):
@@ -61,9 +72,7 @@ def serve(
     logged: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Listen until SIGTERM or SIGINT; `keep` is called now and then beside it."""
-    app, live = guarded(
-        desk, hosts=(*LOOPBACK, *place.names), token_needed=not place.is_local, logged=logged
-    )
+    app, live = guarded(desk, hosts=place.all_names, token_needed=not place.is_local, logged=logged)
     config = uvicorn.Config(
         app,
         log_config=None,

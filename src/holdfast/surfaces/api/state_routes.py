@@ -19,8 +19,8 @@ from holdfast.store.base import SessionRow
 from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books
 from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import Filter, Ident, Limit, Name, NewContext, Page, Restore
-from holdfast.surfaces.api.work_routes import Answer
 
 
 class Saved(msgspec.Struct):

@@ -16,8 +16,8 @@ import holdfast
 from holdfast.ledger.tables import SHARED
 from holdfast.surfaces.api import answers, live
 from holdfast.surfaces.api.needs import TheDesk, TheLive
+from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import Filter
-from holdfast.surfaces.api.work_routes import Answer
 
 HERE = os.path.dirname(__file__)
 # Nothing from elsewhere is loaded, and nobody may put the page into theirs.

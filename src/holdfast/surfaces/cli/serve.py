@@ -61,6 +61,8 @@ def run(args: argparse.Namespace) -> int:
     )  # fmt: skip
     if not place.is_local:
         _warn(desk, place.certificate)
+        if place.host in serving.EVERYWHERE and not place.names:
+            say("Without --name HOST nobody else gets in by any name.", style="yellow")
     try:
         serving.serve(
             desk,
