@@ -92,3 +92,20 @@ def test_sync_to_a_team_that_is_away_keeps_everything(seasoned: Terminal) -> Non
     assert ran.code == 1
     assert SECRET not in ran.err
     assert seasoned.run("sync", "--status", "--json").json["sessions"] == 1
+
+
+def test_handoffs_that_were_sent_are_seen_where_a_team_is_named(
+    terminal: Terminal, postgres_url: str
+) -> None:
+    session_of_a_colleague(postgres_url, "theirs")
+    with closing(PostgresStore.at(postgres_url)) as store:
+        ident = store.add_handoff(
+            "theirs", agent="a1", content={"context_summary": "found it"}, raw="all the words",
+            agent_type="Explore", task="look", line=3, status="completed", decision="PROCEED",
+            tokens_before=9, tokens_after=2, now=5.0,
+        )  # fmt: skip
+    assert terminal.run("handoff", "show", ident).code == 1
+    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    (seen,) = terminal.run("handoff", "list", "--session", "theirs", "--json").json
+    assert (seen["id"], seen["context_summary"]) == (ident, "found it")
+    assert terminal.run("handoff", "show", ident, "--raw").out == "all the words\n"
