@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.actions.handoff import MOST_TOKENS
+from holdfast.actions.binding import MOST_TOKENS
 from holdfast.actions.install import statusline_command
 from holdfast.brief.tokens import estimate
 

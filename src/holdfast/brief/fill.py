@@ -33,9 +33,8 @@ ROUNDING = 0.01
 # From so many tokens on what was left out is pointed at, by these names.
 ROOMY = 700
 KINDS = {
-    "asked": "requests", "rules": "rules", "failing": "failures", "plan": "plan items",
-    "now": "steps", "decided": "decisions", "earlier": "stretches", "git": "of git",
-    "agents": "sub-agents", "force": "commands' rules",
+    "asked": "request", "rules": "rule", "failing": "failure", "plan": "plan item", "now": "step",
+    "decided": "decision", "earlier": "earlier stage", "agents": "sub-agent", "notes": "note",
 }  # fmt: skip
 
 Shown = list[tuple[Item, str]]
@@ -81,9 +80,14 @@ def pointers(wanted: list[Item], shown: Shown) -> str:
         if id(item) not in told and item.line:
             last.setdefault(item.section, []).append(item.line)
     return ", ".join(
-        f"{len(lines)} {KINDS.get(section, section)} (to L{max(lines)})"
+        f"{len(lines)} {_kind(section, len(lines))} (to L{max(lines)})"
         for section, lines in last.items()
     )
+
+
+def _kind(section: str, count: int) -> str:
+    one = KINDS.get(section, f"{section} line")
+    return one if count == 1 else f"{one}s"
 
 
 def _must(wanted: list[Item], room: Room) -> list[Item]:

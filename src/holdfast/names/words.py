@@ -27,6 +27,30 @@ KNOWN_SUFFIXES = """
 """
 SUFFIXES = frozenset(KNOWN_SUFFIXES.split())
 MOST_KNOWN = 50_000
+# What hosts say of themselves in results and reminders is nobody's code.
+OF_HOSTS = frozenset(
+    [
+        "agentId",
+        "tool_uses",
+        "duration_ms",
+        "subagent_tokens",
+        "total_tokens",
+        "SendMessage",
+        "TaskCreate",
+        "TaskUpdate",
+        "TaskList",
+        "TaskGet",
+        "TaskOutput",
+        "TaskStop",
+        "ToolSearch",
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "EnterPlanMode",
+        "BashOutput",
+        "KillShell",
+        "run_in_background",
+    ]
+)
 
 FILE, IDENT, LINKED, COMMAND = "file", "identifier", "link", "command"
 Name = tuple[str, str]
@@ -61,7 +85,11 @@ def _of_run(run: str) -> list[Name]:
         return [(LINKED, bare)]
     if SHA.fullmatch(bare):
         return [(LINKED, bare)]
-    return [(IDENT, word) for word in IDENTIFIER.findall(run) if JOINED.search(word.strip("_"))]
+    return [
+        (IDENT, word)
+        for word in IDENTIFIER.findall(run)
+        if JOINED.search(word.strip("_")) and word not in OF_HOSTS
+    ]
 
 
 def _is_file(run: str) -> bool:

@@ -88,7 +88,6 @@ def test_it_stays_small(monkeypatch: Any) -> None:
 
 def test_a_file_that_was_removed_is_not_named_until_it_is_used_again() -> None:
     gone = [
-        user("Tidy up."),
         *used("Write", {"file_path": f"{ROOT}/scripts/storm.py", "content": "x"}, "ok"),
         *used("Write", {"file_path": f"{ROOT}/tmp/deep/one.py", "content": "x"}, "ok"),
         *used("Read", {"file_path": f"{ROOT}/scripts/replay.py"}, "x"),
@@ -97,9 +96,9 @@ def test_a_file_that_was_removed_is_not_named_until_it_is_used_again() -> None:
     ]
 
     def named(*lines: Any) -> set[str]:
-        return {
-            name.text for name in ranked(state_of(*lines), index_of(*lines)) if name.kind == "file"
-        }
+        index = {**new_index(), "root": ROOT, "cwd": ROOT}
+        observe(index, events_of(*lines))  # type: ignore[arg-type]
+        return {name.text for name in ranked(state_of(), index) if name.kind == "file"}  # type: ignore[arg-type]
 
     assert named(*gone) == {"scripts/replay.py"}
     back = used("Write", {"file_path": f"{ROOT}/scripts/storm.py", "content": "y"}, "ok")

@@ -20,7 +20,7 @@ from rich.rule import Rule
 from holdfast.actions.lookup import look_up_in_file
 from holdfast.actions.rehearse import Rehearsal, Step, rehearse
 from holdfast.brief.item import Item
-from holdfast.brief.tokens import estimate, units
+from holdfast.brief.tokens import Estimator, units
 from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code
 from holdfast.surfaces.cli.output import count
@@ -133,10 +133,12 @@ def _brief(screen: Console, done: Rehearsal) -> None:
     _title(screen, "3  The brief that was put back")
     screen.print(Panel(escape(done.brief.strip()), border_style="green"))
     size, cap = units(done.brief), claude_code.CHARACTERS
+    assert done.snapshot is not None
+    estimator = Estimator.for_model(done.snapshot["state"]["usage"]["model"])
     bar = "█" * round(30 * size / cap)
     screen.print(
         f"[green]{bar}[/green][dim]{'░' * (30 - len(bar))}[/dim] {count(size)} of {count(cap)} "
-        f"characters, about {count(estimate(done.brief))} tokens"
+        f"characters, about {count(estimator.estimate(done.brief))} tokens"
     )
 
 

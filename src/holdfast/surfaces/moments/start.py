@@ -31,7 +31,7 @@ def _new(job: Job, session: Session) -> str:
     clear(job.store, session.id, session.state["lines"])
     if job.call.source != "clear" or job.settings.restore_on_clear != "rules":
         return ""
-    from holdfast.actions.handoff import AFTER_CLEAR, binding
+    from holdfast.actions.binding import AFTER_CLEAR, binding
     from holdfast.actions.project import project_of
     from holdfast.actions.resume import cleared_before
 

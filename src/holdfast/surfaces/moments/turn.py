@@ -40,7 +40,7 @@ def keep_notes(job: Job, session: Session) -> None:
 
 def sub_agent_start(job: Job) -> str:
     """What binds the parent binds whoever works for it."""
-    from holdfast.actions.handoff import binding
+    from holdfast.actions.binding import binding
 
     text = binding(job.session().state)
     return job.host.context(job.call.event, text) if text else ""

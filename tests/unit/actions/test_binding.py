@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.actions.handoff import MOST_TOKENS, RULED_OUT, TITLE, binding
+from holdfast.actions.binding import MOST_TOKENS, RULED_OUT, TITLE, binding
 from holdfast.brief.tokens import estimate
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
