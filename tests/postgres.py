@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -54,7 +55,14 @@ class Server:
 
     def restart(self) -> None:
         self._server.stop()
-        self._server.start()
+        for patience in (True, True, False):
+            try:
+                self._server.start()
+                return
+            except subprocess.SubprocessError:
+                # It is given ten seconds, which on a busy machine may not do.
+                if not patience:
+                    raise
 
     def stop(self) -> None:
         pid = self.pid
