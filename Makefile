@@ -24,11 +24,12 @@ lint: $(VENV)/.holdfast-test ## check style and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups and conversations, as ratios
+bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups, conversations and the server, as ratios
 	$(BIN)/python -m bench.hooks
 	$(BIN)/python -m bench.fold
 	$(BIN)/python -m bench.recall
 	$(BIN)/python -m bench.session
+	$(BIN)/python -m bench.serve
 
 docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
 	$(BIN)/python -m docs.reference.generate

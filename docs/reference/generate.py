@@ -63,6 +63,9 @@ DONE = {
 }
 VARIABLES = {
     "HOLDFAST_HOME": "the folder that holds the store, the log and the user's settings",
+    "HOLDFAST_DATABASE": "a team's PostgreSQL (`postgresql://user@host/database`; needs "
+    "`holdfast[team]`): commands that show what was saved look there; hooks and "
+    "conversations of `SessionManager` never do",
     "HOLDFAST_CLAUDE": "the Claude Code program to ask for its version, instead of the `claude` "
     "on the PATH",
     "HOLDFAST_CODEX": "the same for Codex, instead of the `codex` on the PATH",
@@ -163,6 +166,7 @@ def _files() -> list[tuple[str, str]]:
     chosen = settings.Settings("", settings.DEFAULTS, ())
     return [
         (f"`{chosen.database}`", "the store; a damaged one is set aside beside it"),
+        (f"`{chosen.ledger}`", "what agents share: requests, tasks, actions, messages"),
         (f"`{chosen.index}`", "the index that `recall` searches; it can be deleted at any time"),
         (
             f"`{chosen.log}`",

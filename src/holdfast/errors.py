@@ -40,6 +40,10 @@ class NoSuchRecord(HoldfastError):
     """Nothing is stored under that name."""
 
 
+class NotNow(HoldfastError):
+    """That is not possible the way things are."""
+
+
 class NotATranscript(HoldfastError):
     """That is not a transcript that can be read."""
 

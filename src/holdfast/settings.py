@@ -112,6 +112,10 @@ class Settings:
         return os.path.join(self.home, "holdfast.db")
 
     @property
+    def ledger(self) -> str:
+        return os.path.join(self.home, "ledger.db")
+
+    @property
     def index(self) -> str:
         return os.path.join(self.home, "recall.db")
 

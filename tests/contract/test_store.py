@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from contextlib import closing
-from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import pytest
 
@@ -13,53 +11,12 @@ from holdfast.errors import HoldfastError, NoSuchRecord, StoreUnavailable
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
 from holdfast.store.base import Store
-from holdfast.store.sqlite import SQLiteStore
 from holdfast.transcript.model import Cursor
+from tests.contract.databases import Database
 
 CURSOR: Cursor = {"offset": 812, "line": 7, "inode": 3, "device": 5, "head_checksum": 99}
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 LONE = "half \ud83d a pair \udca9 and 日本語 \U0001f9ed é"
-
-
-class Database(Protocol):
-    """One place on disk; every `open` is another process's view of it."""
-
-    def open(self, *, busy_seconds: float = 1.0) -> Store: ...
-
-    def raw(self) -> bytes:
-        """Everything that reached the disk, deleted or not."""
-
-
-class SQLiteFile:
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder / "home"
-
-    def open(self, *, busy_seconds: float = 1.0) -> Store:
-        return SQLiteStore(str(self.folder / "holdfast.db"), busy_seconds=busy_seconds)
-
-    def raw(self) -> bytes:
-        return b"".join(file.read_bytes() for file in self.folder.iterdir())
-
-
-DATABASES: dict[str, Callable[[Path], Database]] = {"sqlite": SQLiteFile}
-
-
-@pytest.fixture(params=DATABASES)
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
-    return DATABASES[request.param](tmp_path)
-
-
-@pytest.fixture
-def store(database: Database) -> Iterator[Store]:
-    with closing(database.open()) as opened:
-        yield opened
-
-
-@pytest.fixture
-def other(database: Database, store: Store) -> Iterator[Store]:
-    """A second process at the same store."""
-    with closing(database.open()) as opened:
-        yield opened
 
 
 def a_state(*requests: str, lines: int = 0, **parts: Any) -> State:
@@ -365,6 +322,22 @@ def test_snapshots_are_listed_newest_first(store: Store) -> None:
     made = [store.add_snapshot("s1", "auto", a_state("go"), float(n)) for n in range(4)]
     assert [row["id"] for row in store.snapshots("s1")] == made[::-1]
     assert [row["id"] for row in store.snapshots("s1", 2)] == [made[3], made[2]]
+
+
+def test_snapshots_of_one_session_or_of_all_come_page_by_page(store: Store) -> None:
+    made = []
+    for number, session in enumerate(["s1", "s10", "s1", "s1"]):
+        save(store, session)
+        made.append(store.add_snapshot(session, "auto", a_state("go"), float(number // 2)))
+    seen: list[str] = []
+    before = None
+    while page := store.snapshots_before(None, before, 3):
+        seen += [row["id"] for row in page]
+        before = (page[-1]["created_at"], page[-1]["id"])
+    assert sorted(seen) == sorted(made)
+    assert set(seen[:2]) == set(made[2:])
+    assert {row["session"] for row in store.snapshots_before("s10", None, 9)} == {"s10"}
+    assert store.snapshots_before("s", None, 9) == []
 
 
 def test_a_snapshot_of_a_session_that_is_not_there_is_refused(store: Store) -> None:

@@ -18,7 +18,18 @@ ROOT = Path(holdfast.__file__).parent
 
 # Small pure modules that anyone may use.
 COMMON = {"errors", "redact", "quick_json", "foreign_json"}
-LOWER = {"hosts", "transcript", "state", "names", "store", "index", "brief", "views", "handoff"}
+LOWER = {
+    "hosts",
+    "transcript",
+    "state",
+    "names",
+    "store",
+    "ledger",
+    "index",
+    "brief",
+    "views",
+    "handoff",
+}
 BELOW_ACTIONS = {*LOWER, "settings", "log", *COMMON, ""}
 
 # Which parts of Holdfast a part may import, besides itself.
@@ -38,6 +49,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "brief": {"state", *COMMON},
     "views": {"brief", "state", *COMMON},
     "store": {"state", "transcript", *COMMON},
+    "ledger": {"state", "store", *COMMON},
     "index": {"transcript", *COMMON},
     "calibration": {"brief", *COMMON},
     "handoff": {"brief", "names", *COMMON, "state"},
@@ -57,7 +69,12 @@ THEIRS = {
     ("langchain_core", "session"),
     ("openai", "session"),
     ("mcp", "surfaces"),
+    ("litestar", "surfaces"),
+    ("msgspec", "surfaces"),
+    ("uvicorn", "surfaces"),
     ("pydantic", "surfaces"),
+    ("psycopg", "store"),
+    ("psycopg_pool", "store"),
     ("tree_sitter", "eval"),
     ("tree_sitter_bash", "eval"),
     # Whichever of the two can unpack .zst; neither is needed.

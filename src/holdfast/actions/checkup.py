@@ -17,6 +17,7 @@ from holdfast.actions.client import client
 from holdfast.actions.finding import Finding
 from holdfast.errors import HoldfastError
 from holdfast.settings import Settings
+from holdfast.store.dsn import team_url
 from holdfast.store.sqlite import SQLiteStore
 
 __all__ = ["Finding", "checkup"]
@@ -39,6 +40,7 @@ def checkup(
         *other_hooks(environ, folder, settings.home),
         *_settings(settings),
         *_store(settings, now),
+        *_team(environ),
         *_log(settings, environ, now),
         *_self(),
     ]
@@ -81,6 +83,19 @@ def _store(settings: Settings, now: float) -> Iterator[Finding]:
         except HoldfastError as problem:
             yield Finding(name="store", status="fail", detail=str(problem), hint=problem.hint)
     yield from _set_aside(settings.home)
+
+
+def _team(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """Whether the team's database answers; its address is shown without secrets."""
+    try:
+        if url := team_url(environ):
+            from holdfast.store.postgres import Postgres
+
+            postgres = Postgres(url, most=1)
+            postgres.close()
+            yield Finding(name="team store", status="ok", detail=postgres.shown)
+    except HoldfastError as problem:
+        yield Finding(name="team store", status="fail", detail=str(problem), hint=problem.hint)
 
 
 def _set_aside(home: str) -> Iterator[Finding]:

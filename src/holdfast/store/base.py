@@ -76,8 +76,35 @@ class HandoffRow(TypedDict):
     captured_at: float
 
 
+class Database(Protocol):
+    """Statements and transactions, the same for every dialect; named statements are in sql/."""
+
+    dialect: str
+
+    def close(self) -> None: ...
+
+    @property
+    def in_transaction(self) -> bool: ...
+
+    def run(
+        self, statement: str, values: Any = (), lock: str = ""
+    ) -> tuple[list[dict[str, Any]], int]:
+        """The rows found and the number of rows changed.
+
+        `lock` is what to hold where writers do not exclude each other by themselves.
+        """
+
+    def begin(self, lock: str = "") -> None: ...
+
+    def commit(self) -> None: ...
+
+    def rollback(self) -> None: ...
+
+
 class Store(Protocol):
     """Everything is scoped by the exact session id."""
+
+    database: Database
 
     def close(self) -> None:
         """What was not committed is as if it had never been."""
@@ -120,6 +147,11 @@ class Store(Protocol):
     def snapshot(self, ident: str) -> SnapshotRow: ...
 
     def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]: ...
+
+    def snapshots_before(
+        self, session: str | None, before: tuple[float, str] | None, most: int
+    ) -> list[SnapshotRow]:
+        """Of one session or of all, newest first; `before` is time and id where a page ended."""
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None: ...
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, TypedDict
 
-from holdfast.errors import StoreUnavailable
+from holdfast.errors import BadSetting, StoreUnavailable
 from holdfast.store import schema
 
 BUSY_SECONDS = 30.0
@@ -63,13 +63,13 @@ class Conversations:
     def __init__(
         self, path: str, *, busy_seconds: float = BUSY_SECONDS, own_folder: bool = True
     ) -> None:
-        self.path = os.path.abspath(path)
+        self.path = local_path(path)
         self._lock = threading.RLock()
         self._connection, self._inode = schema.connect(
-            self.path, busy_seconds, one_thread=False, own_folder=own_folder
+            self.path, busy_seconds, any_thread=True, own_folder=own_folder
         )
         self._connection.row_factory = _row
-        self._queries = schema.queries("conversations.sql")
+        self._queries = schema.queries("conversations")
 
     def close(self) -> None:
         with self._lock:
@@ -120,6 +120,16 @@ class Conversations:
                 return cursor.fetchall(), cursor.rowcount
             except schema.Error as problem:
                 raise schema.explain(problem, self.path, self._inode) from problem
+
+
+def local_path(path: str) -> str:
+    """The file at that path; an address is refused, and not repeated: it may hold a password."""
+    if path.startswith(("postgresql:", "postgres:")):
+        raise BadSetting(
+            "conversations are kept in a file of this machine, not in PostgreSQL",
+            hint="give SessionManager(store) a path, or nothing for Holdfast's own file",
+        )
+    return os.path.abspath(path)
 
 
 def _storable(value: Any) -> Any:

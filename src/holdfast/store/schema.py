@@ -17,11 +17,13 @@ Error = sqlite3.Error
 VERSION = 4
 HERE = os.path.dirname(__file__)
 MIGRATIONS = os.path.join(HERE, "migrations", "sqlite")
+# The ledger has a file of its own: no hook reads its tables, or waits while somebody fills them.
+LEDGER = (os.path.join(HERE, "migrations", "sqlite_ledger"), 1)
 
 
-def queries(name: str = "queries.sql") -> dict[str, str]:
-    """The named statements of a file in sql/."""
-    with open(os.path.join(HERE, "sql", name), encoding="utf-8") as file:
+def queries(name: str = "queries") -> dict[str, str]:
+    """Named statements of a file under sql/."""
+    with open(os.path.join(HERE, "sql", f"{name}.sql"), encoding="utf-8") as file:
         parts = file.read().split("-- name: ")[1:]
     return {
         name.strip(): text.strip() for name, _, text in (part.partition("\n") for part in parts)
@@ -29,19 +31,25 @@ def queries(name: str = "queries.sql") -> dict[str, str]:
 
 
 def connect(
-    path: str, busy_seconds: float, *, one_thread: bool = True, own_folder: bool = True
+    path: str,
+    busy_seconds: float,
+    *,
+    any_thread: bool = False,
+    own_folder: bool = True,
+    plan: tuple[str, int] | None = None,
 ) -> tuple[sqlite3.Connection, int]:
     """A connection to a store of the current version, whatever there was before, and its inode.
 
     Whoever shares it among threads must see to it that one uses it at a time. A folder that is
-    not our own is left as it is.
+    not our own is left as it is. `plan` is the folder of the migrations and how many there are.
     """
     inode = 0
+    plan = plan or (MIGRATIONS, VERSION)
     try:
         if not os.path.exists(path):
-            _create(path, own_folder)
+            _create(path, plan, own_folder)
         inode = os.stat(path).st_ino
-        return _open(path, busy_seconds, one_thread=one_thread), inode
+        return _open(path, busy_seconds, plan, any_thread=any_thread), inode
     except sqlite3.Error as problem:
         raise explain(problem, path, inode) from problem
     except OSError as problem:
@@ -56,19 +64,25 @@ def explain(problem: sqlite3.Error, path: str, inode: int) -> StoreUnavailable:
 
 
 def _open(
-    path: str, busy_seconds: float, *, is_new: bool = False, one_thread: bool = True
+    path: str,
+    busy_seconds: float,
+    plan: tuple[str, int],
+    *,
+    is_new: bool = False,
+    any_thread: bool = False,
 ) -> sqlite3.Connection:
     connection = sqlite3.connect(
-        path, timeout=busy_seconds, isolation_level=None, check_same_thread=one_thread
+        path, timeout=busy_seconds, isolation_level=None, check_same_thread=not any_thread
     )
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         # With WAL this survives kill -9; a power cut can cost the last save, never the file.
         connection.execute("PRAGMA synchronous = NORMAL")
-        # Whoever opens the store reads the log first, so it is kept short.
-        connection.execute("PRAGMA wal_autocheckpoint = 200")
-        if _version(connection) != VERSION:
-            _migrate(connection, path, back_up=not is_new)
+        if plan is not LEDGER:
+            # Whoever opens the store reads the log first, so it is kept short: hooks do.
+            connection.execute("PRAGMA wal_autocheckpoint = 200")
+        if _version(connection) != plan[1]:
+            _migrate(connection, path, plan, back_up=not is_new)
     except BaseException:
         connection.close()
         raise
@@ -80,7 +94,7 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _create(path: str, own_folder: bool) -> None:
+def _create(path: str, plan: tuple[str, int], own_folder: bool) -> None:
     """Made beside its place and linked into it: nobody ever sees half a store."""
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
@@ -89,7 +103,7 @@ def _create(path: str, own_folder: bool) -> None:
     fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
     os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     try:
-        _open(fresh, 1.0, is_new=True).close()
+        _open(fresh, 1.0, plan, is_new=True).close()
         try:
             os.link(fresh, path)
         except FileExistsError:
@@ -103,33 +117,36 @@ def _create(path: str, own_folder: bool) -> None:
                 os.unlink(leftover)
 
 
-def _migrate(connection: sqlite3.Connection, path: str, *, back_up: bool) -> None:
+def _migrate(
+    connection: sqlite3.Connection, path: str, plan: tuple[str, int], *, back_up: bool
+) -> None:
+    folder, newest = plan
     connection.execute("PRAGMA journal_mode = WAL")
     # The write lock is the migration lock: whoever comes second finds the work done.
     connection.execute("BEGIN IMMEDIATE")
     version = _version(connection)
-    if version > VERSION:
+    if version > newest:
         connection.execute("ROLLBACK")
         raise StoreUnavailable(
-            f"{path} was made by a newer Holdfast (version {version}, this one knows {VERSION})",
+            f"{path} was made by a newer Holdfast (version {version}, this one knows {newest})",
             hint="upgrade Holdfast, or point HOLDFAST_HOME at another folder",
         )
-    if version < VERSION:
+    if version < newest:
         os.chmod(path, 0o600)
         if back_up:
             _back_up(path, version)
-        for statement in statements(version):
+        for statement in statements(folder, version):
             connection.execute(statement)
-        connection.execute(f"PRAGMA user_version = {VERSION}")
+        connection.execute(f"PRAGMA user_version = {newest}")
     connection.execute("COMMIT")
 
 
-def statements(after: int) -> list[str]:
+def statements(folder: str, after: int) -> list[str]:
     """The statements of every migration newer than `after`, in order."""
     found: list[str] = []
-    for name in sorted(os.listdir(MIGRATIONS)):
+    for name in sorted(os.listdir(folder)):
         if name.endswith(".sql") and int(name[:4]) > after:
-            with open(os.path.join(MIGRATIONS, name), encoding="utf-8") as file:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
                 found.extend(_split(file.read()))
     return found
 

@@ -2,274 +2,98 @@
 
 from __future__ import annotations
 
-import os
-import zlib
-
-from holdfast import quick_json
-from holdfast.errors import NoSuchRecord, StoreUnavailable
-from holdfast.redact import redact, redact_value
-from holdfast.state.richness import richness
-from holdfast.store import encoding, schema
+from holdfast.store import schema
+from holdfast.store.records import Records
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.state.model import State
-    from holdfast.store.base import (
-        CompactionRow,
-        HandoffRow,
-        SessionRow,
-        SnapshotRow,
-        TranscriptRow,
-    )
-    from holdfast.transcript.model import Cursor
 
+class SQLiteDatabase:
+    """See `holdfast.store.base.Database`: one connection, and one writer at a time."""
 
-class SQLiteStore:
-    """See `holdfast.store.base.Store`."""
+    dialect = "sqlite"
 
-    def __init__(self, path: str, *, busy_seconds: float = 1.0) -> None:
+    def __init__(
+        self,
+        path: str,
+        *,
+        busy_seconds: float = 1.0,
+        any_thread: bool = False,
+        plan: tuple[str, int] | None = None,
+        gate: Any = None,
+    ) -> None:
+        """`gate` is a lock that threads of one process share: to queue there is quicker than to
+        find the file locked and try again.
+        """
         self.path = path
-        self._connection, self._inode = schema.connect(path, busy_seconds)
+        self._gate = gate
+        self._inside = False
+        self._connection, self._inode = schema.connect(
+            path, busy_seconds, any_thread=any_thread, plan=plan
+        )
         self._connection.row_factory = _row
-        self._queries = schema.queries()
-        self._encoded: tuple[State | None, str] = (None, "")
 
     def close(self) -> None:
         self._connection.close()
+        self._leave()
 
-    def _run(self, statement: str, values: Any = ()) -> tuple[list[dict[str, Any]], int]:
-        """The rows found and the number of rows changed."""
+    def _leave(self) -> None:
+        if self._inside:
+            self._inside = False
+            self._gate.release()
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._connection.in_transaction
+
+    def run(
+        self, statement: str, values: Any = (), lock: str = ""
+    ) -> tuple[list[dict[str, Any]], int]:
         try:
-            cursor = self._connection.execute(statement, values)
+            cursor = self._connection.execute(statement, _storable(values))
             return cursor.fetchall(), cursor.rowcount
         except schema.Error as problem:
             raise schema.explain(problem, self.path, self._inode) from problem
 
-    def _all(self, name: str, values: Any = ()) -> list[dict[str, Any]]:
-        return self._run(self._queries[name], [_storable(value) for value in values])[0]
-
-    def _one(self, name: str, values: Any = ()) -> dict[str, Any] | None:
-        return next(iter(self._all(name, values)), None)
-
-    def _write(self, name: str, values: dict[str, Any]) -> int:
-        clean = {key: _storable(value) for key, value in values.items()}
-        return self._run(self._queries[name], clean)[1]
-
-    def begin(self) -> None:
-        self._encoded = (None, "")
-        self._run("BEGIN IMMEDIATE")
+    def begin(self, lock: str = "") -> None:
+        if self._gate is not None:
+            self._gate.acquire()
+            self._inside = True
+        try:
+            self.run("BEGIN IMMEDIATE")
+        except BaseException:
+            self._leave()
+            raise
 
     def commit(self) -> None:
-        self._run("COMMIT")
+        self.run("COMMIT")
+        self._leave()
 
     def rollback(self) -> None:
-        self._run("ROLLBACK")
-
-    def _encode(self, state: State) -> str:
-        """A session and its snapshot are saved in one transaction: encoded once for both."""
-        if self._encoded[0] is not state or not self._connection.in_transaction:
-            self._encoded = (state, encoding.dump(state))
-        return self._encoded[1]
-
-    # Sessions
-
-    def session(self, session: str) -> SessionRow | None:
-        found = self._one("session", (session,))
-        return _session(found) if found else None
-
-    def sessions(self, project: str | None, most: int = 50) -> list[SessionRow]:
-        if project is None:
-            return [_session(row) for row in self._all("all_sessions", (most,))]
-        return [_session(row) for row in self._all("sessions_of", (project, most))]
-
-    def transcripts(self, project: str | None) -> list[TranscriptRow]:
-        values = {"project": _storable(project)}
-        return self._run(self._queries["transcripts"], values)[0]  # type: ignore[return-value]
-
-    def save_session(
-        self,
-        *,
-        session: str,
-        host: str,
-        project: str,
-        transcript: str,
-        cursor: Cursor | None,
-        state: State,
-        revision: int,
-        now: float,
-    ) -> bool:
-        values = {
-            "id": session,
-            "host": host,
-            "project": project,
-            "transcript": transcript,
-            "cursor": quick_json.dumps(cursor),
-            "state": self._encode(state),
-            "revision": revision,
-            "first_line": state["lines"],
-            "now": now,
-        }
-        return self._write("save_session" if revision else "add_session", values) == 1
-
-    def end_session(self, session: str, now: float) -> None:
-        self._write("end_session", {"id": session, "now": now})
-
-    def reopen_session(self, session: str) -> None:
-        self._write("reopen_session", {"id": session})
-
-    # Snapshots
-
-    def add_snapshot(self, session: str, reason: str, state: State, now: float) -> str:
-        ident = os.urandom(4).hex()
-        text = self._encode(state)
-        values = {
-            "id": ident,
-            "session": session,
-            "reason": reason,
-            "now": now,
-            "line": state["lines"],
-            "richness": richness(state),
-            "context": state["usage"]["context"],
-            "state": encoding.pack(text),
-        }
-        self._write("add_snapshot", values)
-        written = self._one("snapshot", (ident,))
-        if written is None or encoding.unpack(written["state"]) != text:
-            raise StoreUnavailable(f"snapshot {ident} did not read back as it was written")
-        return ident
-
-    def snapshot(self, ident: str) -> SnapshotRow:
-        found = self._one("snapshot", (ident,))
-        if found is None:
-            raise NoSuchRecord(f"snapshot {ident}", hint="`holdfast snapshots` lists them")
-        return _snapshot(found)
-
-    def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]:
-        return [_snapshot(row) for row in self._all("snapshots_of", (session, most))]
-
-    def richest_snapshot(self, session: str) -> SnapshotRow | None:
-        found = self._one("richest_snapshot", (session,))
-        return _snapshot(found) if found else None
-
-    def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
-        self._write("prune_snapshots", {"session": session, "most": snapshots})
-        self._write("shorten_compactions", {"session": session, "most": compactions})
-
-    # Compactions
-
-    def compactions(self, session: str) -> list[CompactionRow]:
-        return self._all("compactions_of", (session,))  # type: ignore[return-value]
-
-    def compaction(self, session: str, ordinal: int) -> CompactionRow | None:
-        return self._one("compaction", (session, ordinal))  # type: ignore[return-value]
-
-    def open_compaction(
-        self, session: str, ordinal: int, *, trigger: str | None, snapshot: str | None, now: float
-    ) -> None:
-        values = {
-            "session": session,
-            "ordinal": ordinal,
-            "trigger_name": trigger,
-            "snapshot": snapshot,
-            "now": now,
-        }
-        self._write("open_compaction", values)
-
-    def note_summary(self, session: str, ordinal: int, summary: str) -> None:
-        values = {"session": session, "ordinal": ordinal, "summary": redact(summary)}
-        self._write("note_summary", values)
-
-    def note_brief(
-        self,
-        session: str,
-        ordinal: int,
-        *,
-        brief_id: str,
-        brief: str,
-        line: int,
-        delivered_by: str,
-        now: float,
-    ) -> None:
-        values = {
-            "session": session,
-            "ordinal": ordinal,
-            "brief_id": brief_id,
-            "brief": redact(brief),
-            "line": line,
-            "delivered_by": delivered_by,
-            "now": now,
-        }
-        self._write("note_brief", values)
-
-    def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None:
-        values = {"session": session, "ordinal": ordinal, "receipt": receipt, "line": line}
-        self._write("note_receipt", values)
-
-    def glance(self, session: str) -> tuple[float, str]:
-        found = self._run(self._queries["glance"], {"session": _storable(session)})[0][0]
-        return found["saved_at"] or 0.0, found["receipt"] or ""
-
-    # Marks
-
-    def mark(self, session: str, name: str) -> dict[str, Any]:
-        found = self._one("mark", (session, name))
-        value = quick_json.loads(found["value"]) if found else {}
-        return value if isinstance(value, dict) else {}
-
-    def set_mark(
-        self, session: str, name: str, value: dict[str, Any], *, clean: bool = False
-    ) -> None:
-        text = quick_json.dumps(value if clean else redact_value(value))
-        self._write("set_mark", {"session": session, "name": name, "value": text})
-
-    # Handoffs
-
-    def add_handoff(
-        self, session: str, *, agent: str, content: dict[str, Any], raw: str, **fields: Any
-    ) -> str:
-        ident = handoff_id(session, agent)
-        values = {
-            "id": ident,
-            "session": session,
-            "agent": agent,
-            "content": quick_json.dumps(redact_value(content)),
-            "raw": encoding.pack(quick_json.dumps(redact(raw))),
-            **redact_value(fields),
-        }
-        self._write("add_handoff", values)
-        return ident
-
-    def handoff(self, ident: str) -> HandoffRow:
-        found = self._one("handoff", (ident,))
-        if found is None:
-            raise NoSuchRecord(f"handoff {ident}", hint="`holdfast handoff list` lists them")
-        return _handoff(found)
-
-    def handoffs(self, session: str, most: int = 50) -> list[HandoffRow]:
-        return [_handoff(row) for row in self._all("handoffs_of", (session, most))]
-
-    # Hooks
-
-    def hook_seen(
-        self, host: str, event: str, session: str, milliseconds: float, now: float
-    ) -> None:
-        values = {
-            "host": host,
-            "event": event,
-            "session": session,
-            "milliseconds": milliseconds,
-            "now": now,
-        }
-        self._write("hook_seen", values)
-
-    def hooks_seen(self) -> list[dict[str, Any]]:
-        return self._all("hooks_seen")
+        try:
+            self.run("ROLLBACK")
+        finally:
+            self._leave()
 
 
-def _storable(value: Any) -> Any:
+class SQLiteStore(Records):
+    """See `holdfast.store.base.Store`."""
+
+    def __init__(self, path: str, *, busy_seconds: float = 1.0) -> None:
+        super().__init__(SQLiteDatabase(path, busy_seconds=busy_seconds), schema.queries())
+        self.path = path
+
+
+def _storable(values: Any) -> Any:
     """SQLite takes no lone surrogates, which a host's JSON may well hold in a summary."""
+    if isinstance(values, dict):
+        return {key: _text(value) for key, value in values.items()}
+    return [_text(value) for value in values]
+
+
+def _text(value: Any) -> Any:
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "replace").decode("utf-8")
     return value
@@ -277,25 +101,3 @@ def _storable(value: Any) -> Any:
 
 def _row(cursor: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     return {column[0]: value for column, value in zip(cursor.description, values, strict=True)}
-
-
-def _session(row: dict[str, Any]) -> SessionRow:
-    row["cursor"] = quick_json.loads(row["cursor"])
-    row["state"] = encoding.load(row["state"])
-    return row  # type: ignore[return-value]
-
-
-def handoff_id(session: str, agent: str) -> str:
-    """The same for the same agent, whoever asks."""
-    return f"{zlib.crc32(f'{session} {agent}'.encode('utf-8', 'replace')):08x}"
-
-
-def _handoff(row: dict[str, Any]) -> HandoffRow:
-    row["content"] = quick_json.loads(row["content"])
-    row["raw"] = quick_json.loads(encoding.unpack(row["raw"]))
-    return row  # type: ignore[return-value]
-
-
-def _snapshot(row: dict[str, Any]) -> SnapshotRow:
-    row["state"] = encoding.load(encoding.unpack(row["state"]))
-    return row  # type: ignore[return-value]

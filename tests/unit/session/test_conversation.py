@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.errors import BadUsage, CompactionFailed, NothingToCompact
+from holdfast.errors import BadSetting, BadUsage, CompactionFailed, NothingToCompact
 from holdfast.session import events
 from holdfast.session.budget import PRESETS, window_of
 from holdfast.session.conversation import Conversation
@@ -144,6 +144,17 @@ def test_a_store_of_ones_own_leaves_its_folder_as_it_is(
 
 
 # Budgets
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_postgresql_address_is_refused_as_a_store_and_makes_no_folder(
+    kind: type[str] | type[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(BadSetting, match="not in PostgreSQL") as caught:
+        holdfast.SessionManager(kind("postgresql://ada:hunter2@db.example.org/team"))
+    assert "hunter2" not in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_both_documented_thresholds_are_presets(manager: Make) -> None:

@@ -16,9 +16,10 @@ import pytest
 from tests.weather import read_only
 
 from holdfast.errors import StoreDamaged, StoreUnavailable
+from holdfast.ledger.tables import ALL
 from holdfast.state.fold import new_state
 from holdfast.store import schema
-from holdfast.store.sqlite import SQLiteStore
+from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
 
 MIGRATIONS = Path(schema.MIGRATIONS)
 TODAY = schema.VERSION
@@ -189,6 +190,19 @@ def test_a_new_store_holds_what_the_migrations_say_and_nothing_else(path: str) -
             "snapshots_by_session",
             "spend",
         ]
+        assert tables(ours) == tables(plain)
+
+
+def test_a_new_ledger_holds_what_its_migrations_say(path: str) -> None:
+    folder, newest = schema.LEDGER
+    SQLiteDatabase(path, plan=schema.LEDGER).close()
+    scripts = sorted(Path(folder).glob("*.sql"))
+    assert [int(file.name[:4]) for file in scripts] == list(range(1, newest + 1))
+    with closing(sqlite3.connect(path)) as ours, closing(sqlite3.connect(":memory:")) as plain:
+        for file in scripts:
+            plain.executescript(file.read_text(encoding="utf-8"))
+        made = {name for name, sql in tables(ours) if sql.startswith("CREATE TABLE")}
+        assert made == {*ALL, "changes", "sent", "readings"}
         assert tables(ours) == tables(plain)
 
 

@@ -32,6 +32,21 @@ def test_a_store_of_its_own_is_named_by_its_file(terminal: Terminal) -> None:
     assert row["session"] == "s9"
 
 
+def test_where_a_team_is_named_it_says_that_it_tells_of_this_machine(terminal: Terminal) -> None:
+    terminal.set(HOLDFAST_DATABASE="postgresql://ada@127.0.0.1:1/team")
+    ran = terminal.run("spend")
+    assert ran.code == 0
+    assert "what was spent here" in ran.err
+    assert terminal.run("spend", "--json").json == []
+
+
+def test_an_address_is_no_store_of_conversations_and_not_repeated(terminal: Terminal) -> None:
+    ran = terminal.run("spend", "--store", "postgresql://ada:hunter2@127.0.0.1:1/team")
+    assert ran.code == 1
+    assert "not in PostgreSQL" in ran.err
+    assert "hunter2" not in ran.err
+
+
 def test_calls_are_added_up_and_one_that_never_ended_counts_in_full(terminal: Terminal) -> None:
     store = Conversations(str(terminal.store / "holdfast.db"))
     ledger = Ledger(store, Ceiling(per_session=0.1, per_day=None))

@@ -9,7 +9,7 @@ SELECT * FROM sessions ORDER BY seen_at DESC LIMIT ?;
 
 -- name: transcripts
 SELECT id, host, project, transcript, seen_at, ended_at FROM sessions
-WHERE :project IS NULL OR project = :project
+WHERE CAST(:project AS TEXT) IS NULL OR project = :project
 ORDER BY seen_at DESC;
 
 -- name: add_session
@@ -39,6 +39,13 @@ SELECT * FROM snapshots WHERE id = ?;
 
 -- name: snapshots_of
 SELECT * FROM snapshots WHERE session = ? ORDER BY created_at DESC, id LIMIT ?;
+
+-- name: snapshots_before
+SELECT * FROM snapshots WHERE id IN (
+    SELECT id FROM snapshots
+    WHERE (CAST(:session AS TEXT) IS NULL OR session = :session) AND (created_at, id) < (:at, :id)
+    ORDER BY created_at DESC, id DESC LIMIT :most
+) ORDER BY created_at DESC, id DESC;
 
 -- name: richest_snapshot
 SELECT * FROM snapshots WHERE session = ? ORDER BY richness DESC, created_at DESC LIMIT 1;
@@ -73,9 +80,9 @@ VALUES (:session, :ordinal, :trigger_name, :now, :snapshot)
 -- A compaction that was announced and did not come left its row open: the next one takes it over,
 -- and what another's summary said does not count for it.
 ON CONFLICT (session, ordinal) DO UPDATE
-SET trigger_name = coalesce(excluded.trigger_name, trigger_name),
-    summary = CASE WHEN excluded.snapshot IS NULL THEN summary END,
-    snapshot = coalesce(excluded.snapshot, snapshot);
+SET trigger_name = coalesce(excluded.trigger_name, compactions.trigger_name),
+    summary = CASE WHEN excluded.snapshot IS NULL THEN compactions.summary END,
+    snapshot = coalesce(excluded.snapshot, compactions.snapshot);
 
 -- name: note_summary
 UPDATE compactions SET summary = :summary WHERE session = :session AND ordinal = :ordinal;
@@ -100,7 +107,7 @@ SELECT
 INSERT INTO hooks_seen (host, event, times, last_at, last_milliseconds, last_session)
 VALUES (:host, :event, 1, :now, :milliseconds, :session)
 ON CONFLICT (host, event) DO UPDATE
-SET times = times + 1, last_at = excluded.last_at,
+SET times = hooks_seen.times + 1, last_at = excluded.last_at,
     last_milliseconds = excluded.last_milliseconds, last_session = excluded.last_session;
 
 -- name: hooks_seen

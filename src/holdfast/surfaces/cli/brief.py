@@ -101,7 +101,7 @@ def _source(
     """The session's id, if the store knows it, its state, its names, and what stands beside it."""
     if args.transcript is not None:
         return "", *state_and_names_of_file(args.transcript, args.until_line), ([], [])
-    with open_store() as (store, chosen):
+    with open_store(team=True) as (store, chosen):
         row = chosen_session(store, args)
         state = best_state(store, refresh(store, row))
         store.begin()

@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> int:
     if args.last is not None and args.last < 1:
         raise BadUsage("--last is a positive number")
     last = args.last or settings.load(os.environ, here()).keep_compactions
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         row = chosen_session(store, args)
         state = refresh(store, row).state
         if args.what:

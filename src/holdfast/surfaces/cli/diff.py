@@ -30,7 +30,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         old, new = (_state(store, name, args) for name in (args.a, args.b))
     found = difference(old, new)
     if args.json:

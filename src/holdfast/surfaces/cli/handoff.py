@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace) -> int:
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         row = chosen_session(store, args)
         state = refresh(store, row).state
         found = [described(one, state) for one in store.handoffs(row["id"])]
@@ -74,7 +74,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _show(args: argparse.Namespace) -> int:
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         one = store.handoff(args.which)
     if args.raw:
         sys.stdout.write(one["raw"].rstrip("\n") + "\n")

@@ -15,7 +15,7 @@ from holdfast.actions.project import project_of
 from holdfast.errors import BadUsage, NoSuchRecord
 from holdfast.hosts.call import HookCall
 from holdfast.settings import Settings
-from holdfast.store.sqlite import SQLiteStore
+from holdfast.store.choice import chosen_store
 
 if TYPE_CHECKING:
     from holdfast.store.base import SessionRow, Store
@@ -44,10 +44,15 @@ def here() -> str:
 
 
 @contextmanager
-def open_store() -> Iterator[tuple[Store, Settings]]:
-    """The store and the settings of this folder."""
+def open_store(*, team: bool = False) -> Iterator[tuple[Store, Settings]]:
+    """The store and the settings of this folder.
+
+    `team` is for commands that only look at what was saved: they see the team's store where one
+    is named. What hooks read, and what lies in transcripts, is on this machine.
+    """
     chosen = settings.load(os.environ, here())
-    store = SQLiteStore(chosen.database, busy_seconds=5.0)
+    environ = os.environ if team else {}
+    store = chosen_store(chosen.database, environ, busy_seconds=5.0)
     try:
         yield store, chosen
     finally:

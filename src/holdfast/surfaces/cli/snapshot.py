@@ -21,7 +21,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with open_store() as (store, chosen):
+    with open_store(team=True) as (store, chosen):
         found = store.snapshot(args.id)
     if args.json:
         print_json({**found, "created": stamp(found["created_at"])})

@@ -14,7 +14,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         row = chosen_session(store, args)
         found = store.snapshots(row["id"])
     if args.json:

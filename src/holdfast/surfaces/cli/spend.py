@@ -11,7 +11,8 @@ import os
 
 from holdfast import settings
 from holdfast.errors import NoSuchRecord
-from holdfast.store.conversations import Conversations
+from holdfast.store.conversations import Conversations, local_path
+from holdfast.store.dsn import team_url
 from holdfast.surfaces.cli.output import console, count, print_json, say, table
 
 MILLION = 1_000_000
@@ -23,10 +24,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if args.store and not os.path.exists(args.store):
+    if args.store and not os.path.exists(local_path(args.store)):
         raise NoSuchRecord(
             f"a store at {args.store}", hint="give the file of SessionManager(store)"
         )
+    if team_url(os.environ) and not args.store:
+        say("Conversations stay on their machine: this is what was spent here.", style="dim")
     path = args.store or settings.load(os.environ).database
     store = Conversations(path, busy_seconds=5.0, own_folder=not args.store)
     try:

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
     if args.transcript is not None:
         state = state_of_file(args.transcript)
     else:
-        with open_store() as (store, _):
+        with open_store(team=True) as (store, _):
             state = refresh(store, chosen_session(store, args)).state
     if args.json:
         print_json(state)

@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     project = None if args.all else project_of(here())
-    with open_store() as (store, _):
+    with open_store(team=True) as (store, _):
         told = [describe(store, row) for row in store.sessions(project, 20)]
     if args.json:
         print_json({"project": project, "sessions": told})

@@ -1,0 +1,169 @@
+"""Fill the ledger from what the fold knows of a session: nobody has to report anything."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from holdfast.actions import ledger_calls
+from holdfast.actions.repository import origin_of
+from holdfast.ledger import agents, from_state, projects, work
+from holdfast.ledger.actions import add_action
+from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.ledger.from_state import Found
+    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.tables import Table
+    from holdfast.store.base import SessionRow, Store
+
+# Other writers wait for the file's lock, so it is given back after so many rows.
+AT_ONCE = 200
+# Rows are listed by their time: those of one plan stay in its order.
+APART = 1e-6
+
+
+def fill_all(store: Store, ledger: Ledger, now: float) -> int:
+    """Every session that moved on since; how many did."""
+    moved = 0
+    for known in store.transcripts(None):
+        stands = [known["seen_at"], known["ended_at"]]
+        if ledger.reading(known["id"]).get("stands") == stands:
+            continue
+        row = store.session(known["id"])
+        if row is not None:
+            fill(ledger, row, now)
+            moved += 1
+    return moved
+
+
+def fill(ledger: Ledger, row: SessionRow, now: float) -> None:
+    """One session. Doing it again changes nothing."""
+    memory = ledger.reading(row["id"])
+    project = projects.project(ledger, row["project"], now, origin=origin_of(row["project"]))
+    Filling(ledger, row, project["id"], now).tree()
+    _calls(ledger, row, project["id"], memory, now)
+    ledger.keep_reading(row["id"], {**memory, "stands": [row["seen_at"], row["ended_at"]]})
+
+
+class Filling:
+    """One pass over one session's state."""
+
+    def __init__(self, ledger: Ledger, row: SessionRow, project: str, now: float) -> None:
+        self.ledger = ledger
+        self.session = row["id"]
+        self.state = row["state"]
+        self.ended = row["ended_at"] is not None
+        self.project = project
+        self.now = now
+
+    def tree(self) -> None:
+        with self.ledger.together(f"session {self.session}"):
+            requests = self._requests()
+            tasks = self._tasks(requests)
+            self._subtasks(requests, tasks)
+            self._agents()
+
+    def _requests(self) -> dict[str, Row]:
+        known = self._known(REQUESTS)
+        for found in from_state.requests(self.session, self.state, ended=self.ended):
+            if found.source not in known:
+                known[found.source] = work.add_request(
+                    self.ledger, self.now, project=self.project, session=self.session,
+                    prompt=found.text, prompt_type="user", source=found.source,
+                    created_at=ledger_calls.seconds(found.at, self.now),
+                )  # fmt: skip
+            known[found.source] = self._follow(REQUESTS, known[found.source], found)
+        return known
+
+    def _tasks(self, requests: dict[str, Row]) -> dict[str, Row]:
+        known = self._known(TASKS)
+        planned = from_state.tasks(self.session, self.state)
+        for number, found in enumerate(planned):
+            if found.source not in known:
+                known[found.source] = work.add_task(
+                    self.ledger, self.now + number * APART,
+                    request=requests[found.parent], name=found.text, wave_number=found.wave,
+                    source=found.source,
+                )  # fmt: skip
+            known[found.source] = self._follow(TASKS, known[found.source], found)
+        self._drop(known, {found.source for found in planned})
+        return known
+
+    def _drop(self, known: dict[str, Row], planned: set[str]) -> None:
+        """What the plan no longer holds, and was not done, is not going to be."""
+        for source, row in known.items():
+            if ":plan:" in source and source not in planned and row["status"] not in work.DONE:
+                work.set_status(self.ledger, TASKS, row, "cancelled", self.now)
+
+    def _subtasks(self, requests: dict[str, Row], tasks: dict[str, Row]) -> None:
+        known = self._known(SUBTASKS)
+        for found in from_state.subtasks(self.session, self.state):
+            if found.source not in known:
+                task = tasks.get(found.parent) or self._unplanned(found.parent, requests, tasks)
+                known[found.source] = work.add_subtask(
+                    self.ledger, self.now, task=task, description=found.text,
+                    agent_type=found.agent_type, agent_id=found.agent_id, source=found.source,
+                )  # fmt: skip
+            result = {"text": found.result} if found.result else known[found.source]["result"]
+            self._follow(SUBTASKS, known[found.source], found, result=result)
+
+    def _unplanned(self, source: str, requests: dict[str, Row], tasks: dict[str, Row]) -> Row:
+        request = requests[source.removesuffix(":unplanned")]
+        tasks[source] = work.add_task(
+            self.ledger, self.now, request=request, name=from_state.UNPLANNED, status="running",
+            source=source,
+        )  # fmt: skip
+        return tasks[source]
+
+    def _agents(self) -> None:
+        usage = self.state["usage"]
+        if usage["context"]:
+            agents.seen(
+                self.ledger, self.now, agent_id=self.session, session=self.session,
+                project=self.project, agent_type="main", used=usage["context"],
+                capacity=usage["window"], compactions=len(self.state["compactions"]),
+                status="ended" if self.ended else "running",
+            )  # fmt: skip
+        for agent in self.state["agents"]:
+            agents.seen(
+                self.ledger, self.now, agent_id=agent["id"], session=self.session,
+                project=self.project, agent_type=agent["type"], parent=self.session,
+                status=agent["status"],
+            )  # fmt: skip
+
+    def _known(self, table: Table) -> dict[str, Row]:
+        rows = self.ledger.rows(table, also="source IS NOT NULL", session=self.session)
+        return {row["source"]: row for row in rows}
+
+    def _follow(self, table: Table, row: Row, found: Found, **fields: Any) -> Row:
+        """Take over the fold's status when it moves; until then a caller's word stands."""
+        if row["folded"] == found.status:
+            return self.ledger.change(table, row, self.now, **fields)
+        first_met = row["posted"] and not row["folded"] and row["status"] in work.DONE
+        status = row["status"] if first_met else found.status
+        return work.set_status(
+            self.ledger, table, row, status, self.now, folded=found.status, **fields
+        )
+
+
+def _calls(
+    ledger: Ledger, row: SessionRow, project: str, memory: dict[str, Any], now: float
+) -> None:
+    subtasks = {
+        one["source"]: one["id"]
+        for one in ledger.rows(SUBTASKS, also="source IS NOT NULL", session=row["id"])
+    }
+    found = ledger_calls.calls(row["id"], row["transcript"], memory, now)
+    for some in _batches(found):
+        with ledger.together(f"session {row['id']}"):
+            for call in some:
+                at, parent = call.pop("at"), call.pop("parent")
+                add_action(ledger, at, project=project, subtask=subtasks.get(parent, ""), **call)
+
+
+def _batches(calls: Iterator[Row]) -> Iterator[list[Row]]:
+    while some := list(islice(calls, AT_ONCE)):
+        yield some

@@ -1,0 +1,105 @@
+"""Send what is new on this machine to the team's store: kept here until it has arrived there.
+
+Every row is named by its content or by where it comes from, so what is sent twice is there once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.actions.fill_ledger import fill_all
+from holdfast.ledger.tables import SHARED
+from holdfast.store.copying import Copying
+
+if TYPE_CHECKING:
+    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.tables import Table
+    from holdfast.store.base import Store
+
+AT_ONCE = 100
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sent:
+    sessions: int
+    rows: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Waiting:
+    sessions: int
+    rows: int
+    last_at: float | None
+
+
+def sync(
+    store: Store, ledger: Ledger, team_store: Store, team: Ledger, target: str, now: float
+) -> Sent:
+    """Everything that is new since the last time; `target` names the team without its secrets."""
+    fill_all(store, ledger, now)
+    return Sent(
+        sessions=_sessions(store, ledger, team_store, target),
+        rows=_rows(ledger, team, target, now),
+    )
+
+
+def waiting(store: Store, ledger: Ledger, target: str) -> Waiting:
+    """What has yet to be sent, as far as this machine knows; nobody is asked."""
+    seq, at = ledger.sent(target)
+    stands = Copying(store.database, store.database).stands()
+    known = ledger.reading(_memory(target))
+    return Waiting(
+        sessions=sum(known.get(session) != word for session, word in stands.items()),
+        rows=ledger.count_changes(seq),
+        last_at=at,
+    )
+
+
+def _memory(target: str) -> str:
+    return f"sent to {target}"
+
+
+def _sessions(store: Store, ledger: Ledger, team_store: Store, target: str) -> int:
+    copying = Copying(store.database, team_store.database)
+    known = ledger.reading(_memory(target))
+    moved = {name: word for name, word in copying.stands().items() if known.get(name) != word}
+    for session, word in moved.items():
+        copying.copy(session)
+        known[session] = word
+        ledger.keep_reading(_memory(target), known)
+    return len(moved)
+
+
+def _rows(ledger: Ledger, team: Ledger, target: str, now: float) -> int:
+    total = 0
+    seq, _ = ledger.sent(target)
+    while some := ledger.changes((0, seq), AT_ONCE):
+        # Of several changes to a row the last one says all.
+        latest = {(one["kind"], one["record"]): one for one in some}
+        with team.together():
+            for change in latest.values():
+                _send(ledger, team, change)
+        seq = some[-1]["seq"]
+        ledger.keep_sent(target, seq, now)
+        total += len(latest)
+    return total
+
+
+def _send(ledger: Ledger, team: Ledger, change: Row) -> None:
+    table = SHARED.get(change["kind"])
+    if table is None:
+        return
+    row = ledger.get(table, change["record"])
+    if row is not None:
+        team.write(table, {**row, "id": _name(team, table, row)})
+    elif change["gone"]:
+        there = team.get(table, change["record"])
+        if there is not None and there["updated_at"] <= change["at"]:
+            team.remove(table, there, change["at"])
+
+
+def _name(team: Ledger, table: Table, row: Row) -> str:
+    """Its id, unless the same fact is known there under another: a ledger was made anew here."""
+    known = team.first(table, source=row["source"]) if row.get("source") else None
+    return str(known["id"] if known else row["id"])

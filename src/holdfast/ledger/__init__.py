@@ -1,0 +1,1 @@
+"""What agents share: project → request → task (wave) → subtask → action, agents, messages."""

@@ -1,0 +1,72 @@
+"""What agents know, and the snapshots that callers save before a compaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast import quick_json
+from holdfast.ledger import ids
+from holdfast.ledger.tables import CONTEXTS
+
+if TYPE_CHECKING:
+    from holdfast.ledger.ledger import Ledger, Row
+
+SNAPSHOT = "compact-snapshot"
+# How many snapshots of a session are looked at for what the newest of them does not say.
+LOOKED_AT = 20
+
+
+def save_snapshot(
+    ledger: Ledger, session: str, project: str, body: dict[str, Any], now: float
+) -> Row:
+    """Keep a caller's snapshot; the same one again is the one that is there."""
+    ident = ids.ident("snapshot", session, quick_json.dumps(sorted(body.items())))
+    return ledger.get(CONTEXTS, ident) or ledger.write(CONTEXTS, {
+        "id": ident, "project": project, "session": session, "agent_id": session,
+        "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [], "tools_used": [],
+        "progress_summary": _text(body.get("context_summary")), "created_at": now,
+        "updated_at": now,
+    })  # fmt: skip
+
+
+def save_context(
+    ledger: Ledger,
+    now: float,
+    *,
+    agent_id: str,
+    agent_type: str,
+    session: str = "",
+    project: str = "",
+    role_context: dict[str, Any] | None = None,
+    skills_to_restore: list[str] | None = None,
+    tools_used: list[str] | None = None,
+    progress_summary: str = "",
+) -> Row:
+    """What this agent of this session knows now; it has one context, which moves on."""
+    row: Row = {
+        "id": ids.ident("context", session, agent_id, agent_type), "project": project,
+        "session": session, "agent_id": agent_id, "agent_type": agent_type,
+        "role_context": role_context or {}, "skills_to_restore": skills_to_restore or [],
+        "tools_used": tools_used or [], "progress_summary": progress_summary, "created_at": now,
+        "updated_at": now,
+    }  # fmt: skip
+    return ledger.write(CONTEXTS, row)
+
+
+def snapshots(ledger: Ledger, session: str, most: int = LOOKED_AT) -> list[Row]:
+    """A session's, by its exact id, newest first."""
+    return ledger.rows(CONTEXTS, most=most, agent_id=session, agent_type=SNAPSHOT)
+
+
+def merged(found: list[Row]) -> dict[str, Any]:
+    """Of every field the newest value that says anything: a thin snapshot hides no rich one."""
+    body: dict[str, Any] = {}
+    for row in found:
+        for name, value in row["role_context"].items():
+            if value and not body.get(name):
+                body[name] = value
+    return body
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""

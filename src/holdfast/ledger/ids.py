@@ -1,0 +1,36 @@
+"""Names made of content: whoever writes the same thing down gives it the same name."""
+
+from __future__ import annotations
+
+import hashlib
+
+from holdfast import quick_json
+from holdfast.redact import redact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Enough to tell two wishes apart, and less than what the fold keeps of any of them.
+TELLING = 150
+
+
+def ident(*parts: object) -> str:
+    """A UUID (version 8) of these parts."""
+    return _uuid(hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "replace")).hexdigest())
+
+
+def _uuid(digest: str) -> str:
+    return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
+
+
+def likeness(*texts: str) -> str:
+    """The same for texts that differ in nothing that a reader would notice, cut or not."""
+    plain = ["".join(redact(text).casefold().split())[:TELLING] for text in texts]
+    return hashlib.sha256("\0".join(plain).encode("utf-8", "replace")).hexdigest()[:24]
+
+
+def of_content(kind: str, row: dict[str, Any]) -> str:
+    """The name of a row as it is now."""
+    text = quick_json.dumps([kind, sorted(row.items())])
+    return hashlib.sha256(text.encode("ascii", "replace")).hexdigest()[:32]

@@ -1,0 +1,193 @@
+"""Rows of the ledger over any database: written together with the change that tells of them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from holdfast import quick_json
+from holdfast.errors import NoSuchRecord
+from holdfast.ledger import ids
+from holdfast.redact import redact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.ledger.tables import Table
+    from holdfast.store.base import Database
+
+Row = dict[str, Any]
+MOST = 100
+_CHANGED = (
+    "INSERT INTO changes (id, kind, record, project, session, gone, at) "
+    "VALUES (:id, :kind, :record, :project, :session, :gone, :at) ON CONFLICT (id) DO NOTHING"
+)
+_PUT_AND_TELL = (
+    "WITH put AS ({put} RETURNING id) "
+    "INSERT INTO changes (id, kind, record, project, session, gone, at) "
+    "SELECT :change_id, :change_kind, :change_record, :change_project, :change_session, "
+    "CAST(:change_gone AS BIGINT), CAST(:change_at AS DOUBLE PRECISION) FROM put "
+    "ON CONFLICT (id) DO NOTHING"
+)
+_READ = (
+    "INSERT INTO readings (id, value) VALUES (:id, :value) "
+    "ON CONFLICT (id) DO UPDATE SET value = excluded.value"
+)
+_SENT = (
+    "INSERT INTO sent (target, seq, at) VALUES (:target, :seq, :at) "
+    "ON CONFLICT (target) DO UPDATE SET seq = excluded.seq, at = excluded.at"
+)
+_CHANGES = "SELECT * FROM changes WHERE seq > :seq ORDER BY seq LIMIT :most"
+# What a transaction that is still open will write may come before what is there already.
+_CHANGES_POSTGRES = (
+    "SELECT seq, CAST(CAST(tx AS TEXT) AS BIGINT) AS tx, id, kind, record, project, session, gone, "
+    "at FROM changes WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) "
+    "AND (tx, seq) > (CAST(CAST(:tx AS TEXT) AS xid8), :seq) ORDER BY tx, seq LIMIT :most"
+)
+
+
+class Ledger:
+    """The few operations that all verbs are made of."""
+
+    def __init__(self, database: Database) -> None:
+        self.database = database
+
+    @contextmanager
+    def together(self, lock: str = "") -> Iterator[None]:
+        """All or nothing; `lock` keeps out others that name the same."""
+        if self.database.in_transaction:
+            yield
+            return
+        self.database.begin(lock)
+        try:
+            yield
+        except BaseException:
+            self.database.rollback()
+            raise
+        self.database.commit()
+
+    def get(self, table: Table, ident: str) -> Row | None:
+        return self.first(table, id=ident)
+
+    def need(self, table: Table, ident: str) -> Row:
+        found = self.get(table, ident)
+        if found is None:
+            raise NoSuchRecord(f"{ident} in {table.name}")
+        return found
+
+    def first(self, table: Table, **equal: Any) -> Row | None:
+        return next(iter(self.rows(table, most=1, **equal)), None)
+
+    def rows(
+        self,
+        table: Table,
+        *,
+        most: int | None = None,
+        before: tuple[float, str] | None = None,
+        newest_first: bool = True,
+        also: str = "",
+        values: Row | None = None,
+        **equal: Any,
+    ) -> list[Row]:
+        """Rows whose columns equal these; `before` is where the last page ended."""
+        conditions = [f"{column} = :{column}" for column in equal]
+        given: Row = {**equal, **(values or {})}
+        if also:
+            conditions.append(also)
+        if before is not None:
+            sign = "<" if newest_first else ">"
+            conditions.append(f"({table.order}, id) {sign} (:before_at, :before_id)")
+            given |= {"before_at": before[0], "before_id": before[1]}
+        if most is not None:
+            given["most"] = most
+        statement = table.select(conditions, newest_first=newest_first, most=most is not None)
+        return [table.decoded(row) for row in self.database.run(statement, given)[0]]
+
+    def count(self, table: Table, **equal: Any) -> int:
+        where = " AND ".join(f"{column} = :{column}" for column in equal)
+        statement = f"SELECT count(*) AS n FROM {table.name}{' WHERE ' + where if where else ''}"
+        number: int = self.database.run(statement, equal)[0][0]["n"]
+        return number
+
+    def write(self, table: Table, row: Row) -> Row:
+        """Keep this row, unless a newer one is there, and tell of it."""
+        stored = table.encoded(row)
+        if self.database.dialect == "postgres":
+            # One statement is one transaction and one way over the network.
+            change = _change(table, stored, gone=0)
+            told = {f"change_{name}": value for name, value in change.items()}
+            self.database.run(_PUT_AND_TELL.format(put=table.put()), {**stored, **told})
+            return table.decoded(stored)
+        with self.together():
+            if self.database.run(table.put(), stored)[1]:
+                self.database.run(_CHANGED, _change(table, stored, gone=0))
+        return table.decoded(stored)
+
+    def change(self, table: Table, row: Row, now: float, **fields: Any) -> Row:
+        """The row with these fields; nothing is written if it has them already."""
+        if all(row[name] == value for name, value in fields.items()):
+            return row
+        # Two changes within one tick of the clock come one after the other nevertheless.
+        later = max(now, row["updated_at"])
+        return self.write(table, {**row, **fields, "updated_at": later})
+
+    def remove(self, table: Table, row: Row, now: float) -> None:
+        with self.together():
+            if self.database.run(f"DELETE FROM {table.name} WHERE id = :id", {"id": row["id"]})[1]:
+                stored = table.encoded({**row, "updated_at": now})
+                self.database.run(_CHANGED, _change(table, stored, gone=1))
+
+    def last_change(self) -> tuple[int, int]:
+        """The place of the newest change that can be told."""
+        limit = "WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) "
+        postgres = self.database.dialect == "postgres"
+        found = self.database.run(
+            "SELECT seq, CAST(CAST(tx AS TEXT) AS BIGINT) AS tx FROM changes "
+            f"{limit if postgres else ''}ORDER BY tx DESC, seq DESC LIMIT 1"
+        )[0]
+        return (found[0]["tx"], found[0]["seq"]) if found else (0, 0)
+
+    def reading(self, session: str) -> Row:
+        """How far a session was read into the ledger."""
+        found = self.database.run("SELECT value FROM readings WHERE id = :id", {"id": session})[0]
+        value = quick_json.loads(found[0]["value"]) if found else {}
+        return value if isinstance(value, dict) else {}
+
+    def keep_reading(self, session: str, value: Row) -> None:
+        text = quick_json.dumps(redact_value(value))
+        self.database.run(_READ, {"id": session, "value": text})
+
+    def sent(self, target: str) -> tuple[int, float | None]:
+        """The number of the last change that this team was told, and when."""
+        given = {"target": target}
+        found = self.database.run("SELECT seq, at FROM sent WHERE target = :target", given)[0]
+        return (found[0]["seq"], found[0]["at"]) if found else (0, None)
+
+    def keep_sent(self, target: str, seq: int, now: float) -> None:
+        self.database.run(_SENT, {"target": target, "seq": seq, "at": now})
+
+    def count_changes(self, after: int) -> int:
+        """How many rows have changed since."""
+        given = {"seq": after}
+        statement = "SELECT DISTINCT kind, record FROM changes WHERE seq > :seq"
+        return len(self.database.run(statement, given)[0])
+
+    def changes(self, after: tuple[int, int] = (0, 0), most: int = MOST) -> list[Row]:
+        """What happened since, oldest first; `after` is the transaction and number of the last."""
+        values = {"tx": after[0], "seq": after[1], "most": most}
+        if self.database.dialect == "postgres":
+            return self.database.run(_CHANGES_POSTGRES, values)[0]
+        del values["tx"]
+        return self.database.run(_CHANGES, values)[0]
+
+
+def _change(table: Table, stored: Row, *, gone: int) -> Row:
+    return {
+        "id": ids.of_content(f"{table.name} {gone}", stored),
+        "kind": table.name,
+        "record": stored["id"],
+        "project": stored.get("project", ""),
+        "session": stored.get("session", ""),
+        "gone": gone,
+        "at": stored["updated_at"],
+    }

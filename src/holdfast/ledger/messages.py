@@ -1,0 +1,116 @@
+"""Messages between agents: to one or to all, by topic and priority, until they expire."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.ledger import ids
+from holdfast.ledger.tables import BLOCKINGS, MESSAGES, READS, SUBSCRIPTIONS
+
+if TYPE_CHECKING:
+    from holdfast.ledger.ledger import Ledger, Row
+
+SECONDS, LONGEST = 3600.0, 24 * 3600.0
+LIVE = "expires_at > :now"
+# A broadcast reaches those who listen to its topic, and those who never chose any.
+REACHES = (
+    "expires_at > :now AND from_agent_id <> :agent AND (to_agent_id = :agent OR (to_agent_id = '' "
+    "AND (topic IN (SELECT topic FROM subscriptions WHERE agent_id = :agent) "
+    "OR NOT EXISTS (SELECT 1 FROM subscriptions WHERE agent_id = :agent))))"
+)
+UNREAD = (
+    " AND NOT EXISTS (SELECT 1 FROM message_reads"
+    " WHERE message_reads.message = messages.id AND message_reads.agent_id = :agent)"
+)
+
+
+def send(
+    ledger: Ledger,
+    now: float,
+    *,
+    ident: str,
+    from_agent_id: str,
+    to_agent_id: str = "",
+    topic: str = "",
+    payload: Any = None,
+    message_type: str = "info",
+    priority: int = 5,
+    seconds: float = SECONDS,
+    project: str = "",
+    session: str = "",
+) -> Row:
+    """To one agent, or to all where none is named."""
+    row: Row = {
+        "id": ident, "project": project, "session": session, "from_agent_id": from_agent_id,
+        "to_agent_id": to_agent_id, "message_type": message_type, "topic": topic,
+        "payload": payload, "priority": priority, "created_at": now,
+        "expires_at": now + min(max(seconds, 1.0), LONGEST), "updated_at": now,
+    }  # fmt: skip
+    return ledger.write(MESSAGES, row)
+
+
+def recent(
+    ledger: Ledger, now: float, most: int, before: tuple[float, str] | None = None, **equal: Any
+) -> list[Row]:
+    """All that have not expired, newest first."""
+    return ledger.rows(MESSAGES, most=most, before=before, also=LIVE, values={"now": now}, **equal)
+
+
+def inbox(
+    ledger: Ledger, agent: str, now: float, most: int, *, unread: bool = True, **equal: Any
+) -> list[Row]:
+    """What waits for an agent: the most important first, then the oldest."""
+    also = f"{REACHES}{UNREAD if unread else ''}"
+    values = {"agent": agent, "now": now}
+    found = ledger.rows(MESSAGES, newest_first=False, also=also, values=values, **equal)
+    return sorted(found, key=lambda row: (-row["priority"], row["created_at"]))[:most]
+
+
+def mark_read(ledger: Ledger, messages: list[Row], agent: str, now: float) -> None:
+    with ledger.together():
+        for row in messages:
+            receipt = {"message": row["id"], "agent_id": agent, "updated_at": now}
+            ledger.write(READS, {"id": ids.ident("read", row["id"], agent), **receipt})
+
+
+def readers(ledger: Ledger, messages: list[Row]) -> dict[str, list[str]]:
+    """Who has read each of them."""
+    found: dict[str, list[str]] = {row["id"]: [] for row in messages}
+    if found:
+        values = {f"m{number}": ident for number, ident in enumerate(found)}
+        listed = ", ".join(f":{name}" for name in values)
+        for read in ledger.rows(READS, also=f"message IN ({listed})", values=values):
+            found[read["message"]].append(read["agent_id"])
+    return {ident: sorted(agents) for ident, agents in found.items()}
+
+
+def subscribe(ledger: Ledger, agent: str, topic: str, now: float) -> Row:
+    row = {"agent_id": agent, "topic": topic, "created_at": now, "updated_at": now}
+    ident = ids.ident("subscription", agent, topic)
+    return ledger.get(SUBSCRIPTIONS, ident) or ledger.write(SUBSCRIPTIONS, {"id": ident, **row})
+
+
+def unsubscribe(ledger: Ledger, agent: str, topic: str, now: float) -> bool:
+    found = ledger.get(SUBSCRIPTIONS, ids.ident("subscription", agent, topic))
+    if found is not None:
+        ledger.remove(SUBSCRIPTIONS, found, now)
+    return found is not None
+
+
+def block(ledger: Ledger, blocked: str, blocker: str, reason: str, now: float) -> Row:
+    """One agent waits for another."""
+    ident = ids.ident("blocking", blocked, blocker)
+    row = {"blocked_id": blocked, "blocker_id": blocker, "reason": reason}
+    return ledger.get(BLOCKINGS, ident) or ledger.write(
+        BLOCKINGS, {"id": ident, **row, "created_at": now, "updated_at": now}
+    )
+
+
+def unblock(ledger: Ledger, blocked: str, blocker: str | None, now: float) -> int:
+    """It waits no longer: for this one, or for anybody; how many it waited for."""
+    named: Row = {} if blocker is None else {"blocker_id": blocker}
+    found = ledger.rows(BLOCKINGS, blocked_id=blocked, **named)
+    with ledger.together():
+        for row in found:
+            ledger.remove(BLOCKINGS, row, now)
+    return len(found)

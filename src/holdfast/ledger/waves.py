@@ -1,0 +1,137 @@
+"""Waves of a session: one completes when its tasks do, and the next one starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.errors import NoSuchRecord, NotNow
+from holdfast.ledger import ids
+from holdfast.ledger.tables import TASKS, WAVES
+
+if TYPE_CHECKING:
+    from holdfast.ledger.ledger import Ledger, Row
+
+FINISHED = ("completed", "failed")
+# Orchestrators count from 0, so a task of no wave needs a number of its own.
+NO_WAVE = -1
+OVER = ("completed", "failed", "cancelled")
+
+
+def wave(ledger: Ledger, session: str, number: int) -> Row | None:
+    return ledger.get(WAVES, _id(session, number))
+
+
+def waves(ledger: Ledger, session: str) -> list[Row]:
+    return ledger.rows(WAVES, newest_first=False, session=session)
+
+
+def current(ledger: Ledger, session: str) -> Row | None:
+    """The wave that is running, else the first that has yet to."""
+    known = waves(ledger, session)
+    for status in ("running", "pending"):
+        if found := next((one for one in known if one["status"] == status), None):
+            return found
+    return known[-1] if known else None
+
+
+def create(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
+    """A wave that waits to be started; the next number if none is given."""
+    with ledger.together(f"session {session}"):
+        if number is None:
+            number = 1 + max((one["wave_number"] for one in waves(ledger, session)), default=-1)
+        return wave(ledger, session, number) or _made(ledger, session, number, now)
+
+
+def start(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
+    """Start this wave, or the first that has not been."""
+    with ledger.together(f"session {session}"):
+        found = (
+            next((one for one in waves(ledger, session) if one["status"] == "pending"), None)
+            if number is None
+            else wave(ledger, session, number)
+        )
+        if found is None:
+            raise NoSuchRecord(f"a wave to start in session {session}")
+        return _started(ledger, found, now)
+
+
+def transition(ledger: Ledger, session: str, now: float, *, force: bool = False) -> Row | None:
+    """End the running wave and start the next; None if it was the last."""
+    with ledger.together(f"session {session}"):
+        running = next((one for one in waves(ledger, session) if one["status"] == "running"), None)
+        if running is not None:
+            still = [row for row in _tasks(ledger, running) if row["status"] not in OVER]
+            if still and not force:
+                raise NotNow(f"{len(still)} tasks of wave {running['wave_number']} are open")
+            _ended(ledger, running, "completed", now)
+        return _next(ledger, session, running["wave_number"] if running else -1, now)
+
+
+def join_wave(ledger: Ledger, task: Row, now: float) -> None:
+    """A new task counts in its wave, which is made if need be."""
+    if task["wave_number"] == NO_WAVE:
+        return
+    known = wave(ledger, task["session"], task["wave_number"])
+    if known is None:
+        _made(ledger, task["session"], task["wave_number"], now)
+    else:
+        _counted(ledger, known, now)
+
+
+def settle_wave(ledger: Ledger, session: str, number: int, now: float) -> None:
+    """Count again; if nothing is left to do, the wave is over and the next one begins."""
+    found = wave(ledger, session, number)
+    if found is None:
+        return
+    found = _counted(ledger, found, now)
+    tasks = _tasks(ledger, found)
+    if not tasks or found["status"] in FINISHED:
+        return
+    if all(task["status"] in OVER for task in tasks):
+        _ended(ledger, found, "failed" if found["failed_tasks"] else "completed", now)
+        if not found["failed_tasks"]:
+            _next(ledger, session, number, now)
+    elif found["status"] == "pending" and any(task["status"] != "pending" for task in tasks):
+        _started(ledger, found, now)
+
+
+def _next(ledger: Ledger, session: str, after: int, now: float) -> Row | None:
+    for one in waves(ledger, session):
+        if one["wave_number"] > after and one["status"] == "pending":
+            return _started(ledger, one, now)
+    return None
+
+
+def _tasks(ledger: Ledger, one: Row) -> list[Row]:
+    return ledger.rows(TASKS, session=one["session"], wave_number=one["wave_number"])
+
+
+def _made(ledger: Ledger, session: str, number: int, now: float) -> Row:
+    fresh: Row = {
+        "id": _id(session, number), "session": session, "wave_number": number, "status": "pending",
+        "total_tasks": 0, "completed_tasks": 0, "failed_tasks": 0, "created_at": now,
+        "started_at": None, "completed_at": None, "updated_at": now,
+    }  # fmt: skip
+    return _counted(ledger, ledger.write(WAVES, fresh), now)
+
+
+def _counted(ledger: Ledger, one: Row, now: float) -> Row:
+    statuses = [task["status"] for task in _tasks(ledger, one)]
+    return ledger.change(
+        WAVES, one, now, total_tasks=len(statuses), completed_tasks=statuses.count("completed"),
+        failed_tasks=statuses.count("failed"),
+    )  # fmt: skip
+
+
+def _started(ledger: Ledger, one: Row, now: float) -> Row:
+    if one["status"] != "pending":
+        return one
+    return ledger.change(WAVES, one, now, status="running", started_at=now)
+
+
+def _ended(ledger: Ledger, one: Row, status: str, now: float) -> Row:
+    return ledger.change(WAVES, one, now, status=status, completed_at=now)
+
+
+def _id(session: str, number: int) -> str:
+    return ids.ident("wave", session, number)

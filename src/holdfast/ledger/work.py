@@ -1,0 +1,173 @@
+"""Requests, tasks and subtasks: what callers say and what the fold finds meet in one tree.
+
+The n-th request of a session with the same words has the same id, whoever writes it down, here or
+on another machine; so does the n-th task and the n-th subtask.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.ledger import ids
+from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
+from holdfast.ledger.waves import NO_WAVE, join_wave, settle_wave
+
+if TYPE_CHECKING:
+    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.tables import Table
+
+DONE = ("completed", "failed", "cancelled")
+STATUSES = ("pending", "running", "paused", "blocked", *DONE)
+
+
+def meet(
+    ledger: Ledger, table: Table, row: Row, now: float, *, source: str = ""
+) -> tuple[Row, bool]:
+    """Keep a row of the fold (with its source) or of a caller, and whether it is new."""
+    known = ledger.first(table, source=source) if source else None
+    if known is not None:
+        return known, False
+    mark: Row = {"source": source} if source else {"posted": 1}
+    ident = _next_id(ledger, table, row, is_found=bool(source))
+    twin = ledger.get(table, ident)
+    if twin is not None:
+        return ledger.change(table, twin, now, **mark), False
+    fresh = {
+        "source": None, "posted": 0, "folded": "", "created_at": now, "completed_at": None,
+        "updated_at": now, **row, **mark, "id": ident,
+    }  # fmt: skip
+    return ledger.write(table, fresh), True
+
+
+def _next_id(ledger: Ledger, table: Table, row: Row, *, is_found: bool) -> str:
+    told = "source IS NOT NULL" if is_found else "posted = 1"
+    number = 1 + len(
+        ledger.rows(table, also=told, session=row["session"], likeness=row["likeness"])
+    )
+    return ids.ident(table.name, row["session"], row["likeness"], number)
+
+
+def add_request(
+    ledger: Ledger,
+    now: float,
+    *,
+    project: str,
+    session: str,
+    prompt: str,
+    prompt_type: str = "",
+    status: str = "active",
+    metadata: dict[str, Any] | None = None,
+    source: str = "",
+    created_at: float | None = None,
+) -> Row:
+    row: Row = {
+        "project": project, "session": session, "prompt": prompt, "prompt_type": prompt_type,
+        "status": status, "metadata": metadata or {}, "likeness": ids.likeness(prompt),
+        "created_at": now if created_at is None else created_at,
+    }  # fmt: skip
+    with ledger.together(f"session {session}"):
+        return meet(ledger, REQUESTS, row, now, source=source)[0]
+
+
+def add_task(
+    ledger: Ledger,
+    now: float,
+    *,
+    request: Row,
+    name: str,
+    wave_number: int = NO_WAVE,
+    status: str = "pending",
+    source: str = "",
+) -> Row:
+    row: Row = {
+        "project": request["project"], "session": request["session"], "request": request["id"],
+        "name": name, "wave_number": wave_number, "status": status, "likeness": ids.likeness(name),
+    }  # fmt: skip
+    with ledger.together(f"session {request['session']}"):
+        made, is_new = meet(ledger, TASKS, row, now, source=source)
+        if is_new:
+            join_wave(ledger, made, now)
+    return made
+
+
+def add_subtask(
+    ledger: Ledger,
+    now: float,
+    *,
+    task: Row,
+    description: str,
+    agent_type: str = "",
+    agent_id: str = "",
+    status: str = "",
+    blocked_by: list[str] | None = None,
+    priority: int = 5,
+    source: str = "",
+) -> Row:
+    """A subtask that waits for others is blocked until the last of them is completed."""
+    row: Row = {
+        "project": task["project"], "session": task["session"], "task": task["id"],
+        "agent_type": agent_type, "agent_id": agent_id, "description": description,
+        "blocked_by": blocked_by or [], "result": None, "priority": priority, "retry_count": 0,
+        "started_at": now if status == "running" else None,
+        "likeness": ids.likeness(agent_type, description),
+    }  # fmt: skip
+    with ledger.together(f"session {task['session']}"):
+        waits = bool(_open(ledger, row["blocked_by"]))
+        row["status"] = "blocked" if waits else status or "pending"
+        return meet(ledger, SUBTASKS, row, now, source=source)[0]
+
+
+def _open(ledger: Ledger, subtasks: list[str]) -> list[str]:
+    """Those of them that are not completed, the unknown ones too: they may still come."""
+    found = (ledger.get(SUBTASKS, ident) for ident in subtasks)
+    done = {row["id"] for row in found if row is not None and row["status"] == "completed"}
+    return [ident for ident in subtasks if ident not in done]
+
+
+def set_status(
+    ledger: Ledger, table: Table, row: Row, status: str, now: float, **fields: Any
+) -> Row:
+    """Move a request, task or subtask on, and with it whatever depends on it."""
+    with ledger.together(f"session {row['session']}"):
+        row = ledger.get(table, row["id"]) or row
+        fields["status"] = status
+        fields["completed_at"] = (row["completed_at"] or now) if status in DONE else None
+        if table is SUBTASKS and status == "running":
+            fields["started_at"] = row["started_at"] or now
+        moved = ledger.change(table, row, now, **fields)
+        if moved["status"] != row["status"]:
+            _settle(ledger, table, moved, now)
+    return moved
+
+
+def _settle(ledger: Ledger, table: Table, row: Row, now: float) -> None:
+    if table is SUBTASKS:
+        _unblock(ledger, row, now)
+        _settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
+    elif table is TASKS:
+        settle_wave(ledger, row["session"], row["wave_number"], now)
+        _settle_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
+
+
+def _unblock(ledger: Ledger, done: Row, now: float) -> None:
+    if done["status"] != "completed":
+        return
+    for waiting in ledger.rows(SUBTASKS, session=done["session"], status="blocked"):
+        if done["id"] in waiting["blocked_by"] and not _open(ledger, waiting["blocked_by"]):
+            ledger.change(SUBTASKS, waiting, now, status="pending")
+
+
+def _settle_parent(
+    ledger: Ledger, table: Table, ident: str, children: Table, column: str, now: float
+) -> None:
+    """What has only finished parts is finished; where the host keeps the status, it decides."""
+    parent = ledger.get(table, ident)
+    if parent is None or parent["folded"] or parent["status"] in DONE:
+        return
+    named: Row = {column: ident}
+    statuses = {row["status"] for row in ledger.rows(children, **named)}
+    if statuses and statuses <= set(DONE):
+        status = "failed" if "failed" in statuses else "completed"
+        set_status(ledger, table, parent, status, now)
+    elif parent["status"] == "pending" and statuses & {"running", "completed"}:
+        set_status(ledger, table, parent, "running", now)

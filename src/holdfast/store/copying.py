@@ -1,0 +1,85 @@
+"""Sessions with their snapshots, compactions and handoffs, as stored, to another database."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from holdfast import quick_json
+from holdfast.store import schema
+from holdfast.store.records import LOCK
+
+if TYPE_CHECKING:
+    from holdfast.store.base import Database
+
+Row = dict[str, Any]
+
+
+class Copying:
+    """From here to there. Doing it twice changes nothing."""
+
+    def __init__(self, here: Database, there: Database) -> None:
+        self._here = here
+        self._there = there
+        self._queries = schema.queries("copying")
+
+    def _ask(self, database: Database, name: str, **values: Any) -> list[Row]:
+        return database.run(self._queries[name], values)[0]
+
+    def stands(self) -> dict[str, str]:
+        """For each session a word that changes whenever there is something new to copy."""
+        return {row["id"]: self._word(row) for row in self._ask(self._here, "sessions")}
+
+    def _word(self, row: Row) -> str:
+        told = [
+            row,
+            self._ask(self._here, "snapshot_ids", id=row["id"]),
+            self._ask(self._here, "compactions", id=row["id"]),
+            [
+                (one["id"], one["captured_at"])
+                for one in self._ask(self._here, "handoffs", id=row["id"])
+            ],
+        ]
+        return hashlib.sha256(quick_json.dumps(told).encode()).hexdigest()[:24]
+
+    def copy(self, session: str) -> None:
+        """One session, all of it or nothing."""
+        self._there.begin(LOCK)
+        try:
+            for row in self._ask(self._here, "session", id=session):
+                self._there.run(self._queries["put_session"], row)
+            renamed = self._snapshots(session)
+            for row in self._ask(self._here, "compactions", id=session):
+                snapshot = renamed.get(row["snapshot"], row["snapshot"])
+                self._there.run(self._queries["put_compaction"], {**row, "snapshot": snapshot})
+            for row in self._ask(self._here, "handoffs", id=session):
+                self._there.run(self._queries["put_handoff"], {**row, "id": self._handoff_id(row)})
+        except BaseException:
+            self._there.rollback()
+            raise
+        self._there.commit()
+
+    def _snapshots(self, session: str) -> dict[str, str]:
+        """Copy what is missing; which ones had to get another id there."""
+        renamed: dict[str, str] = {}
+        for known in self._ask(self._here, "snapshot_ids", id=session):
+            ident = known["id"]
+            owner = self._ask(self._there, "snapshot_owner", id=ident)
+            if owner and owner[0]["session"] == session:
+                continue
+            if owner:
+                renamed[ident] = _longer(session, ident)
+            for row in self._ask(self._here, "snapshot", id=ident):
+                told = {**row, "id": renamed.get(ident, ident)}
+                self._there.run(self._queries["put_snapshot"], told)
+        return renamed
+
+    def _handoff_id(self, row: Row) -> str:
+        ident, session = str(row["id"]), str(row["session"])
+        owner = self._ask(self._there, "handoff_owner", id=ident)
+        return _longer(session, ident) if owner and owner[0]["session"] != session else ident
+
+
+def _longer(session: str, ident: str) -> str:
+    """Ids are short, and a team makes many: another session has this one."""
+    return hashlib.sha256(f"{session} {ident}".encode()).hexdigest()[:16]

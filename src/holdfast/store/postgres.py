@@ -1,0 +1,208 @@
+"""The store of a team: PostgreSQL by its address, with pooled connections that come back."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any
+
+from holdfast.errors import HoldfastError, StoreUnavailable
+from holdfast.store import dsn, postgres_schema, schema, statements
+from holdfast.store.records import Records
+
+try:
+    import psycopg
+    from psycopg.rows import dict_row
+    from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+except ImportError as missing:
+    raise StoreUnavailable(
+        f"PostgreSQL needs a package that is not installed ({missing.name})",
+        hint="pip install 'holdfast[team]'",
+    ) from None
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Connection = psycopg.Connection[dict[str, Any]]
+# What goes wrong with a connection is told once, by us, where it matters.
+logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
+logging.getLogger("psycopg.pool").propagate = False
+
+
+class Postgres:
+    """One database, migrated, and its pool of connections; threads share it."""
+
+    def __init__(self, url: str, *, busy_seconds: float = 5.0, most: int = 4) -> None:
+        self.parts = dsn.parts_of(url)
+        self.shown = dsn.shown(self.parts)
+        kwargs = {**dsn.completed(self.parts, busy_seconds), "autocommit": True}
+        self._migrate(kwargs)
+        self.pool: ConnectionPool[Connection] = ConnectionPool(
+            connection_class=psycopg.Connection[dict[str, Any]],
+            kwargs={**kwargs, "row_factory": dict_row},
+            min_size=1,
+            max_size=most,
+            timeout=dsn.CONNECT_SECONDS,
+            # A restarted server leaves dead connections: they are replaced, not handed out.
+            check=ConnectionPool.check_connection,
+            name="holdfast",
+            open=True,
+        )
+
+    def _migrate(self, kwargs: dict[str, Any]) -> None:
+        def work() -> None:
+            with psycopg.connect(**kwargs, row_factory=dict_row) as connection:
+                postgres_schema.migrate(connection, self.shown)
+
+        self.explained(work)
+
+    def close(self) -> None:
+        self.pool.close()
+
+    def explained(self, work: Callable[[], Any]) -> Any:
+        """Do it; what the driver has to say about it is told in our words, without secrets."""
+        try:
+            return work()
+        except (PoolTimeout, PoolClosed) as problem:
+            raise self._unavailable("no connection could be had", problem) from None
+        except psycopg.Error as problem:
+            told = problem.diag.message_primary or str(problem) or type(problem).__name__
+            raise self._unavailable(told, problem) from None
+
+    def _unavailable(self, told: str, problem: Exception) -> HoldfastError:
+        return StoreUnavailable(f"{self.shown} ({dsn.without_secrets(told, self.parts)})")
+
+
+class PostgresDatabase:
+    """See `holdfast.store.base.Database`. Holds a connection only while a transaction is open,
+    or, if it is for one short task (`keeps`), from the first statement until it is closed.
+    """
+
+    dialect = "postgres"
+
+    def __init__(self, postgres: Postgres, *, owns: bool = False, keeps: bool = False) -> None:
+        self.postgres = postgres
+        self._owns = owns
+        self._keeps = keeps
+        self._kept: Connection | None = None
+        self._held: Connection | None = None
+
+    def close(self) -> None:
+        if self._held is not None:
+            self._give_back("ROLLBACK")
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            self.postgres.pool.putconn(kept)
+        if self._owns:
+            self.postgres.close()
+
+    @property
+    def in_transaction(self) -> bool:
+        return self._held is not None
+
+    def run(
+        self, statement: str, values: Any = (), lock: str = ""
+    ) -> tuple[list[dict[str, Any]], int]:
+        if self._held is None and lock:
+            return self._alone(statement, values, lock)
+        found: tuple[list[dict[str, Any]], int]
+        found = self.postgres.explained(lambda: self._execute(statement, values))
+        return found
+
+    def _execute(self, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
+        if self._held is not None:
+            return _done(self._held, statement, values)
+        if self._keeps:
+            return _done(self._taken(), statement, values)
+        with self.postgres.pool.connection() as connection:
+            return _done(connection, statement, values)
+
+    def _taken(self) -> Connection:
+        """A connection from the pool, or the one that is kept."""
+        connection = self._kept or self.postgres.pool.getconn()
+        if self._keeps:
+            self._kept = connection
+        return connection
+
+    def _alone(self, statement: str, values: Any, lock: str) -> tuple[list[dict[str, Any]], int]:
+        self.begin(lock)
+        try:
+            done = self.run(statement, values)
+        except BaseException:
+            self.rollback()
+            raise
+        self.commit()
+        return done
+
+    def begin(self, lock: str = "") -> None:
+        if self._held is not None:
+            raise StoreUnavailable("a transaction is open already")
+        self._held = self.postgres.explained(self._taken)
+        try:
+            self.run("BEGIN")
+            if lock:
+                self.run(postgres_schema.LOCK, (f" {lock}",))
+        except BaseException:
+            self._give_back("ROLLBACK")
+            raise
+
+    def commit(self) -> None:
+        self._end("COMMIT")
+
+    def rollback(self) -> None:
+        self._end("ROLLBACK")
+
+    def _end(self, statement: str) -> None:
+        if self._held is None:
+            raise StoreUnavailable(f"there is no transaction to {statement.lower()}")
+        try:
+            self.run(statement)
+        finally:
+            self._give_back("")
+
+    def _give_back(self, statement: str) -> None:
+        held, self._held = self._held, None
+        if held is None:
+            return
+        if statement and not held.closed:
+            try:
+                held.execute(statement)
+            except psycopg.Error:
+                held.close()
+        if held is not self._kept:
+            self.postgres.pool.putconn(held)
+
+
+class PostgresStore(Records):
+    """See `holdfast.store.base.Store`."""
+
+    def __init__(self, database: PostgresDatabase) -> None:
+        super().__init__(database, schema.queries())
+
+    @classmethod
+    def at(cls, url: str, *, busy_seconds: float = 5.0) -> PostgresStore:
+        """A store with a pool of its own."""
+        postgres = Postgres(url, busy_seconds=busy_seconds, most=2)
+        return cls(PostgresDatabase(postgres, owns=True))
+
+
+def _done(connection: Connection, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
+    # Without values psycopg leaves `%` alone and sends the statement as it is.
+    words = statements.translated(statement) if values else statement
+    cursor = connection.execute(words.encode(), _storable(values) if values else None)
+    rows = cursor.fetchall() if cursor.description else []
+    return rows, cursor.rowcount
+
+
+def _storable(values: Any) -> Any:
+    if isinstance(values, dict):
+        return {key: _text(value) for key, value in values.items()}
+    return [_text(value) for value in values]
+
+
+def _text(value: Any) -> Any:
+    """PostgreSQL takes neither lone surrogates nor NUL, and a name with one is not another's."""
+    if isinstance(value, str):
+        if not value.isascii():
+            value = value.encode("utf-8", "replace").decode("utf-8")
+        return value.replace("\0", "\ufffd")
+    return value

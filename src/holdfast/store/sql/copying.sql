@@ -1,0 +1,72 @@
+-- name: sessions
+SELECT id, seen_at, ended_at FROM sessions ORDER BY seen_at;
+
+-- name: session
+SELECT * FROM sessions WHERE id = :id;
+
+-- name: snapshot_ids
+SELECT id FROM snapshots WHERE session = :id ORDER BY created_at, id;
+
+-- name: snapshot
+SELECT * FROM snapshots WHERE id = :id;
+
+-- name: snapshot_owner
+SELECT session FROM snapshots WHERE id = :id;
+
+-- name: compactions
+SELECT * FROM compactions WHERE session = :id ORDER BY ordinal;
+
+-- name: handoffs
+SELECT * FROM handoffs WHERE session = :id ORDER BY captured_at, id;
+
+-- name: handoff_owner
+SELECT session FROM handoffs WHERE id = :id;
+
+-- name: put_session
+INSERT INTO sessions
+    (id, host, project, transcript, cursor, state, revision, first_line, started_at, seen_at,
+     ended_at)
+VALUES (:id, :host, :project, :transcript, :cursor, :state, :revision, :first_line, :started_at,
+    :seen_at, :ended_at)
+-- A session lives on one machine, so whatever was seen later is what it is.
+ON CONFLICT (id) DO UPDATE
+SET transcript = excluded.transcript, cursor = excluded.cursor, state = excluded.state,
+    revision = sessions.revision + 1, seen_at = excluded.seen_at, ended_at = excluded.ended_at
+WHERE excluded.seen_at >= sessions.seen_at;
+
+-- name: put_snapshot
+INSERT INTO snapshots (id, session, reason, created_at, line, richness, context, state)
+VALUES (:id, :session, :reason, :created_at, :line, :richness, :context, :state)
+ON CONFLICT (id) DO NOTHING;
+
+-- name: put_compaction
+INSERT INTO compactions
+    (session, ordinal, trigger_name, opened_at, snapshot, summary, brief_id, brief, brief_at,
+     brief_line, delivered_by, receipt, receipt_line)
+VALUES (:session, :ordinal, :trigger_name, :opened_at, :snapshot, :summary, :brief_id, :brief,
+    :brief_at, :brief_line, :delivered_by, :receipt, :receipt_line)
+ON CONFLICT (session, ordinal) DO UPDATE
+SET trigger_name = excluded.trigger_name, snapshot = excluded.snapshot,
+    -- Where it comes from an old compaction is kept in short after a while; the team's stays whole.
+    summary = CASE
+        WHEN coalesce(compactions.snapshot, '') = coalesce(excluded.snapshot, '')
+            AND coalesce(compactions.brief_id, '') = coalesce(excluded.brief_id, '')
+        THEN coalesce(excluded.summary, compactions.summary) ELSE excluded.summary END,
+    brief = CASE
+        WHEN compactions.brief_id = excluded.brief_id
+        THEN coalesce(excluded.brief, compactions.brief) ELSE excluded.brief END,
+    brief_id = excluded.brief_id, brief_at = excluded.brief_at, brief_line = excluded.brief_line,
+    delivered_by = excluded.delivered_by, receipt = excluded.receipt,
+    receipt_line = excluded.receipt_line;
+
+-- name: put_handoff
+INSERT INTO handoffs
+    (id, session, agent, agent_type, task, line, status, decision, content, raw, tokens_before,
+     tokens_after, captured_at)
+VALUES (:id, :session, :agent, :agent_type, :task, :line, :status, :decision, :content, :raw,
+        :tokens_before, :tokens_after, :captured_at)
+ON CONFLICT (session, agent) DO UPDATE
+SET agent_type = excluded.agent_type, task = excluded.task, line = excluded.line,
+    status = excluded.status, decision = excluded.decision, content = excluded.content,
+    raw = excluded.raw, tokens_before = excluded.tokens_before,
+    tokens_after = excluded.tokens_after, captured_at = excluded.captured_at;

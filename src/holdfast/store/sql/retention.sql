@@ -1,0 +1,45 @@
+-- What a session could be restored from stays: its newest snapshot, its richest, and those that a
+-- compaction was made with.
+-- name: count_snapshots
+SELECT count(*) AS n FROM snapshots AS old WHERE created_at < :before
+AND NOT EXISTS (SELECT 1 FROM compactions WHERE compactions.snapshot = old.id)
+AND EXISTS (SELECT 1 FROM snapshots AS newer WHERE newer.session = old.session
+    AND (newer.created_at, newer.id) > (old.created_at, old.id))
+AND EXISTS (SELECT 1 FROM snapshots AS richer WHERE richer.session = old.session
+    AND (richer.richness, richer.created_at, richer.id) > (old.richness, old.created_at, old.id));
+
+-- name: drop_snapshots
+DELETE FROM snapshots WHERE id IN (
+SELECT id FROM snapshots AS old WHERE created_at < :before
+AND NOT EXISTS (SELECT 1 FROM compactions WHERE compactions.snapshot = old.id)
+AND EXISTS (SELECT 1 FROM snapshots AS newer WHERE newer.session = old.session
+    AND (newer.created_at, newer.id) > (old.created_at, old.id))
+AND EXISTS (SELECT 1 FROM snapshots AS richer WHERE richer.session = old.session
+    AND (richer.richness, richer.created_at, richer.id) > (old.richness, old.created_at, old.id))
+);
+
+-- name: count_messages
+SELECT count(*) AS n FROM messages WHERE expires_at < :before;
+
+-- name: drop_messages
+DELETE FROM messages WHERE expires_at < :before;
+
+-- name: drop_reads
+DELETE FROM message_reads WHERE NOT EXISTS (
+    SELECT 1 FROM messages WHERE messages.id = message_reads.message
+) AND updated_at < :before;
+
+-- name: count_agents
+SELECT count(*) AS n FROM agents WHERE updated_at < :before;
+
+-- name: drop_agents
+DELETE FROM agents WHERE updated_at < :before;
+
+-- The newest stays, so that numbers go on from there.
+-- name: count_changes
+SELECT count(*) AS n FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
+AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes));
+
+-- name: drop_changes
+DELETE FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
+AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes));

@@ -1,0 +1,45 @@
+"""One line for each request: who asked for what, and how it went; never a body or a query."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from holdfast.surfaces.api.asgi import App, Message, Receive, Scope, Send
+
+
+class Access:
+    """An ASGI application that tells of every request to another."""
+
+    def __init__(self, app: App, told: Callable[[dict[str, Any]], None]) -> None:
+        self._app = app
+        self._told = told
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        seen: dict[str, Any] = {"status": 0, "bytes": 0}
+
+        async def watched(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                seen["status"] = message["status"]
+            elif message["type"] == "http.response.body":
+                seen["bytes"] += len(message["body"])
+            await send(message)
+
+        try:
+            await self._app(scope, receive, watched)
+        finally:
+            client = scope.get("client")
+            self._told({
+                "at": round(time.time(), 3),
+                "client": client[0] if client else None,
+                "method": scope["method"],
+                "path": scope["path"],
+                **seen,
+                "milliseconds": round((time.perf_counter() - started) * 1000, 1),
+            })  # fmt: skip

@@ -1,0 +1,121 @@
+"""Agents with their capacity, and the waves they work in."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from litestar import Router, get, post
+from litestar.params import FromPath, JSONBody
+
+from holdfast.errors import NoSuchRecord
+from holdfast.ledger import agents, waves
+from holdfast.ledger.tables import AGENTS
+from holdfast.surfaces.api import answers, cursor
+from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.rows import Answer
+from holdfast.surfaces.api.shapes import Consumption, Filter, Limit, Page, SeenAgent, WaveNumber
+
+# Agents
+
+
+@post("/agents", sync_to_thread=True)
+def see_agent(desk: TheDesk, data: JSONBody[SeenAgent]) -> Answer:
+    with desk.books() as books:
+        row = agents.seen(
+            books.ledger, time.time(), agent_id=data.agent_id, session=data.session_id,
+            project=data.project_id or "", agent_type=data.agent_type,
+            parent=data.parent_agent_id or "", status=data.status, used=data.current_usage,
+            capacity=data.max_capacity,
+        )  # fmt: skip
+    return answers.agent(row)
+
+
+@get("/agents", sync_to_thread=True)
+def all_agents(
+    desk: TheDesk,
+    limit: Limit = 100,
+    page: Page = None,
+    session_id: Filter = None,
+    agent_type: Filter = None,
+) -> Answer:
+    given = {"session": session_id, "agent_type": agent_type}
+    named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    with desk.books() as books:
+        rows = books.ledger.rows(AGENTS, most=limit + 1, before=cursor.read(page), **named)
+    kept, after = cursor.page(rows, limit, AGENTS.order)
+    return {"agents": [answers.agent(row) for row in kept], "next": after}
+
+
+@get("/capacity/{ident:str}", sync_to_thread=True)
+def capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = None) -> Answer:
+    with desk.books() as books:
+        row = agents.latest(books.ledger, ident, session_id)
+    if row is None:
+        raise NoSuchRecord(f"agent {ident}")
+    return answers.agent(row)
+
+
+@post("/capacity/{ident:str}/reset", sync_to_thread=True, status_code=200)
+def reset_capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = None) -> Answer:
+    """After a compaction."""
+    with desk.books() as books:
+        row = agents.latest(books.ledger, ident, session_id)
+        if row is None:
+            raise NoSuchRecord(f"agent {ident}")
+        return answers.agent(agents.compacted(books.ledger, row, time.time()))
+
+
+@post("/tokens/track", sync_to_thread=True)
+def track_tokens(desk: TheDesk, data: JSONBody[Consumption]) -> Answer:
+    with desk.books() as books:
+        row = agents.consumed(
+            books.ledger, data.agent_id, data.session_id, data.input_tokens + data.output_tokens,
+            time.time(),
+        )  # fmt: skip
+    return answers.agent(row)
+
+
+# Waves
+
+
+@post("/waves/{session_id:str}/create", sync_to_thread=True)
+def create_wave(desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber]) -> Answer:
+    with desk.books() as books:
+        return _wave(waves.create(books.ledger, session_id, data.wave_number, time.time()))
+
+
+@post("/waves/{session_id:str}/start", sync_to_thread=True, status_code=200)
+def start_wave(desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber]) -> Answer:
+    with desk.books() as books:
+        return _wave(waves.start(books.ledger, session_id, data.wave_number, time.time()))
+
+
+@post("/waves/{session_id:str}/transition", sync_to_thread=True, status_code=200)
+def next_wave(desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber]) -> Answer:
+    """End the running wave and start the next; with open tasks only by `force`."""
+    with desk.books() as books:
+        return _wave(waves.transition(books.ledger, session_id, time.time(), force=data.force))
+
+
+@get("/waves/{session_id:str}/current", sync_to_thread=True)
+def current_wave(desk: TheDesk, session_id: FromPath[str]) -> Answer:
+    with desk.books() as books:
+        return _wave(waves.current(books.ledger, session_id))
+
+
+@get("/waves/{session_id:str}/history", sync_to_thread=True)
+def wave_history(desk: TheDesk, session_id: FromPath[str]) -> Answer:
+    with desk.books() as books:
+        return {"waves": [answers.answer(row) for row in waves.waves(books.ledger, session_id)]}
+
+
+def _wave(row: dict[str, Any] | None) -> Answer:
+    return {"wave": answers.answer(row) if row else None}
+
+
+def router() -> Router:
+    return Router("/api", tags=["agents"], route_handlers=[
+        see_agent, all_agents, capacity, reset_capacity, track_tokens, create_wave, start_wave,
+        next_wave, current_wave, wave_history,
+    ])  # fmt: skip

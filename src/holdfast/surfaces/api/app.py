@@ -1,0 +1,89 @@
+"""The application: routes, errors as problem JSON, OpenAPI from the code, and the guard."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, cast
+
+from litestar import Litestar
+from litestar.config.compression import CompressionConfig
+from litestar.di import Provide
+from litestar.openapi.config import OpenAPIConfig
+from litestar.openapi.plugins import JsonRenderPlugin
+
+import holdfast
+from holdfast.surfaces.api import (
+    agent_routes,
+    message_routes,
+    problems,
+    state_routes,
+    subtask_routes,
+    system_routes,
+    work_routes,
+)
+from holdfast.surfaces.api.access import Access
+from holdfast.surfaces.api.asgi import App
+from holdfast.surfaces.api.desk import Desk
+from holdfast.surfaces.api.guard import LOOPBACK, Guard
+from holdfast.surfaces.api.live import Live
+
+LARGEST_BODY = 8 << 20
+
+
+def application(desk: Desk, live: Live) -> Litestar:
+    """The routes over one desk, without the guard."""
+
+    @asynccontextmanager
+    async def listening(_: Litestar) -> AsyncIterator[None]:
+        reading = asyncio.create_task(live.run())
+        try:
+            yield
+        finally:
+            live.close()
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    return Litestar(
+        route_handlers=[
+            work_routes.router(), subtask_routes.router(), agent_routes.router(),
+            message_routes.router(), state_routes.router(), system_routes.router(),
+        ],
+        dependencies={
+            "desk": Provide(lambda: desk, sync_to_thread=False),
+            "live_changes": Provide(lambda: live, sync_to_thread=False),
+        },
+        exception_handlers=problems.HANDLERS,
+        lifespan=[listening],
+        openapi_config=OpenAPIConfig(
+            title="Holdfast",
+            version=holdfast.__version__,
+            description="What agents share: projects, requests, tasks, actions, messages, "
+            "snapshots. Times are ISO 8601; lists have `next`, to be given back as `page`.",
+            path="/openapi",
+            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
+            use_handler_docstrings=True,
+        ),
+        compression_config=CompressionConfig(
+            backend="gzip", minimum_size=1000, exclude="/api/events"
+        ),
+        request_max_body_size=LARGEST_BODY,
+        logging_config=None,
+        debug=False,
+    )  # fmt: skip
+
+
+def guarded(
+    desk: Desk,
+    *,
+    hosts: tuple[str, ...] = LOOPBACK,
+    token_needed: bool = False,
+    logged: Callable[[dict[str, Any]], None] | None = None,
+) -> tuple[App, Live]:
+    """The whole thing as it is served, and its live changes."""
+    live = Live(desk)
+    app: App = Guard(
+        cast(App, application(desk, live)), desk, hosts=hosts, token_needed=token_needed
+    )
+    return (Access(app, logged) if logged else app), live

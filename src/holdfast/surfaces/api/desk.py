@@ -1,0 +1,104 @@
+"""Where a request finds the store and the ledger: pooled, one pair for one thread at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from queue import Empty, LifoQueue
+from threading import Lock
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.errors import NoSuchRecord
+from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.opening import BUSY_SECONDS, local_ledger
+from holdfast.store import schema
+from holdfast.store.records import Records
+from holdfast.store.sqlite import SQLiteDatabase
+
+if TYPE_CHECKING:
+    from holdfast.settings import Settings
+    from holdfast.store.postgres import Postgres
+
+THREADS = 16
+
+
+class Books(NamedTuple):
+    store: Records
+    ledger: Ledger
+
+
+class Desk:
+    """Hands out books and takes them back."""
+
+    shown: str
+
+    def books(self) -> AbstractContextManager[Books]:
+        raise NotImplementedError
+
+    def close(self) -> None: ...
+
+
+class LocalDesk(Desk):
+    """This machine's two files; connections are kept open and used again."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._free: LifoQueue[Books] = LifoQueue()
+        self._gate = Lock()
+        self.shown = settings.home
+
+    @contextmanager
+    def books(self) -> Iterator[Books]:
+        try:
+            books = self._free.get_nowait()
+        except Empty:
+            books = self._opened()
+        try:
+            yield books
+        except NoSuchRecord:
+            # Nothing is wrong with the books.
+            self._free.put(books)
+            raise
+        except BaseException:
+            # Whatever state they are in, nobody else gets them.
+            _close(books)
+            raise
+        self._free.put(books)
+
+    def _opened(self) -> Books:
+        store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
+        ledger = local_ledger(self._settings.ledger, gate=self._gate)
+        return Books(Records(store, schema.queries()), ledger)
+
+    def close(self) -> None:
+        while not self._free.empty():
+            _close(self._free.get_nowait())
+
+
+class TeamDesk(Desk):
+    """A team's PostgreSQL: the pool is the driver's."""
+
+    def __init__(self, url: str) -> None:
+        from holdfast.store.postgres import Postgres
+
+        self._postgres: Postgres = Postgres(url, busy_seconds=BUSY_SECONDS, most=THREADS)
+        self._queries = schema.queries()
+        self.shown = self._postgres.shown
+
+    @contextmanager
+    def books(self) -> Iterator[Books]:
+        from holdfast.store.postgres import PostgresDatabase
+
+        database = PostgresDatabase(self._postgres, keeps=True)
+        try:
+            yield Books(Records(database, self._queries), Ledger(database))
+        finally:
+            database.close()
+
+    def close(self) -> None:
+        self._postgres.close()
+
+
+def _close(books: Books) -> None:
+    books.store.close()
+    books.ledger.database.close()

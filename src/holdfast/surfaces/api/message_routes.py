@@ -1,0 +1,165 @@
+"""Messages between agents, the topics they chose, and who waits for whom."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+from litestar import Router, delete, get, post
+from litestar.params import FromPath, FromQuery, JSONBody
+
+from holdfast.ledger import messages
+from holdfast.ledger.messages import SECONDS
+from holdfast.ledger.tables import BLOCKINGS, MESSAGES, SUBSCRIPTIONS
+from holdfast.surfaces.api import answers, cursor
+from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.rows import Answer, listed
+from holdfast.surfaces.api.shapes import (
+    Blocking,
+    Filter,
+    Ident,
+    Limit,
+    NewMessage,
+    Page,
+    Reader,
+    Subscription,
+    Unblocking,
+)
+
+# Messages
+
+
+@post("/messages", sync_to_thread=True)
+def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
+    seconds = data.ttl_ms / 1000 if data.ttl_ms else data.ttl_seconds or SECONDS
+    with desk.books() as books:
+        sent = messages.send(
+            books.ledger, time.time(), ident=data.id or str(uuid.uuid4()),
+            from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
+            topic=data.topic, payload=data.payload, message_type=data.message_type,
+            priority=data.priority, seconds=seconds, project=data.project_id or "",
+            session=data.session_id,
+        )  # fmt: skip
+    return answers.message(sent)
+
+
+@get("/messages", sync_to_thread=True)
+def all_messages(
+    desk: TheDesk,
+    limit: Limit = 50,
+    page: Page = None,
+    project_id: Filter = None,
+    session_id: Filter = None,
+    topic: Filter = None,
+    to_agent_id: Filter = None,
+    from_agent_id: Filter = None,
+) -> Answer:
+    given = {
+        "project": project_id, "session": session_id, "topic": topic, "to_agent_id": to_agent_id,
+        "from_agent_id": from_agent_id,
+    }  # fmt: skip
+    named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    with desk.books() as books:
+        rows = messages.recent(books.ledger, time.time(), limit + 1, cursor.read(page), **named)
+        kept, after = cursor.page(rows, limit, MESSAGES.order)
+        read = messages.readers(books.ledger, kept)
+    return {"messages": [answers.message(row, read[row["id"]]) for row in kept], "next": after}
+
+
+@get("/messages/{ident:str}", sync_to_thread=True)
+def messages_of(
+    desk: TheDesk,
+    ident: FromPath[str],
+    limit: Limit = 50,
+    unread: FromQuery[bool] = True,
+    mark_read: FromQuery[bool] = False,
+) -> Answer:
+    """What waits for the agent of that name, the most important first."""
+    now = time.time()
+    with desk.books() as books:
+        found = messages.inbox(books.ledger, ident, now, limit, unread=unread)
+        if mark_read:
+            messages.mark_read(books.ledger, found, ident, now)
+        read = messages.readers(books.ledger, found)
+    return {"messages": [answers.message(row, read[row["id"]]) for row in found]}
+
+
+@post("/messages/{ident:str}/read", sync_to_thread=True, status_code=200)
+def read_message(desk: TheDesk, ident: FromPath[str], data: JSONBody[Reader]) -> Answer:
+    with desk.books() as books:
+        row = books.ledger.need(MESSAGES, ident)
+        messages.mark_read(books.ledger, [row], data.agent_id, time.time())
+        return answers.message(row, messages.readers(books.ledger, [row])[ident])
+
+
+@post("/subscribe", sync_to_thread=True)
+def subscribe(desk: TheDesk, data: JSONBody[Subscription]) -> Answer:
+    with desk.books() as books:
+        made = messages.subscribe(books.ledger, data.agent_id, data.topic, time.time())
+    return answers.answer(made)
+
+
+@post("/unsubscribe", sync_to_thread=True, status_code=200)
+def unsubscribe(desk: TheDesk, data: JSONBody[Subscription]) -> Answer:
+    with desk.books() as books:
+        return {
+            "removed": messages.unsubscribe(books.ledger, data.agent_id, data.topic, time.time())
+        }
+
+
+@get("/subscriptions", sync_to_thread=True)
+def all_subscriptions(
+    desk: TheDesk, limit: Limit = 100, page: Page = None, agent_id: Filter = None
+) -> Answer:
+    with desk.books() as books:
+        return listed(books, SUBSCRIPTIONS, "subscriptions", limit, page, agent_id=agent_id)
+
+
+# Who waits for whom
+
+
+@post("/blocking", sync_to_thread=True)
+def block(desk: TheDesk, data: JSONBody[Blocking]) -> Answer:
+    with desk.books() as books:
+        made = messages.block(
+            books.ledger, data.blocked_id, data.blocker_id, data.reason, time.time()
+        )
+    return answers.answer(made)
+
+
+@post("/unblock", sync_to_thread=True, status_code=200)
+def unblock(desk: TheDesk, data: JSONBody[Unblocking]) -> Answer:
+    with desk.books() as books:
+        return {
+            "removed": messages.unblock(books.ledger, data.blocked_id, data.blocker_id, time.time())
+        }
+
+
+@get("/blocking/check", sync_to_thread=True)
+def check_blocking(
+    desk: TheDesk, blocked_id: FromQuery[Ident], blocker_id: Filter = None
+) -> Answer:
+    named: dict[str, Any] = {} if blocker_id is None else {"blocker_id": blocker_id}
+    with desk.books() as books:
+        found = books.ledger.rows(BLOCKINGS, blocked_id=blocked_id, **named)
+    return {"blocked": bool(found), "blocked_by": [row["blocker_id"] for row in found]}
+
+
+@get("/blocking/{ident:str}", sync_to_thread=True)
+def blockings_of(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    with desk.books() as books:
+        return listed(books, BLOCKINGS, "blocking", 1000, None, blocked_id=ident)
+
+
+@delete("/blocking/{ident:str}", sync_to_thread=True)
+def drop_blockings(desk: TheDesk, ident: FromPath[str]) -> None:
+    with desk.books() as books:
+        messages.unblock(books.ledger, ident, None, time.time())
+
+
+def router() -> Router:
+    return Router("/api", tags=["messages"], route_handlers=[
+        send, all_messages, messages_of, read_message, subscribe, unsubscribe, all_subscriptions,
+        block, unblock, check_blocking, blockings_of, drop_blockings,
+    ])  # fmt: skip

@@ -1,0 +1,91 @@
+"""Whatever goes wrong as problem JSON (RFC 9457): what, why, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException, ValidationException
+
+from holdfast.errors import BadUsage, HoldfastError, NoSuchRecord, NotNow, StoreUnavailable
+from holdfast.redact import redact
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
+STATUS: list[tuple[type[HoldfastError], int]] = [
+    (NoSuchRecord, 404),
+    (BadUsage, 400),
+    (NotNow, 409),
+    (StoreUnavailable, 503),
+]
+TITLES = {
+    400: "This request cannot be used",
+    401: "A token is needed",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    405: "Not with this method",
+    409: "This is not possible now",
+    413: "Too much",
+    415: "Only JSON",
+    421: "Not this host",
+    429: "Too often",
+    500: "A bug in Holdfast",
+    503: "The store cannot be used right now",
+}
+
+
+def body(status: int, detail: str, hint: str = "", **more: Any) -> dict[str, Any]:
+    told = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status}
+    told |= {"detail": redact(detail)}
+    if hint:
+        told["hint"] = hint
+    return {**told, **more}
+
+
+def respond(status: int, detail: str, hint: str = "", **more: Any) -> Response[Any]:
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+    return Response(
+        msgspec.json.encode(body(status, detail, hint, **more)),
+        status_code=status, media_type=MEDIA_TYPE, headers=headers,
+    )  # fmt: skip
+
+
+def explained(_: Request[Any, Any, Any], problem: HoldfastError) -> Response[Any]:
+    status = next((code for kind, code in STATUS if isinstance(problem, kind)), 500)
+    return respond(status, str(problem), problem.hint)
+
+
+def invalid(_: Request[Any, Any, Any], problem: ValidationException) -> Response[Any]:
+    found = problem.extra if isinstance(problem.extra, list) else []
+    wrong = [
+        {"field": str(one.get("key", "")), "message": str(one.get("message", ""))}
+        for one in found
+        if isinstance(one, dict)
+    ]
+    detail = "; ".join(f"{one['field']}: {one['message']}" for one in wrong) or problem.detail
+    return respond(400, detail, errors=wrong)
+
+
+def http(_: Request[Any, Any, Any], problem: HTTPException) -> Response[Any]:
+    return respond(problem.status_code, problem.detail)
+
+
+def bug(_: Request[Any, Any, Any], problem: Exception) -> Response[Any]:
+    """Told to whoever runs the server, not to whoever called."""
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    told = redact(f"{type(problem).__name__}: {problem}")
+    print(f"error: {told} ({last.filename}:{last.lineno})", file=sys.stderr)
+    return respond(500, "the server's own output has the details")
+
+
+HANDLERS: dict[Any, Any] = {
+    HoldfastError: explained,
+    ValidationException: invalid,
+    HTTPException: http,
+    msgspec.DecodeError: lambda request, problem: respond(400, str(problem)),
+    RecursionError: lambda request, problem: respond(400, "this is nested too deeply"),
+    Exception: bug,
+}

@@ -1,0 +1,163 @@
+"""What callers may send. Unknown fields are ignored; sizes and numbers have limits."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from litestar.params import QueryParameter
+from msgspec import Meta, Struct
+
+Name = Annotated[str, Meta(max_length=500)]
+Ident = Annotated[str, Meta(min_length=1, max_length=500)]
+Path = Annotated[str, Meta(min_length=1, max_length=4096)]
+Text = Annotated[str, Meta(max_length=200_000)]
+Count = Annotated[int, Meta(ge=0, le=2**53)]
+Code = Annotated[int, Meta(ge=-(2**31), le=2**32)]
+Wave = Annotated[int, Meta(ge=0, le=10_000)]
+Priority = Annotated[int, Meta(ge=0, le=10)]
+Names = Annotated[list[Annotated[str, Meta(max_length=4096)]], Meta(max_length=1000)]
+Status = Literal["pending", "running", "paused", "blocked", "completed", "failed", "cancelled"]
+RequestStatus = Literal["active", "completed", "failed", "cancelled", "pending"]
+
+Limit = Annotated[int, QueryParameter(ge=1, le=1000, description="how many at most")]
+Page = Annotated[str | None, QueryParameter(description="`next` of the last page", max_length=2000)]
+Filter = Annotated[str | None, QueryParameter(description="exactly this one", max_length=4096)]
+
+
+class NewProject(Struct):
+    path: Path
+    name: Name = ""
+    metadata: dict[str, Any] = {}
+
+
+class NewRequest(Struct):
+    session_id: Ident
+    prompt: Text
+    project_id: Name = ""
+    prompt_type: Name = "user"
+    status: RequestStatus = "active"
+    metadata: dict[str, Any] = {}
+
+
+class ChangedRequest(Struct):
+    status: RequestStatus
+
+
+class NewTask(Struct):
+    request_id: Ident
+    name: Annotated[str, Meta(min_length=1, max_length=10_000)]
+    wave_number: Wave | None = None
+    status: Status = "pending"
+
+
+class ChangedTask(Struct):
+    status: Status
+
+
+class NewSubtask(Struct):
+    description: Annotated[str, Meta(min_length=1, max_length=50_000)]
+    task_id: Name = ""
+    task_list_id: Name = ""
+    agent_type: Name = ""
+    agent_id: Name | None = None
+    status: Status = "pending"
+    blocked_by: Names = []
+    priority: Priority = 5
+
+
+class ChangedSubtask(Struct):
+    status: Status | None = None
+    result: Any = None
+    agent_id: Name | None = None
+
+
+class NewAction(Struct):
+    tool_name: Ident
+    tool_type: Name = "builtin"
+    session_id: Name = ""
+    project_id: Name | None = None
+    subtask_id: Name | None = None
+    tool_use_id: Name = ""
+    input: Any = None
+    output: Any = None
+    file_paths: Names = []
+    exit_code: Code | None = None
+    duration_ms: Count | None = None
+    metadata: dict[str, Any] = {}
+    id: Name = ""
+
+
+class NewMessage(Struct):
+    from_agent_id: Ident
+    topic: Name = ""
+    to_agent_id: Name | None = None
+    message_type: Name = "info"
+    payload: Any = None
+    priority: Priority = 5
+    ttl_seconds: Annotated[float, Meta(gt=0, le=86_400)] | None = None
+    ttl_ms: Annotated[int, Meta(gt=0, le=86_400_000)] | None = None
+    project_id: Name | None = None
+    session_id: Name = ""
+    id: Name = ""
+
+
+class Reader(Struct):
+    agent_id: Ident
+
+
+class Subscription(Struct):
+    agent_id: Ident
+    topic: Ident
+
+
+class Blocking(Struct):
+    blocked_id: Ident
+    blocker_id: Ident
+    reason: Name = ""
+
+
+class Unblocking(Struct):
+    blocked_id: Ident
+    blocker_id: Ident | None = None
+
+
+class NewContext(Struct):
+    agent_id: Ident
+    agent_type: Ident
+    session_id: Name = ""
+    project_id: Name | None = None
+    role_context: dict[str, Any] = {}
+    skills_to_restore: Names = []
+    tools_used: Names = []
+    progress_summary: Text = ""
+
+
+class Restore(Struct):
+    session_id: Ident
+    agent_id: Name = ""
+    agent_type: Name = ""
+    max_tokens: Annotated[int, Meta(ge=1, le=100_000)] = 2000
+
+
+class WaveNumber(Struct):
+    wave_number: Wave | None = None
+    force: bool = False
+
+
+class Consumption(Struct):
+    agent_id: Ident
+    session_id: Name = ""
+    tool_name: Name = ""
+    input_tokens: Count = 0
+    output_tokens: Count = 0
+
+
+class SeenAgent(Struct):
+    agent_id: Ident
+    session_id: Name = ""
+    project_id: Name | None = None
+    agent_type: Name = ""
+    parent_agent_id: Name | None = None
+    status: Name = "running"
+    current_usage: Count | None = None
+    max_capacity: Annotated[int, Meta(ge=1, le=2**53)] | None = None

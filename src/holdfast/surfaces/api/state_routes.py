@@ -1,0 +1,193 @@
+"""Sessions, snapshots, compactions, and saving and restoring around one."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import msgspec
+from litestar import Router, get, post
+from litestar.exceptions import ValidationException
+from litestar.params import FromPath, FromQuery, JSONBody
+
+from holdfast.actions import compaction_log
+from holdfast.actions.shared_restore import restored
+from holdfast.errors import NoSuchRecord
+from holdfast.ledger import contexts, projects
+from holdfast.ledger.tables import CONTEXTS
+from holdfast.store.base import SessionRow
+from holdfast.surfaces.api import answers, cursor
+from holdfast.surfaces.api.desk import Books
+from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.rows import Answer
+from holdfast.surfaces.api.shapes import Filter, Ident, Limit, Name, NewContext, Page, Restore
+
+
+class Saved(msgspec.Struct):
+    """What a snapshot must say; whatever else it holds is kept as it is."""
+
+    session_id: Ident
+    project_id: Name | None = None
+    cwd: Name | None = None
+
+
+@post("/compact/save", sync_to_thread=True, status_code=200)
+def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
+    """Save a snapshot before a compaction: any JSON object with a `session_id`."""
+    try:
+        known = msgspec.convert(data, Saved)
+    except msgspec.ValidationError as problem:
+        raise ValidationException(str(problem)) from None
+    with desk.books() as books:
+        project = known.project_id or _project(books, known.cwd)
+        row = contexts.save_snapshot(books.ledger, known.session_id, project, data, time.time())
+    return {"id": row["id"], "saved_at": answers.stamp(row["updated_at"])}
+
+
+@post("/compact/restore", sync_to_thread=True, status_code=200)
+def restore(desk: TheDesk, data: JSONBody[Restore]) -> Answer:
+    """What to tell an agent after a compaction; never more than `max_tokens`."""
+    with desk.books() as books:
+        told = restored(
+            books.store, books.ledger, data.session_id, agent_id=data.agent_id,
+            agent_type=data.agent_type, tokens=data.max_tokens, now=time.time(),
+        )  # fmt: skip
+    return {"additionalContext": told}
+
+
+@get("/compact/status/{session_id:str}", sync_to_thread=True)
+def status(desk: TheDesk, session_id: FromPath[str]) -> Answer:
+    with desk.books() as books:
+        latest = _contexts(books, session_id, contexts.SNAPSHOT, None, 1, {})
+    return {
+        "session_id": session_id,
+        "has_snapshot": bool(latest),
+        "last_saved_at": latest[0]["last_updated"] if latest else None,
+    }
+
+
+@get("/compact/snapshot/{session_id:str}", sync_to_thread=True)
+def latest_snapshot(desk: TheDesk, session_id: FromPath[str]) -> Answer:
+    with desk.books() as books:
+        latest = _contexts(books, session_id, contexts.SNAPSHOT, None, 1, {})
+    if not latest:
+        raise NoSuchRecord(f"a snapshot of session {session_id}")
+    return latest[0]
+
+
+@post("/agent-contexts", sync_to_thread=True)
+def add_context(desk: TheDesk, data: JSONBody[NewContext]) -> Answer:
+    with desk.books() as books:
+        made = contexts.save_context(
+            books.ledger, time.time(), agent_id=data.agent_id, agent_type=data.agent_type,
+            session=data.session_id, project=data.project_id or "",
+            role_context=data.role_context, skills_to_restore=data.skills_to_restore,
+            tools_used=data.tools_used, progress_summary=data.progress_summary,
+        )  # fmt: skip
+    return answers.context(made)
+
+
+@get("/agent-contexts", sync_to_thread=True)
+def all_contexts(
+    desk: TheDesk,
+    limit: Limit = 100,
+    page: Page = None,
+    agent_id: Filter = None,
+    agent_type: Filter = None,
+    session_id: Filter = None,
+    project_id: Filter = None,
+) -> Answer:
+    """Contexts of agents; saved states are among them as type `compact-snapshot`."""
+    more: dict[str, Any] = {}
+    if session_id is not None:
+        more["session"] = session_id
+    if project_id is not None:
+        more["project"] = project_id
+    with desk.books() as books:
+        found = _contexts(books, agent_id, agent_type, cursor.read(page), limit + 1, more)
+    kept, after = found[:limit], None
+    if len(found) > limit:
+        after = cursor.written({"at": kept[-1].pop("_at"), "id": kept[-1]["id"]}, "at")
+    for one in kept:
+        one.pop("_at", None)
+    return {"contexts": kept, "next": after}
+
+
+def _contexts(
+    books: Books,
+    agent_id: str | None,
+    agent_type: str | None,
+    before: tuple[float, str] | None,
+    most: int,
+    more: dict[str, Any],
+) -> list[Answer]:
+    """Callers' contexts and the store's own snapshots in one list, newest first."""
+    given = {"agent_id": agent_id, "agent_type": agent_type}
+    named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    rows = books.ledger.rows(CONTEXTS, most=most, before=before, **named, **more)
+    found = [{**answers.context(row), "_at": row["updated_at"]} for row in rows]
+    if agent_type in (None, contexts.SNAPSHOT) and "project" not in more:
+        session = more.get("session", agent_id)
+        if agent_id in (None, session):
+            found += [
+                {**answers.snapshot({**row}), "_at": row["created_at"]}
+                for row in books.store.snapshots_before(session, before, most)
+            ]
+    return sorted(found, key=lambda one: (one["_at"], one["id"]), reverse=True)[:most]
+
+
+@get("/sessions", sync_to_thread=True)
+def all_sessions(desk: TheDesk, limit: Limit = 50, project_path: Filter = None) -> Answer:
+    with desk.books() as books:
+        rows = books.store.sessions(project_path, limit)
+    return {"sessions": [answers.session({**row}) for row in rows]}
+
+
+@get("/sessions/{ident:str}", sync_to_thread=True)
+def one_session(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    with desk.books() as books:
+        row = _session(books, ident)
+    return {**answers.session({**row}), "state": row["state"]}
+
+
+@get("/compactions", sync_to_thread=True)
+def compactions(desk: TheDesk, session_id: FromQuery[Ident]) -> Answer:
+    """Every compaction of a session, with the receipt of its brief."""
+    with desk.books() as books:
+        row = _session(books, session_id)
+        found = compaction_log.entries(books.store, row, row["state"])
+    return {"compactions": [{**one, "at": answers.stamp(one["at"])} for one in found]}
+
+
+@get("/compactions/{number:int}/losses", sync_to_thread=True)
+def losses(desk: TheDesk, number: FromPath[int], session_id: FromQuery[Ident]) -> Answer:
+    """What a summary kept, what the brief put back, and what is in neither."""
+    with desk.books() as books:
+        row = _session(books, session_id)
+        found = compaction_log.Report(books.store, row, row["state"], number).losses()
+    parts = found._asdict().items() if found else ()
+    return {
+        name: [{"kind": item.kind, "line": item.line, "text": item.forms[0]} for item in items]
+        for name, items in parts
+    }
+
+
+def _session(books: Books, ident: str) -> SessionRow:
+    row = books.store.session(ident)
+    if row is None:
+        raise NoSuchRecord(f"session {ident}")
+    return row
+
+
+def _project(books: Books, cwd: str | None) -> str:
+    try:
+        return str(projects.by_path(books.ledger, cwd)["id"]) if cwd else ""
+    except NoSuchRecord:
+        return ""
+
+
+def router() -> Router:
+    return Router("/api", tags=["state"], route_handlers=[
+        save, restore, status, latest_snapshot, add_context, all_contexts, all_sessions,
+        one_session, compactions, losses,
+    ])  # fmt: skip

@@ -1,0 +1,121 @@
+"""Subtasks, which agents work on, and actions, which are their tool calls."""
+
+from __future__ import annotations
+
+import time
+import uuid
+
+from litestar import Router, delete, get, patch, post
+from litestar.params import FromPath, JSONBody
+
+from holdfast.ledger import work
+from holdfast.ledger.actions import add_action, call_id
+from holdfast.ledger.tables import ACTIONS, SUBTASKS, TASKS
+from holdfast.surfaces.api import answers
+from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.rows import Answer, drop_row, listed
+from holdfast.surfaces.api.shapes import ChangedSubtask, Filter, Limit, NewAction, NewSubtask, Page
+
+# Subtasks
+
+
+@post("/subtasks", sync_to_thread=True)
+def add_subtask(desk: TheDesk, data: JSONBody[NewSubtask]) -> Answer:
+    with desk.books() as books:
+        task = books.ledger.need(TASKS, data.task_id or data.task_list_id)
+        made = work.add_subtask(
+            books.ledger, time.time(), task=task, description=data.description,
+            agent_type=data.agent_type, agent_id=data.agent_id or "", status=data.status,
+            blocked_by=data.blocked_by, priority=data.priority,
+        )  # fmt: skip
+    return answers.subtask(made)
+
+
+@get("/subtasks", sync_to_thread=True)
+def all_subtasks(
+    desk: TheDesk,
+    limit: Limit = 100,
+    page: Page = None,
+    session_id: Filter = None,
+    project_id: Filter = None,
+    task_id: Filter = None,
+    agent_id: Filter = None,
+    agent_type: Filter = None,
+    status: Filter = None,
+) -> Answer:
+    with desk.books() as books:
+        return listed(
+            books, SUBTASKS, "subtasks", limit, page, session=session_id, project=project_id,
+            task=task_id, agent_id=agent_id, agent_type=agent_type, status=status,
+        )  # fmt: skip
+
+
+@get("/subtasks/{ident:str}", sync_to_thread=True)
+def one_subtask(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    with desk.books() as books:
+        return answers.subtask(books.ledger.need(SUBTASKS, ident))
+
+
+@patch("/subtasks/{ident:str}", sync_to_thread=True)
+def change_subtask(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedSubtask]) -> Answer:
+    with desk.books() as books:
+        row = books.ledger.need(SUBTASKS, ident)
+        fields: Answer = {} if data.result is None else {"result": data.result}
+        if data.agent_id is not None:
+            fields["agent_id"] = data.agent_id
+        moved = work.set_status(
+            books.ledger, SUBTASKS, row, data.status or row["status"], time.time(), **fields
+        )
+    return answers.subtask(moved)
+
+
+@delete("/subtasks/{ident:str}", sync_to_thread=True)
+def drop_subtask(desk: TheDesk, ident: FromPath[str]) -> None:
+    drop_row(desk, SUBTASKS, ident)
+
+
+# Actions
+
+
+@post("/actions", sync_to_thread=True)
+def add_an_action(desk: TheDesk, data: JSONBody[NewAction]) -> Answer:
+    """Tell of a tool call. With the host's `tool_use_id` it is the one that the fold finds."""
+    ident = call_id(data.session_id, data.tool_use_id) if data.tool_use_id else data.id
+    with desk.books() as books:
+        made = add_action(
+            books.ledger, time.time(), ident=ident or str(uuid.uuid4()), tool_name=data.tool_name,
+            tool_type=data.tool_type, session=data.session_id, project=data.project_id or "",
+            subtask=data.subtask_id or "", given=data.input, output=data.output,
+            file_paths=data.file_paths, exit_code=data.exit_code, duration_ms=data.duration_ms,
+            metadata=data.metadata,
+        )  # fmt: skip
+    return answers.answer(made)
+
+
+@get("/actions", sync_to_thread=True)
+def all_actions(
+    desk: TheDesk,
+    limit: Limit = 100,
+    page: Page = None,
+    session_id: Filter = None,
+    project_id: Filter = None,
+    subtask_id: Filter = None,
+    tool_name: Filter = None,
+) -> Answer:
+    with desk.books() as books:
+        return listed(
+            books, ACTIONS, "actions", limit, page, session=session_id, project=project_id,
+            subtask=subtask_id, tool_name=tool_name,
+        )  # fmt: skip
+
+
+@delete("/actions/{ident:str}", sync_to_thread=True)
+def drop_action(desk: TheDesk, ident: FromPath[str]) -> None:
+    drop_row(desk, ACTIONS, ident)
+
+
+def router() -> Router:
+    return Router("/api", tags=["work"], route_handlers=[
+        add_subtask, all_subtasks, one_subtask, change_subtask, drop_subtask, add_an_action,
+        all_actions, drop_action,
+    ])  # fmt: skip

@@ -1,0 +1,166 @@
+"""Projects, requests and tasks, and the tree they make."""
+
+from __future__ import annotations
+
+import time
+
+from litestar import Router, delete, get, patch, post
+from litestar.params import FromPath, FromQuery, JSONBody
+
+from holdfast.ledger import projects, tree, work
+from holdfast.ledger.tables import PROJECTS, REQUESTS, TASKS
+from holdfast.ledger.waves import NO_WAVE
+from holdfast.surfaces.api import answers
+from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.rows import Answer, drop_row, listed, move_row, one_row
+from holdfast.surfaces.api.shapes import (
+    ChangedRequest,
+    ChangedTask,
+    Filter,
+    Limit,
+    NewProject,
+    NewRequest,
+    NewTask,
+    Page,
+    Path,
+)
+
+# Projects
+
+
+@post("/projects", sync_to_thread=True)
+def add_project(desk: TheDesk, data: JSONBody[NewProject]) -> Answer:
+    with desk.books() as books:
+        made = projects.project(
+            books.ledger, data.path, time.time(), name=data.name, metadata=data.metadata
+        )
+    return answers.answer(made)
+
+
+@get("/projects", sync_to_thread=True)
+def all_projects(desk: TheDesk, limit: Limit = 100, page: Page = None) -> Answer:
+    with desk.books() as books:
+        return listed(books, PROJECTS, "projects", limit, page)
+
+
+@get("/projects/by-path", sync_to_thread=True)
+def project_by_path(desk: TheDesk, path: FromQuery[Path]) -> Answer:
+    with desk.books() as books:
+        return answers.answer(projects.by_path(books.ledger, path))
+
+
+@get("/projects/{ident:str}", sync_to_thread=True)
+def one_project(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    return one_row(desk, PROJECTS, ident)
+
+
+@delete("/projects/{ident:str}", sync_to_thread=True)
+def drop_project(desk: TheDesk, ident: FromPath[str]) -> None:
+    drop_row(desk, PROJECTS, ident)
+
+
+@get("/hierarchy/{project_id:str}", sync_to_thread=True)
+def project_tree(
+    desk: TheDesk, project_id: FromPath[str], limit: Limit = tree.MOST_REQUESTS
+) -> Answer:
+    with desk.books() as books:
+        return answers.tree(tree.hierarchy(books.ledger, project_id, most=limit))
+
+
+# Requests
+
+
+@post("/requests", sync_to_thread=True)
+def add_request(desk: TheDesk, data: JSONBody[NewRequest]) -> Answer:
+    with desk.books() as books:
+        made = work.add_request(
+            books.ledger, time.time(), project=data.project_id, session=data.session_id,
+            prompt=data.prompt, prompt_type=data.prompt_type, status=data.status,
+            metadata=data.metadata,
+        )  # fmt: skip
+    return answers.answer(made)
+
+
+@get("/requests", sync_to_thread=True)
+def all_requests(
+    desk: TheDesk,
+    limit: Limit = 100,
+    page: Page = None,
+    session_id: Filter = None,
+    project_id: Filter = None,
+    status: Filter = None,
+) -> Answer:
+    with desk.books() as books:
+        return listed(
+            books, REQUESTS, "requests", limit, page, session=session_id, project=project_id,
+            status=status,
+        )  # fmt: skip
+
+
+@get("/requests/{ident:str}", sync_to_thread=True)
+def one_request(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    return one_row(desk, REQUESTS, ident)
+
+
+@patch("/requests/{ident:str}", sync_to_thread=True)
+def change_request(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedRequest]) -> Answer:
+    return move_row(desk, REQUESTS, ident, data.status)
+
+
+@delete("/requests/{ident:str}", sync_to_thread=True)
+def drop_request(desk: TheDesk, ident: FromPath[str]) -> None:
+    drop_row(desk, REQUESTS, ident)
+
+
+# Tasks
+
+
+@post("/tasks", sync_to_thread=True)
+def add_task(desk: TheDesk, data: JSONBody[NewTask]) -> Answer:
+    with desk.books() as books:
+        made = work.add_task(
+            books.ledger, time.time(), request=books.ledger.need(REQUESTS, data.request_id),
+            name=data.name, status=data.status,
+            wave_number=NO_WAVE if data.wave_number is None else data.wave_number,
+        )  # fmt: skip
+    return answers.answer(made)
+
+
+@get("/tasks", sync_to_thread=True)
+def all_tasks(
+    desk: TheDesk,
+    limit: Limit = 100,
+    page: Page = None,
+    session_id: Filter = None,
+    project_id: Filter = None,
+    request_id: Filter = None,
+    status: Filter = None,
+) -> Answer:
+    with desk.books() as books:
+        return listed(
+            books, TASKS, "tasks", limit, page, session=session_id, project=project_id,
+            request=request_id, status=status,
+        )  # fmt: skip
+
+
+@get("/tasks/{ident:str}", sync_to_thread=True)
+def one_task(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    return one_row(desk, TASKS, ident)
+
+
+@patch("/tasks/{ident:str}", sync_to_thread=True)
+def change_task(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedTask]) -> Answer:
+    return move_row(desk, TASKS, ident, data.status)
+
+
+@delete("/tasks/{ident:str}", sync_to_thread=True)
+def drop_task(desk: TheDesk, ident: FromPath[str]) -> None:
+    drop_row(desk, TASKS, ident)
+
+
+def router() -> Router:
+    return Router("/api", tags=["work"], route_handlers=[
+        add_project, all_projects, project_by_path, one_project, drop_project, project_tree,
+        add_request, all_requests, one_request, change_request, drop_request,
+        add_task, all_tasks, one_task, change_task, drop_task,
+    ])  # fmt: skip

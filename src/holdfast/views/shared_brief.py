@@ -1,0 +1,132 @@
+"""What a caller saved and what the ledger knows of a session, as text within a budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from holdfast.brief import roles
+from holdfast.brief.tokens import NEWEST, Estimator, units
+
+TITLES = {
+    "orchestrator": "Orchestration View",
+    "developer": "Development View",
+    "specialist": "Specialist View",
+    "validator": "Validation View",
+}
+# Which sections come first for whom; the others follow in this order.
+FIRST = {
+    "orchestrator": ("summary", "waves", "subtasks", "agents"),
+    "developer": ("summary", "subtasks", "files", "decisions"),
+    "specialist": ("summary", "subtasks", "files"),
+    "validator": ("summary", "decisions", "files", "actions"),
+}
+HEADINGS = {
+    "summary": "Session Summary",
+    "waves": "Wave Status",
+    "subtasks": "Active Subtasks",
+    "agents": "Agent Status",
+    "decisions": "Key Decisions",
+    "files": "Modified Files",
+    "messages": "Recent Messages",
+    "actions": "Recent Actions",
+    "other": "Also Saved",
+}
+# What snapshots call these things.
+FIELDS = {
+    "summary": ("context_summary", "progress_summary"),
+    "subtasks": ("active_tasks",),
+    "agents": ("agent_states",),
+    "decisions": ("key_decisions", "decisions"),
+    "files": ("modified_files",),
+    "messages": ("recent_messages",),
+    "actions": ("recent_actions",),
+}
+SKIPPED = ("session_id", "trigger", "timestamp", "project_id", "hierarchy", "cwd")
+WORDS = ("decision", "description", "name", "file_path", "path", "topic", "tool_name", "summary")
+LONGEST, MOST = 300, 20
+CUT = "*[Brief truncated due to token limit]*"
+
+
+def role_of(agent_type: str) -> str:
+    """The role that a name stands for; whoever is not known checks what others did."""
+    return roles.of_agent(agent_type) or "validator"
+
+
+def render(
+    saved: dict[str, Any],
+    known: dict[str, list[str]],
+    *,
+    role: str,
+    tokens: int,
+    characters: int,
+    titled: bool = True,
+) -> str:
+    """`saved` is a caller's snapshot, `known` lines of the ledger by section."""
+    order = dict.fromkeys((*FIRST[role], *HEADINGS))
+    sections = {name: [*known.get(name, []), *_saved(saved, name)] for name in order}
+    if not any(sections.values()):
+        return ""
+    lines = [f"# Restored Context - {TITLES[role]}"] if titled else []
+    for name, told in sections.items():
+        some = list(dict.fromkeys(told))[:MOST]
+        lines += ["", f"## {HEADINGS[name]}", *some] if some else []
+    return _within(lines, tokens, characters)
+
+
+def _saved(saved: dict[str, Any], section: str) -> Iterable[str]:
+    if section == "other":
+        known = {field for fields in FIELDS.values() for field in fields}
+        for name, value in saved.items():
+            if name not in known and name not in SKIPPED and _words(value):
+                yield f"- {_short(name)}: {_words(value)}"
+        return
+    for field in FIELDS.get(section, ()):
+        value = saved.get(field)
+        # Some callers save a whole answer of the API, in which the list has a name of its own.
+        if isinstance(value, dict):
+            value = next((one for one in value.values() if isinstance(one, list)), [value])
+        if isinstance(value, list):
+            yield from (f"- {words}" for one in value if (words := _words(one)))
+        elif words := _words(value):
+            yield words
+
+
+def _words(value: Any) -> str:
+    """A saved thing in one line."""
+    if isinstance(value, dict):
+        told = next((_words(value[name]) for name in WORDS if value.get(name)), "")
+        who = _words(value.get("agent_id") or value.get("agent_type") or value.get("from_agent_id"))
+        status = _words(value.get("status"))
+        said = ": ".join(part for part in (who, told) if part)
+        return f"{said} ({status})" if said and status else said
+    if isinstance(value, list):
+        return _short(", ".join(filter(None, map(_words, value[:MOST]))))
+    return "" if value is None or isinstance(value, bool) else _short(str(value))
+
+
+def _short(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
+
+
+def _within(lines: list[str], tokens: int, characters: int) -> str:
+    """As many lines as there is room for, from the top; never more."""
+    cost = Estimator(*NEWEST).cost
+
+    def fits(text: str) -> bool:
+        return cost(text) <= tokens and units(text) <= characters
+
+    whole = "\n".join(lines)
+    if fits(whole):
+        return whole
+    least, most = 0, len(lines)
+    while least < most:
+        middle = (least + most + 1) // 2
+        text = "\n".join([*lines[:middle], "", CUT])
+        least, most = (middle, most) if fits(text) else (least, middle - 1)
+    kept = lines[:least]
+    # A heading with nothing below it says nothing.
+    while kept and (not kept[-1] or kept[-1].startswith("#")):
+        kept.pop()
+    return "\n".join([*kept, "", CUT]) if kept else ""

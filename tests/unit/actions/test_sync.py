@@ -1,0 +1,296 @@
+"""Two machines and one team: nothing is lost, nothing is there twice, whoever was offline."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.actions.sync import Sent, sync, waiting
+from holdfast.errors import StoreUnavailable
+from holdfast.ledger import messages, projects, work
+from holdfast.ledger.actions import add_action
+from holdfast.ledger.ledger import Ledger, Row
+from holdfast.ledger.opening import local_ledger
+from holdfast.ledger.tables import ACTIONS, MESSAGES, REQUESTS, SUBSCRIPTIONS, TASKS
+from holdfast.state.fold import new_state
+from holdfast.store.postgres import PostgresStore
+from holdfast.store.sqlite import SQLiteStore
+
+TEAM = "postgresql://team"
+
+
+class Machine:
+    """A local store and ledger, and the way to the team."""
+
+    def __init__(self, folder: Path, team: PostgresStore) -> None:
+        self.store = SQLiteStore(str(folder / "holdfast.db"))
+        self.ledger = local_ledger(str(folder / "ledger.db"))
+        self.team = team
+        self.now = 100.0
+
+    def sync(self) -> Sent:
+        self.now += 1
+        team = Ledger(self.team.database)
+        return sync(self.store, self.ledger, self.team, team, TEAM, self.now)
+
+    def waits(self) -> tuple[int, int]:
+        found = waiting(self.store, self.ledger, TEAM)
+        return found.sessions, found.rows
+
+    def session(self, name: str, *requests: str) -> str:
+        state = new_state()
+        state["requests"] = [
+            {"text": text, "line": n, "at": ""} for n, text in enumerate(requests, 1)
+        ]
+        state["lines"] = len(requests)
+        known = self.store.session(name)
+        self.now += 1
+        assert self.store.save_session(
+            session=name, host="claude-code", project="/srv/app", transcript="", cursor=None,
+            state=state, revision=known["revision"] if known else 0, now=self.now,
+        )  # fmt: skip
+        return self.store.add_snapshot(name, "auto", state, self.now)
+
+    def close(self) -> None:
+        self.store.close()
+        self.ledger.database.close()
+
+
+@pytest.fixture
+def team(postgres_url: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore.at(postgres_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def machines(team: PostgresStore, tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
+    made = Machine(tmp_path / "one", team), Machine(tmp_path / "two", team)
+    yield made
+    for machine in made:
+        machine.close()
+
+
+@pytest.fixture
+def machine(machines: tuple[Machine, Machine]) -> Machine:
+    return machines[0]
+
+
+def shared(team: PostgresStore, table: Any = REQUESTS) -> list[Row]:
+    return Ledger(team.database).rows(table, newest_first=False)
+
+
+def test_a_session_arrives_with_its_snapshots_compactions_and_tree(
+    machine: Machine, team: PostgresStore
+) -> None:
+    snapshot = machine.session("s1", "add login")
+    machine.store.open_compaction("s1", 1, trigger="auto", snapshot=snapshot, now=5.0)
+    machine.store.note_summary("s1", 1, "a summary")
+    machine.sync()
+    assert team.session("s1") == machine.store.session("s1")
+    assert team.snapshots("s1") == machine.store.snapshots("s1")
+    assert team.compactions("s1") == machine.store.compactions("s1")
+    assert [row["prompt"] for row in shared(team)] == ["add login"]
+
+
+def hand_on(store: SQLiteStore, session: str, words: str, now: float, agent: str = "a1") -> str:
+    return store.add_handoff(
+        session, agent=agent, content={"context_summary": words}, raw=words, agent_type="Explore",
+        task="look around", line=3, status="completed", decision="", tokens_before=9,
+        tokens_after=2, now=now,
+    )  # fmt: skip
+
+
+def test_handoffs_arrive_and_so_do_an_agents_later_words(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.session("s1", "add login")
+    machine.sync()
+    ident = hand_on(machine.store, "s1", "found it", 5.0)
+    assert machine.waits()[0] == 1
+    machine.sync()
+    assert team.handoff(ident) == machine.store.handoff(ident)
+    hand_on(machine.store, "s1", "fixed it", 6.0)
+    machine.sync()
+    assert [row["raw"] for row in team.handoffs("s1")] == ["fixed it"]
+
+
+def test_two_sessions_whose_handoffs_have_one_id_keep_both(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    for number, machine in enumerate(machines):
+        machine.session(f"s{number}", "add login")
+        ident = hand_on(machine.store, f"s{number}", f"words {number}", 5.0)
+        machine.store.database.run("UPDATE handoffs SET id = 'same' WHERE id = ?", (ident,))
+        machine.sync()
+    machines[1].ledger.keep_reading(f"sent to {TEAM}", {})
+    machines[1].sync()
+    (mine,), (theirs,) = team.handoffs("s0"), team.handoffs("s1")
+    assert (mine["id"], mine["raw"], theirs["raw"]) == ("same", "words 0", "words 1")
+
+
+def test_what_a_machine_keeps_in_short_stays_whole_with_the_team(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.session("s1", "add login")
+    for ordinal in (1, 2):
+        machine.store.open_compaction("s1", ordinal, trigger="auto", snapshot=None, now=5.0)
+        machine.store.note_summary("s1", ordinal, f"summary {ordinal}")
+        machine.store.note_brief(
+            "s1", ordinal, brief_id=f"b{ordinal}", brief=f"brief {ordinal}", line=1,
+            delivered_by="SessionStart", now=5.0,
+        )  # fmt: skip
+    machine.sync()
+    before = team.compactions("s1")
+    machine.store.prune("s1", snapshots=1, compactions=1)
+    assert [row["summary"] for row in machine.store.compactions("s1")] == [None, "summary 2"]
+    machine.sync()
+    assert team.compactions("s1") == before
+
+
+def test_a_compaction_that_took_over_an_announced_one_does_not_keep_its_words(
+    machine: Machine, team: PostgresStore
+) -> None:
+    first, second = machine.session("s1", "add login"), machine.session("s1", "add login", "go on")
+    machine.store.open_compaction("s1", 1, trigger="auto", snapshot=first, now=5.0)
+    machine.store.note_summary("s1", 1, "never came")
+    machine.sync()
+    machine.store.open_compaction("s1", 1, trigger="auto", snapshot=second, now=6.0)
+    machine.sync()
+    assert [row["summary"] for row in team.compactions("s1")] == [None]
+
+
+def test_what_was_sent_is_not_sent_again_and_what_is_new_is(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.session("s1", "add login")
+    assert machine.waits() == (1, 0)
+    assert machine.sync().sessions == 1
+    assert machine.waits() == (0, 0)
+    assert machine.sync() == Sent(sessions=0, rows=0)
+    machine.session("s1", "add login", "and logout")
+    assert machine.sync().sessions == 1
+    found = team.session("s1")
+    assert found is not None
+    assert len(found["state"]["requests"]) == 2
+    assert [row["prompt"] for row in shared(team)] == ["add login", "and logout"]
+
+
+def test_a_receipt_that_comes_late_arrives_too(machine: Machine, team: PostgresStore) -> None:
+    machine.session("s1", "add login")
+    machine.store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=5.0)
+    machine.sync()
+    machine.store.note_receipt("s1", 1, "whole", 9)
+    machine.sync()
+    assert [row["receipt"] for row in team.compactions("s1")] == ["whole"]
+
+
+def test_sending_everything_again_doubles_nothing(machine: Machine, team: PostgresStore) -> None:
+    machine.session("s1", "add login")
+    add_action(machine.ledger, 5.0, tool_name="Read", ident="a1", session="s1")
+    machine.sync()
+    changes = Ledger(team.database).changes(most=1000)
+    machine.ledger.keep_sent(TEAM, 0, 0.0)
+    machine.ledger.keep_reading(f"sent to {TEAM}", {})
+    assert machine.sync().rows > 0
+    assert Ledger(team.database).changes(most=1000) == changes
+    assert len(shared(team)) == len(shared(team, ACTIONS)) == len(team.snapshots("s1")) == 1
+
+
+def test_two_machines_with_one_project_make_one_tree(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    for number, machine in enumerate(machines):
+        projects.project(machine.ledger, f"/home/{number}/app", 1.0, origin="example.org/app")
+        machine.session(f"s{number}", f"work of {number}")
+    for machine in (*machines, *reversed(machines)):
+        machine.sync()
+    assert len(shared(team, REQUESTS)) == 2
+    ledger = Ledger(team.database)
+    ids = {projects.by_path(ledger, f"/home/{number}/app")["id"] for number in range(2)}
+    assert len(ids) == 1
+
+
+def test_a_caller_at_the_team_s_server_and_the_fold_here_mean_the_same(
+    machine: Machine, team: PostgresStore
+) -> None:
+    work.add_request(Ledger(team.database), 1.0, project="", session="s1", prompt="Add  login")
+    machine.session("s1", "add login")
+    machine.sync()
+    (row,) = shared(team)
+    assert row["posted"] == 1
+    assert row["source"] == "s1:L1"
+
+
+def test_what_changed_last_stays_whoever_sends_last(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    one, two = machines
+    for machine in machines:
+        request = work.add_request(
+            machine.ledger, 10.0, project="p", session="s1", prompt="add login"
+        )
+        work.add_task(machine.ledger, 10.0, request=request, name="schema")
+    for machine, status, at in ((one, "completed", 30.0), (two, "running", 20.0)):
+        (task,) = machine.ledger.rows(TASKS)
+        work.set_status(machine.ledger, TASKS, task, status, at)
+    one.sync()
+    two.sync()
+    assert [row["status"] for row in shared(team, TASKS)] == ["completed"]
+
+
+def test_what_was_deleted_here_is_deleted_there(machine: Machine, team: PostgresStore) -> None:
+    messages.subscribe(machine.ledger, "a", "api", 1.0)
+    machine.sync()
+    assert len(shared(team, SUBSCRIPTIONS)) == 1
+    messages.unsubscribe(machine.ledger, "a", "api", 2.0)
+    machine.sync()
+    assert shared(team, SUBSCRIPTIONS) == []
+
+
+def test_after_a_week_offline_nothing_is_missing(
+    machine: Machine, team: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(250):
+        messages.send(machine.ledger, float(number), ident=f"m{number}", from_agent_id="a")
+    real = Ledger.write
+    sent = 0
+
+    def breaks(self: Ledger, table: Any, row: Row) -> Row:
+        nonlocal sent
+        sent += 1
+        if self.database is team.database and sent == 150:
+            raise StoreUnavailable("the network went away")
+        return real(self, table, row)
+
+    monkeypatch.setattr(Ledger, "write", breaks)
+    with pytest.raises(StoreUnavailable):
+        machine.sync()
+    assert 0 < len(shared(team, MESSAGES)) < 250, "what arrived before is there"
+    machine.sync()
+    assert len(shared(team, MESSAGES)) == 250
+    assert machine.waits() == (0, 0)
+
+
+def test_two_snapshots_that_happen_to_have_one_id_are_both_kept(
+    machines: tuple[Machine, Machine], team: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.urandom", lambda size: b"\xab" * size)
+    for number, machine in enumerate(machines):
+        snapshot = machine.session(f"s{number}", f"work of {number}")
+        assert snapshot == "abababab"
+        machine.store.open_compaction(f"s{number}", 1, trigger="auto", snapshot=snapshot, now=5.0)
+    for turn in range(2):
+        for number, machine in enumerate(machines):
+            machine.store.note_summary(f"s{number}", 1, f"summary {turn}")
+            assert machine.sync().sessions == 1
+    for number in range(2):
+        row = team.compaction(f"s{number}", 1)
+        assert row is not None
+        assert row["snapshot"] is not None
+        saved = team.snapshot(row["snapshot"])
+        assert saved["session"] == f"s{number}"
+        assert len(team.snapshots(f"s{number}")) == 1

@@ -1,0 +1,277 @@
+"""PostgreSQL behind the store: how it is migrated, found again after a restart, and spoken of."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+from tests.postgres import Server, within
+
+from holdfast.errors import BadSetting, HoldfastError, StoreUnavailable
+from holdfast.state.fold import new_state
+from holdfast.store import dsn, postgres_schema, schema, statements
+from holdfast.store.postgres import Postgres, PostgresStore
+from holdfast.store.sqlite import SQLiteDatabase
+
+MIGRATIONS = Path(postgres_schema.MIGRATIONS)
+TODAY = postgres_schema.VERSION
+NEXT = f"{TODAY + 1:04}_moods.sql"
+MOODS = "-- One more table; and a comment with a semicolon.\nCREATE TABLE moods (mood TEXT);\n"
+SECRET = "hunter2-very-secret"
+COLUMNS = """
+SELECT table_name, column_name, data_type, is_nullable, column_default
+FROM information_schema.columns WHERE table_schema = current_schema()
+ORDER BY table_name, ordinal_position"""
+INDEXES = (
+    "SELECT tablename, indexdef FROM pg_indexes WHERE schemaname = current_schema() ORDER BY 2"
+)
+CONSTRAINTS = """
+SELECT conrelid::regclass::text, pg_get_constraintdef(oid) FROM pg_constraint
+WHERE connamespace = current_schema()::regnamespace ORDER BY 1, 2"""
+
+
+@pytest.fixture
+def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A Holdfast of tomorrow: the same migrations and one more."""
+    folder = tmp_path / "migrations"
+    shutil.copytree(MIGRATIONS, folder)
+    (folder / NEXT).write_text(MOODS, encoding="utf-8")
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", str(folder))
+    monkeypatch.setattr(postgres_schema, "VERSION", TODAY + 1)
+    return folder
+
+
+def open_and_close(url: str) -> None:
+    Postgres(url, most=1).close()
+
+
+def ask(url: str, question: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(url) as connection:
+        return connection.execute(question.encode()).fetchall()
+
+
+def shape(url: str) -> list[list[tuple[Any, ...]]]:
+    """Columns, indexes and constraints, without the name of the schema they are in."""
+    (name,) = ask(url, "SELECT current_schema()")[0]
+    return [
+        [tuple(str(cell).replace(f"{name}.", "") for cell in row) for row in ask(url, question)]
+        for question in (COLUMNS, INDEXES, CONSTRAINTS)
+    ]
+
+
+def save(store: PostgresStore, session: str = "s1") -> bool:
+    return store.save_session(
+        session=session, host="claude-code", project="/p", transcript="", cursor=None,
+        state=new_state(), revision=0, now=1.0,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def store(postgres_url: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore.at(postgres_url)) as opened:
+        yield opened
+
+
+# Migrations
+
+
+def test_the_version_is_that_of_the_newest_migration() -> None:
+    numbers = [int(file.name[:4]) for file in sorted(MIGRATIONS.glob("*.sql"))]
+    assert numbers == list(range(1, postgres_schema.VERSION + 1))
+
+
+# Conversations of home-made agents stay in a file of their machine.
+STAY_HERE = {"conversations", "conversation_messages", "conversation_checkpoints", "spend"}
+
+
+def test_postgres_has_the_tables_and_columns_of_both_files(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    open_and_close(postgres_url)
+    here = columns(tmp_path / "holdfast.db") | columns(tmp_path / "ledger.db", schema.LEDGER)
+    there = {row[:2] for row in ask(postgres_url, COLUMNS) if row[0] != "holdfast_migrations"}
+    assert {table for table, _ in here} > STAY_HERE
+    assert there == {(table, column) for table, column in here if table not in STAY_HERE}
+
+
+def columns(path: Path, plan: tuple[str, int] | None = None) -> set[tuple[str, str]]:
+    SQLiteDatabase(str(path), plan=plan).close()
+    with closing(sqlite3.connect(path)) as connection:
+        tables = [
+            row[0]
+            for row in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")
+        ]
+        return {
+            (table, row[1])
+            for table in tables
+            for row in connection.execute(f"PRAGMA table_info({table})")
+        }
+
+
+@pytest.mark.parametrize("old", range(1, TODAY))
+def test_every_old_shape_becomes_what_a_new_database_is(
+    postgres: Server, old: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with postgres.schema() as upgraded, postgres.schema() as fresh:
+        folder = tmp_path / "old"
+        folder.mkdir()
+        for file in sorted(MIGRATIONS.glob("*.sql"))[:old]:
+            shutil.copy(file, folder)
+        with monkeypatch.context() as then:
+            then.setattr(postgres_schema, "MIGRATIONS", str(folder))
+            then.setattr(postgres_schema, "VERSION", old)
+            open_and_close(upgraded)
+        assert shape(upgraded) != []
+        open_and_close(upgraded)
+        open_and_close(fresh)
+        assert shape(upgraded) == shape(fresh)
+
+
+def test_many_who_want_to_migrate_at_once_do_it_once(
+    postgres_url: str, request: pytest.FixtureRequest
+) -> None:
+    with closing(PostgresStore.at(postgres_url)) as store:
+        save(store)
+    request.getfixturevalue("next_version")
+    with ThreadPoolExecutor(6) as racers:
+        list(racers.map(open_and_close, [postgres_url] * 6))
+    versions = ask(postgres_url, "SELECT version FROM holdfast_migrations ORDER BY version")
+    assert versions == [(number,) for number in range(1, TODAY + 2)]
+    assert ask(postgres_url, "SELECT id FROM sessions") == [("s1",)]
+    assert ask(postgres_url, "SELECT count(*) FROM moods") == [(0,)]
+
+
+def test_a_migration_that_fails_half_way_changes_nothing(
+    postgres_url: str, request: pytest.FixtureRequest
+) -> None:
+    open_and_close(postgres_url)
+    before = shape(postgres_url)
+    folder: Path = request.getfixturevalue("next_version")
+    (folder / NEXT).write_text(MOODS + "CREATE TABLE moods (again TEXT);\n")
+    with pytest.raises(StoreUnavailable, match="already exists"):
+        Postgres(postgres_url)
+    assert shape(postgres_url) == before
+    (folder / NEXT).write_text(MOODS)
+    open_and_close(postgres_url)
+    assert shape(postgres_url) != before
+
+
+def test_a_database_of_a_newer_holdfast_is_refused(postgres_url: str) -> None:
+    open_and_close(postgres_url)
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("INSERT INTO holdfast_migrations (version, name) VALUES (99, 'x')")
+    with pytest.raises(StoreUnavailable, match=r"newer Holdfast \(version 99") as caught:
+        Postgres(postgres_url)
+    assert "upgrade" in caught.value.hint
+
+
+def test_two_schemas_of_one_database_are_two_stores_that_do_not_wait(postgres: Server) -> None:
+    with (
+        postgres.schema() as one,
+        postgres.schema() as two,
+        closing(PostgresStore.at(one, busy_seconds=0.05)) as mine,
+        closing(PostgresStore.at(two, busy_seconds=0.05)) as theirs,
+    ):
+        mine.begin()
+        save(mine)
+        assert save(theirs), "nobody holds the lock there"
+        mine.commit()
+        assert [row["id"] for row in mine.sessions(None)] == ["s1"]
+
+
+# Connections
+
+
+def test_a_restarted_server_is_found_again(postgres: Server, store: PostgresStore) -> None:
+    save(store, "before")
+    postgres.restart()
+    assert save(store, "after"), "a dead connection is replaced, not handed out"
+    assert {row["id"] for row in store.sessions(None)} == {"before", "after"}
+
+
+def test_what_was_open_when_the_server_died_is_told_and_left_no_trace(
+    postgres: Server, store: PostgresStore
+) -> None:
+    store.begin()
+    save(store, "half")
+    postgres.restart()
+    with pytest.raises(StoreUnavailable):
+        store.commit()
+    assert store.session("half") is None
+    assert save(store, "half"), "the store goes on"
+
+
+def test_no_statement_and_no_lock_can_wait_for_ever(store: PostgresStore) -> None:
+    rows, _ = store.database.run(
+        "SELECT current_setting('statement_timeout') AS statement, "
+        "current_setting('lock_timeout') AS lock, "
+        "current_setting('idle_in_transaction_session_timeout') AS idle"
+    )
+    assert rows == [{"statement": "30s", "lock": "5s", "idle": "1min"}]
+
+
+def test_a_statement_that_fails_leaves_the_next_one_unharmed(store: PostgresStore) -> None:
+    with pytest.raises(StoreUnavailable, match="does not exist"):
+        store.database.run("SELECT * FROM nowhere")
+    assert store.sessions(None) == []
+
+
+# Secrets
+
+
+@pytest.mark.parametrize("url", [
+    f"postgresql://ada:{SECRET}@127.0.0.1:1/team",
+    f"postgresql://127.0.0.1:1/team?user=ada&password={SECRET}",
+    f"postgresql://ada:{SECRET}@127.0.0.1:1/team?nonsense={SECRET}",
+    f"postgresql://ada:{SECRET}%zz@127.0.0.1:1/team",
+    f"postgresql://ada:{SECRET}@[broken/team",
+])  # fmt: skip
+def test_no_error_tells_the_password(url: str) -> None:
+    with pytest.raises(HoldfastError) as caught:
+        Postgres(url)
+    told = f"{caught.value} {caught.value.hint} {caught.value!r}"
+    assert SECRET not in told
+    assert SECRET not in str(caught.value.__cause__)
+    assert caught.value.__suppress_context__, "a traceback would tell it"
+
+
+def test_an_address_is_shown_without_its_secrets() -> None:
+    parts = dsn.parts_of(f"postgresql://ada:{SECRET}@db.example.org:5433/team?sslmode=require")
+    assert dsn.shown(parts) == "postgresql://ada@db.example.org:5433/team"
+    assert dsn.without_secrets(f"no {SECRET}\nfor you", parts) == "no [redacted] for you"
+
+
+@pytest.mark.parametrize("value", ["mysql://x", "team.db", SECRET])
+def test_what_is_no_address_is_refused_without_being_repeated(value: str) -> None:
+    with pytest.raises(BadSetting) as caught:
+        dsn.team_url({"HOLDFAST_DATABASE": value})
+    assert value not in str(caught.value)
+
+
+def test_without_an_address_there_is_no_team() -> None:
+    assert dsn.team_url({}) == dsn.team_url({"HOLDFAST_DATABASE": "  "}) == ""
+
+
+# Statements
+
+
+def test_statements_are_written_once_and_read_by_both() -> None:
+    assert statements.translated("-- why: ?\nSELECT ':no' WHERE a = :a AND b = ?;") == (
+        "SELECT ':no' WHERE a = %(a)s AND b = %s;"
+    )
+    assert statements.translated("SELECT a LIKE '5%' FROM t") == "SELECT a LIKE '5%%' FROM t"
+
+
+def test_a_schema_can_be_named_in_the_address(postgres: Server) -> None:
+    with postgres.schema() as url:
+        open_and_close(url)
+        name = url.rpartition("%3D")[2]
+        assert within(postgres.url, name) == url
+        assert postgres.ask(f"SELECT count(*) FROM {name}.sessions") == [(0,)]

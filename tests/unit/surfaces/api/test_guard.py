@@ -1,0 +1,246 @@
+"""What a server on this machine must not let through, and how it says so."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+
+from holdfast.errors import StoreUnavailable
+from holdfast.ledger import tokens
+from holdfast.surfaces.api.app import LARGEST_BODY, guarded
+from holdfast.surfaces.api.desk import Desk
+from holdfast.surfaces.api.guard import Guard
+from holdfast.surfaces.api.pace import Pace
+from tests.unit.surfaces.api.conftest import HERE, Caller
+
+ACTION = {"tool_name": "Read"}
+TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def is_problem(answer: Any, status: int) -> bool:
+    told = answer.json()
+    kind = answer.headers["content-type"].partition(";")[0]
+    return bool(
+        answer.status_code == status == told["status"]
+        and kind == "application/problem+json"
+        and told["title"]
+        and told["detail"]
+    )
+
+
+@pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "", "10.0.0.1:3847"])
+def test_a_name_that_is_not_ours_is_refused(local: Caller, host: str) -> None:
+    assert is_problem(local.client.get("/health", headers={"Host": host}), 421)
+
+
+@pytest.mark.parametrize("host", ["localhost", "LOCALHOST:3847", "127.0.0.1:1", "[::1]:3847"])
+def test_every_name_of_this_machine_is_ours(local: Caller, host: str) -> None:
+    assert local.client.get("/health", headers={"Host": host}).status_code == 200
+
+
+@pytest.mark.parametrize("headers", [
+    {"Origin": "http://evil.example"},
+    {"Origin": "null"},
+    {"Origin": "http://127.0.0.1:9999"},
+    {"Sec-Fetch-Site": "cross-site"},
+    {"Sec-Fetch-Site": "same-site"},
+])  # fmt: skip
+def test_another_site_s_page_is_refused(local: Caller, headers: dict[str, str]) -> None:
+    assert is_problem(local.client.post("/api/actions", json=ACTION, headers=headers), 403)
+    assert is_problem(local.client.get("/api/actions", headers=headers), 403)
+    assert local.get("/api/actions")["actions"] == []
+
+
+def test_our_own_page_is_answered_and_no_other_is_invited(local: Caller) -> None:
+    own = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}
+    answer = local.client.post("/api/actions", json=ACTION, headers=own)
+    assert answer.status_code == 201
+    assert "access-control-allow-origin" not in answer.headers
+
+
+@pytest.mark.parametrize("kind", ["text/plain", "application/x-www-form-urlencoded", ""])
+def test_only_json_is_taken(local: Caller, kind: str) -> None:
+    """A form of another site's could send the others without asking."""
+    headers = {"Content-Type": kind} if kind else {}
+    body = json.dumps(ACTION).encode()
+    answer = local.client.post("/api/actions", content=body, headers=headers)
+    assert is_problem(answer, 415)
+
+
+@pytest.mark.parametrize("body", [
+    b"", b"{", b"[]", b"null", b"7", b'{"tool_name": 7}', b'{"tool_name": null}', b"{}",
+    b'{"tool_name": ""}', b'{"tool_name": "x", "file_paths": "no list"}',
+    b'{"tool_name": "x", "exit_code": 1e400}',
+    b'{"tool_name": "x", "exit_code": 1' + b"0" * 30 + b"}",
+    b'{"tool_name": "x", "metadata": []}', b'{"tool_name": "' + b"x" * 501 + b'"}',
+    b"[" * 100_000, b'{"tool_name": "x", "input": ' + b"[" * 100_000, b"\xff\xfe",
+    b'{"tool_name": "x", "input": NaN}',
+])  # fmt: skip
+def test_what_cannot_be_understood_is_the_caller_s_error(local: Caller, body: bytes) -> None:
+    answer = local.client.post(
+        "/api/actions", content=body, headers={"Content-Type": "application/json"}
+    )
+    assert is_problem(answer, 400)
+    assert local.get("/api/actions")["actions"] == []
+
+
+@pytest.mark.parametrize("path", [
+    "/api/actions?limit=0", "/api/actions?limit=1001", "/api/actions?limit=x",
+    "/api/actions?page=!", "/api/projects/by-path", "/api/compactions",
+])  # fmt: skip
+def test_a_parameter_out_of_bounds_is_named(local: Caller, path: str) -> None:
+    assert is_problem(local.client.get(path), 400)
+
+
+def test_a_body_has_a_limit(local: Caller) -> None:
+    body = b'{"tool_name": "x", "input": "' + b"x" * LARGEST_BODY + b'"}'
+    answer = local.client.post(
+        "/api/actions", content=body, headers={"Content-Type": "application/json"}
+    )
+    assert is_problem(answer, 413)
+
+
+def test_odd_but_valid_input_is_kept_as_it_is(api: Caller) -> None:
+    given = {"nul": "a\0b", "text": "日本語 \U0001f9ed", "deep": [[[[{"x": None}]]]]}
+    made = api.post("/api/actions", tool_name="Bash", input=given, output="x" * 100_000)
+    assert made["input"] == given
+    assert api.get("/api/actions")["actions"][0]["input"] == given
+
+
+def test_secrets_in_what_callers_send_are_not_kept(api: Caller) -> None:
+    api.post("/api/actions", tool_name="Bash", input={"command": f"export GH_TOKEN={TOKEN}"})
+    api.post("/api/compact/save", session_id="s1", context_summary=f"use {TOKEN}")
+    assert TOKEN not in str(api.get("/api/actions"))
+    told = api.post("/api/compact/restore", session_id="s1")["additionalContext"]
+    assert "[redacted" in told
+    assert TOKEN not in told
+
+
+def test_nothing_here_and_not_with_this_method_are_problems_too(local: Caller) -> None:
+    assert is_problem(local.client.get("/api/nothing"), 404)
+    assert is_problem(local.client.put("/api/actions", json=ACTION), 405)
+
+
+@pytest.mark.parametrize("path", [
+    "/docs/../../etc/passwd", "/docs/%2e%2e/%2e%2e/etc/passwd", "/api/projects/..%2f..%2fetc",
+    "/api/compact/snapshot/..%2f..%2fetc%2fpasswd",
+])  # fmt: skip
+def test_a_path_never_reaches_the_file_system(local: Caller, path: str) -> None:
+    answer = local.client.get(path)
+    assert answer.status_code in (404, 400)
+    assert "root:" not in answer.text
+
+
+class Broken(Desk):
+    shown = "nowhere"
+
+    def books(self) -> Any:
+        raise StoreUnavailable("it is away")
+
+
+def test_a_store_that_is_away_is_said_to_come_back() -> None:
+    app, _ = guarded(Broken())
+    with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
+        answer = client.post("/api/actions", json=ACTION)
+        assert is_problem(answer, 503)
+        assert answer.headers["retry-after"] == "2"
+        assert is_problem(client.get("/health"), 503)
+
+
+# Tokens
+
+
+@pytest.fixture
+def far(desk: Desk) -> Any:
+    """The server as it is from another machine."""
+    app, _ = guarded(desk, hosts=("holdfast.example",), token_needed=True)
+    with TestClient(app, base_url="http://holdfast.example") as client:  # type: ignore[arg-type]
+        yield client
+
+
+def made(desk: Desk, scope: str, **more: Any) -> dict[str, str]:
+    with desk.books() as books:
+        _, token = tokens.new(books.ledger, 1.0, name="ci", scope=scope, **more)
+    return {"Authorization": f"Bearer {token}"}
+
+
+def test_from_elsewhere_a_token_is_needed(desk: Desk, far: Any) -> None:
+    answer = far.get("/api/actions")
+    assert is_problem(answer, 401)
+    assert answer.headers["www-authenticate"] == "Bearer"
+    assert far.get("/health").status_code == 200
+    for wrong in ("Bearer nonsense", "Bearer ", "Basic abc"):
+        assert is_problem(far.get("/api/actions", headers={"Authorization": wrong}), 401)
+    assert far.get("/api/actions", headers=made(desk, "read")).status_code == 200
+
+
+def test_a_token_allows_what_its_scope_says(desk: Desk, far: Any) -> None:
+    reader, writer, admin = (made(desk, scope) for scope in tokens.SCOPES)
+    assert is_problem(far.post("/api/actions", json=ACTION, headers=reader), 403)
+    told = {"session_id": "s1"}
+    assert far.post("/api/compact/restore", json=told, headers=reader).status_code == 200
+    assert far.post("/api/actions", json=ACTION, headers=writer).status_code == 201
+    project = far.post("/api/projects", json={"path": "/a"}, headers=writer).json()
+    address = f"/api/projects/{project['id']}"
+    assert is_problem(far.delete(address, headers=writer), 403)
+    assert far.delete(address, headers=admin).status_code == 204
+
+
+def test_an_expired_token_is_none(desk: Desk, far: Any) -> None:
+    assert is_problem(far.get("/api/actions", headers=made(desk, "read", seconds=10.0)), 401)
+
+
+def test_a_token_that_asks_too_often_is_told_to_wait(desk: Desk) -> None:
+    async def inner(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 204, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    clock = [100.0]
+    pace = Pace(at_once=3, a_second=1)
+    app = Guard(inner, desk, now=lambda: clock[0], pace=pace)
+    client = TestClient(app, base_url=HERE)  # type: ignore[arg-type]
+    one, two = made(desk, "read"), made(desk, "read")
+    seen = [client.get("/stats", headers=one).status_code for _ in range(5)]
+    assert seen == [204, 204, 204, 429, 429]
+    assert client.get("/stats", headers=two).status_code == 204, "each has a pace of its own"
+    assert client.get("/stats", headers=one).headers["retry-after"] == "2"
+    clock[0] += 2
+    seen = [client.get("/stats", headers=one).status_code for _ in range(3)]
+    assert seen == [204, 204, 429]
+
+
+def test_on_this_machine_a_wrong_token_is_still_wrong(local: Caller) -> None:
+    answer = local.client.get("/api/actions", headers={"Authorization": "Bearer nonsense"})
+    assert is_problem(answer, 401)
+
+
+# The page
+
+
+def test_the_page_and_all_it_loads_come_from_here(local: Caller) -> None:
+    page = local.client.get("/docs")
+    assert page.status_code == 200
+    assert "default-src 'self'" in page.headers["content-security-policy"]
+    for name in ("/docs/page.js", "/docs/page.css"):
+        assert name in page.text
+        assert local.client.get(name).status_code == 200
+    assert "http://" not in page.text
+    assert "https://" not in page.text
+
+
+def test_every_request_is_described(local: Caller) -> None:
+    told = local.client.get("/openapi/openapi.json").json()
+    paths = told["paths"]
+    assert "/api/compact/restore" in paths
+    assert {"get", "post"} <= set(paths["/api/actions"])
+    assert "NewAction" in str(told["components"]["schemas"])
+    assert "desk" not in str(paths["/api/actions"]), "what is ours alone is not described"
+
+
+def test_large_answers_are_packed(local: Caller) -> None:
+    local.post("/api/actions", tool_name="x", output="y" * 5000)
+    answer = local.client.get("/api/actions", headers={"Accept-Encoding": "gzip"})
+    assert answer.headers["content-encoding"] == "gzip"

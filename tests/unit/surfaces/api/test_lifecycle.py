@@ -1,0 +1,172 @@
+"""Save before a compaction, restore after it: what was broken where the routes come from."""
+
+from __future__ import annotations
+
+from holdfast.brief.tokens import estimate
+from tests.unit.surfaces.api.conftest import Caller, a_state
+
+LONG = "a rather long sentence about the state of the authentication work, number "
+
+
+def save(api: Caller, session: str = "session-abc123", **body: object) -> dict[str, str]:
+    told: dict[str, str] = api.post("/api/compact/save", session_id=session, **body)
+    return told
+
+
+def restore(api: Caller, session: str = "session-abc123", **body: object) -> str:
+    asked = {"agent_id": "orchestrator", "agent_type": "orchestrator", "max_tokens": 2000, **body}
+    told: str = api.post("/api/compact/restore", session_id=session, **asked)["additionalContext"]
+    return told
+
+
+def fold_into(api: Caller, session: str, *requests: str) -> str:
+    """What hooks do: save a session and a snapshot of it."""
+    with api.desk.books() as books:
+        state = a_state(*requests)
+        books.store.save_session(
+            session=session, host="claude-code", project="/srv/a", transcript="", cursor=None,
+            state=state, revision=0, now=1.0,
+        )  # fmt: skip
+        return books.store.add_snapshot(session, "auto", state, 2.0)
+
+
+def test_what_is_saved_comes_back(api: Caller) -> None:
+    told = save(
+        api, trigger="auto", context_summary="Working on authentication",
+        key_decisions=["Using JWT"], modified_files=["/app/User.php"],
+        agent_states={"contexts": [{"agent_id": "backend-1", "status": "running"}]},
+        active_tasks=[{"description": "auth routes", "status": "running"}],
+    )  # fmt: skip
+    assert set(told) == {"id", "saved_at"}
+    text = restore(api)
+    assert text.startswith("# Restored Context - Orchestration View")
+    for part in (
+        "Working on authentication", "- Using JWT", "- /app/User.php", "- backend-1 (running)",
+        "- auth routes (running)",
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_nothing_saved_is_nothing_restored(api: Caller) -> None:
+    assert restore(api, "nobody") == ""
+
+
+def test_a_save_that_is_nothing_special_is_kept_too(api: Caller) -> None:
+    """Where the routes come from, a transcript without a decision could not be saved."""
+    assert save(api, trigger="manual", key_decisions=[])["id"]
+
+
+def test_the_second_save_of_a_session_with_a_project_works(api: Caller) -> None:
+    project = api.post("/api/projects", path="/home/user/project")["id"]
+    first = save(api, project_id=project, context_summary="one")
+    second = save(api, project_id=project, context_summary="two")
+    assert first["id"] != second["id"]
+    assert "two" in restore(api)
+    found = api.get("/api/agent-contexts", project_id=project)["contexts"]
+    assert [one["role_context"]["context_summary"] for one in found] == ["two", "one"]
+
+
+def test_the_same_snapshot_sent_twice_is_kept_once(api: Caller) -> None:
+    assert save(api, context_summary="one") == save(api, context_summary="one")
+
+
+def test_a_role_has_a_view_of_its_own(api: Caller) -> None:
+    save(api, context_summary="x", key_decisions=["d"], modified_files=["f"])
+    roles = {
+        "orchestrator": "Orchestration", "tech-lead": "Orchestration", "developer": "Development",
+        "backend-laravel": "Development", "specialist": "Specialist", "qa": "Validation",
+    }  # fmt: skip
+    for agent_type, view in roles.items():
+        assert restore(api, agent_type=agent_type).startswith(f"# Restored Context - {view} View")
+
+
+def test_a_token_limit_really_limits(api: Caller) -> None:
+    save(api, key_decisions=[f"{LONG}{number}" for number in range(500)])
+    assert "truncated" in restore(api, max_tokens=200)
+    fold_into(api, "session-abc123", *(f"{LONG}{number}" for number in range(50)))
+    for limit in (1, 50, 100, 500, 2000, 100_000):
+        text = restore(api, max_tokens=limit)
+        assert estimate(text) <= limit
+        assert len(text) <= 10_000, "the host's own cap"
+    assert restore(api, max_tokens=1) == ""
+
+
+def test_a_session_never_gets_its_namesake_s_snapshot(api: Caller) -> None:
+    save(api, "s10", context_summary="ten")
+    fold_into(api, "s100", "hundred")
+    assert restore(api, "s1") == restore(api, "s") == ""
+    assert api.get("/api/agent-contexts", agent_id="s1")["contexts"] == []
+    assert not api.get("/api/compact/status/s1")["has_snapshot"]
+    api.get("/api/compact/snapshot/s1", 404)
+
+
+def test_a_thin_save_never_replaces_a_rich_one(api: Caller) -> None:
+    save(api, context_summary="Working on authentication", key_decisions=["Using JWT"])
+    for number in range(3):
+        save(api, trigger="proactive", context_summary="", note=f"Guardian {number}")
+    text = restore(api)
+    assert "Working on authentication" in text
+    assert "Using JWT" in text
+
+
+def test_what_hooks_saved_is_restored_and_listed_like_what_callers_saved(api: Caller) -> None:
+    ident = fold_into(api, "s1", "fix the retry storm", "never touch migrations/")
+    save(api, "s1", context_summary="from a caller")
+    text = restore(api, "s1", agent_type="developer")
+    assert "never touch migrations/" in text
+    assert "from a caller" in text
+    found = api.get("/api/agent-contexts", agent_id="s1", agent_type="compact-snapshot")["contexts"]
+    assert len(found) == 2
+    own = next(one for one in found if one["id"] == ident)
+    assert own["role_context"]["trigger"] == "auto"
+    assert own["role_context"]["context_summary"] == "never touch migrations/"
+    assert api.get("/api/agent-contexts", agent_type="backend")["contexts"] == []
+
+
+def test_contexts_come_page_by_page_from_both_places(api: Caller) -> None:
+    made = {save(api, f"c{number}")["id"] for number in range(3)}
+    made |= {fold_into(api, f"h{number}", "go") for number in range(3)}
+    seen: list[str] = []
+    page: str | None = ""
+    while page is not None:
+        told = api.get("/api/agent-contexts", limit=2, page=page)
+        seen += [one["id"] for one in told["contexts"]]
+        page = told["next"]
+    assert len(seen) == len(made)
+    assert set(seen) == made
+
+
+def test_an_orchestrator_is_told_waves_and_open_work(api: Caller) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="add login")
+    task = api.post("/api/tasks", request_id=request["id"], name="Backend Auth", wave_number=1)
+    api.post("/api/subtasks", task_id=task["id"], description="routes", agent_type="backend")
+    api.post("/api/messages", from_agent_id="backend", to_agent_id="lead", topic="api_created")
+    text = restore(api, "s1", agent_id="lead", agent_type="orchestrator")
+    assert "- Wave 1: pending (0 of 1 tasks)" in text
+    assert "- backend: routes (pending)" in text
+    assert "- backend: api_created" in text
+
+
+def test_a_caller_s_extra_fields_are_not_thrown_away(api: Caller) -> None:
+    save(api, wave_state={"current": 2}, deploy_target="staging")
+    assert "deploy_target: staging" in restore(api)
+    (row,) = api.get("/api/agent-contexts", agent_id="session-abc123")["contexts"]
+    assert row["role_context"]["wave_state"] == {"current": 2}
+
+
+def test_sessions_compactions_and_losses_can_be_read(api: Caller) -> None:
+    snapshot = fold_into(api, "s1", "fix it")
+    with api.desk.books() as books:
+        books.store.open_compaction("s1", 1, trigger="auto", snapshot=snapshot, now=3.0)
+        books.store.note_summary("s1", 1, "nothing of it")
+        books.store.note_brief(
+            "s1", 1, brief_id="0badcafe", brief="fix it", line=1, delivered_by="x", now=4.0
+        )
+    assert [one["id"] for one in api.get("/api/sessions")["sessions"]] == ["s1"]
+    assert api.get("/api/sessions/s1")["state"]["requests"][0]["text"] == "fix it"
+    (row,) = api.get("/api/compactions", session_id="s1")["compactions"]
+    assert (row["ordinal"], row["receipt"]) == (1, "pending")
+    losses = api.get("/api/compactions/1/losses", session_id="s1")
+    assert [item["text"] for item in losses["restored"]] != []
+    api.get("/api/compactions/9/losses", 404, session_id="s1")
+    api.get("/api/sessions/s10", 404)

@@ -1,0 +1,185 @@
+"""Projects, requests, tasks, subtasks, actions, agents and messages over HTTP."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.unit.surfaces.api.conftest import Caller
+
+
+def a_task(api: Caller, name: str = "Backend", wave: int | None = 1, session: str = "s1") -> Any:
+    known = api.get("/api/requests", session_id=session)["requests"]
+    request = known[0] if known else api.post("/api/requests", session_id=session, prompt="login")
+    return api.post("/api/tasks", request_id=request["id"], name=name, wave_number=wave)
+
+
+def test_the_tree_of_a_project_has_the_shape_that_callers_know(api: Caller) -> None:
+    project = api.post("/api/projects", path="/home/user/project", name="My Project")
+    found = api.get("/api/projects/by-path", path="/home/user/project")
+    assert found == project
+    request = api.post(
+        "/api/requests", session_id="s1", project_id=project["id"], prompt="Add authentication"
+    )
+    task = api.post("/api/tasks", request_id=request["id"], name="Backend Auth", wave_number=1)
+    subtask = api.post(
+        "/api/subtasks", task_list_id=task["id"], agent_type="backend-laravel",
+        description="Create User model", status="running",
+    )  # fmt: skip
+    api.patch(f"/api/subtasks/{subtask['id']}", status="completed", result={"files": 2})
+    tree = api.get(f"/api/hierarchy/{project['id']}")
+    assert tree["project"]["name"] == "My Project"
+    (one,) = tree["requests"]
+    assert (one["prompt"], one["status"]) == ("Add authentication", "completed")
+    (two,) = one["tasks"]
+    assert (two["name"], two["wave_number"]) == ("Backend Auth", 1)
+    (three,) = two["subtasks"]
+    assert (three["agent_type"], three["status"]) == ("backend-laravel", "completed")
+    assert three["result"] == {"files": 2}
+
+
+def test_an_unknown_project_is_not_found(api: Caller) -> None:
+    for path in ("/api/hierarchy/null", "/api/projects/by-path?path=/nowhere", "/api/projects/x"):
+        assert api.get(path, 404)["status"] == 404
+
+
+def test_session_filters_really_filter(api: Caller) -> None:
+    for session in ("s1", "s10", "s1"):
+        api.post("/api/actions", session_id=session, tool_name="Write", file_paths=["/a.php"])
+    found = api.get("/api/actions", limit=100, session_id="s1")["actions"]
+    assert [one["session_id"] for one in found] == ["s1", "s1"]
+    assert found[0]["file_paths"] == ["/a.php"]
+    assert len(api.get("/api/actions")["actions"]) == 3
+    for kind in ("actions", "requests", "tasks", "subtasks", "messages", "agents"):
+        assert api.get(f"/api/{kind}", session_id="s")[kind] == []
+
+
+def test_an_action_with_the_host_s_call_id_is_told_once(api: Caller) -> None:
+    made = [
+        api.post("/api/actions", session_id="s1", tool_name="Bash", tool_use_id="toolu_1")
+        for _ in range(2)
+    ]
+    assert made[0]["id"] == made[1]["id"]
+    assert len(api.get("/api/actions")["actions"]) == 1
+
+
+def test_lists_come_page_by_page(api: Caller) -> None:
+    made = [api.post("/api/actions", tool_name="Read")["id"] for _ in range(5)]
+    seen: list[str] = []
+    page: str | None = ""
+    while page is not None:
+        told = api.get("/api/actions", limit=2, page=page)
+        seen += [one["id"] for one in told["actions"]]
+        page = told["next"]
+    assert sorted(seen) == sorted(made)
+    assert api.get("/api/actions", 400, page="nonsense")["detail"]
+
+
+def test_a_wave_starts_when_the_one_before_is_done(api: Caller) -> None:
+    first, _ = a_task(api, "schema", 0), a_task(api, "routes", 1)
+    assert api.post("/api/waves/s1/start")["wave"]["wave_number"] == 0
+    assert api.post("/api/waves/s1/transition", 409)["status"] == 409
+    api.patch(f"/api/tasks/{first['id']}", status="completed")
+    current = api.get("/api/waves/s1/current")["wave"]
+    assert (current["wave_number"], current["status"]) == (1, "running")
+    history = api.get("/api/waves/s1/history")["waves"]
+    assert [one["status"] for one in history] == ["completed", "running"]
+    assert api.post("/api/waves/s1/create")["wave"]["wave_number"] == 2
+    assert api.get("/api/waves/other/current")["wave"] is None
+
+
+def test_a_subtask_is_unblocked_by_what_it_waited_for(api: Caller) -> None:
+    task = a_task(api)
+    first = api.post("/api/subtasks", task_id=task["id"], description="a")
+    last = api.post("/api/subtasks", task_id=task["id"], description="b", blocked_by=[first["id"]])
+    assert last["status"] == "blocked"
+    api.patch(f"/api/subtasks/{first['id']}", status="completed")
+    assert api.get(f"/api/subtasks/{last['id']}")["status"] == "pending"
+
+
+def test_what_hangs_on_nothing_is_refused(api: Caller) -> None:
+    api.post("/api/tasks", 404, request_id="nobody", name="x")
+    api.post("/api/subtasks", 404, task_id="nobody", description="x")
+    api.patch("/api/tasks/nobody", 404, status="completed")
+    api.delete("/api/tasks/nobody", 404)
+
+
+@pytest.mark.parametrize("kind", ["requests", "tasks", "subtasks", "actions"])
+def test_what_is_deleted_is_gone(api: Caller, kind: str) -> None:
+    task = a_task(api)
+    made = {
+        "requests": lambda: api.get("/api/requests")["requests"][0],
+        "tasks": lambda: task,
+        "subtasks": lambda: api.post("/api/subtasks", task_id=task["id"], description="x"),
+        "actions": lambda: api.post("/api/actions", tool_name="Read"),
+    }[kind]()
+    api.delete(f"/api/{kind}/{made['id']}")
+    api.delete(f"/api/{kind}/{made['id']}", 404)
+    assert api.get(f"/api/{kind}")[kind] == []
+
+
+def test_messages_reach_who_they_are_for_and_are_read_once(api: Caller) -> None:
+    api.post(
+        "/api/messages", from_agent_id="backend-laravel", to_agent_id="frontend-react",
+        topic="api_endpoint_created", payload={"endpoint": "/api/login"}, priority=5,
+    )  # fmt: skip
+    api.post("/api/messages", from_agent_id="backend-laravel", topic="any_topic", priority=9)
+    listed = api.get("/api/messages", limit=50)["messages"]
+    assert [one["topic"] for one in listed] == ["any_topic", "api_endpoint_created"]
+    assert listed[1]["payload"] == {"endpoint": "/api/login"}
+    mine = api.get("/api/messages/frontend-react", mark_read=True)["messages"]
+    assert [one["priority"] for one in mine] == [9, 5]
+    assert mine[0]["read_by"] == ["frontend-react"]
+    assert api.get("/api/messages/frontend-react")["messages"] == []
+    assert len(api.get("/api/messages/frontend-react", unread=False)["messages"]) == 2
+    ident = listed[0]["id"]
+    told = api.post(f"/api/messages/{ident}/read", agent_id="qa")
+    assert told["read_by"] == ["frontend-react", "qa"]
+    api.post("/api/messages/nobody/read", 404, agent_id="qa")
+
+
+def test_topics_can_be_chosen(api: Caller) -> None:
+    api.post("/api/subscribe", agent_id="qa", topic="tests")
+    api.post("/api/messages", from_agent_id="dev", topic="gossip")
+    assert api.get("/api/messages/qa")["messages"] == []
+    assert len(api.get("/api/subscriptions", agent_id="qa")["subscriptions"]) == 1
+    assert api.post("/api/unsubscribe", agent_id="qa", topic="tests") == {"removed": True}
+    assert len(api.get("/api/messages/qa")["messages"]) == 1
+
+
+def test_agents_can_wait_for_each_other(api: Caller) -> None:
+    api.post("/api/blocking", blocked_id="front", blocker_id="back", reason="needs the API")
+    told = api.get("/api/blocking/check", blocked_id="front", blocker_id="back")
+    assert told == {"blocked": True, "blocked_by": ["back"]}
+    assert len(api.get("/api/blocking/front")["blocking"]) == 1
+    assert api.post("/api/unblock", blocked_id="front", blocker_id="back") == {"removed": 1}
+    assert api.get("/api/blocking/check", blocked_id="front")["blocked"] is False
+
+
+def test_an_agent_s_window_is_told_in_zones(api: Caller) -> None:
+    api.post("/api/agents", agent_id="dev", session_id="s1", max_capacity=1000, current_usage=600)
+    told = api.post("/api/tokens/track", agent_id="dev", session_id="s1", input_tokens=300)
+    assert (told["current_usage"], told["zone"], told["usage_percent"]) == (900, "red", 90.0)
+    assert api.get("/api/capacity/dev")["remaining"] == 100
+    told = api.post("/api/capacity/dev/reset")
+    assert (told["zone"], told["compact_count"]) == ("green", 1)
+    assert [one["agent_id"] for one in api.get("/api/agents")["agents"]] == ["dev"]
+    api.get("/api/capacity/nobody", 404)
+
+
+def test_what_agents_know_is_listed_by_agent_and_type(api: Caller) -> None:
+    api.post(
+        "/api/agent-contexts", agent_id="backend-laravel-123", agent_type="backend-laravel",
+        role_context={"progress": "60%"}, skills_to_restore=["eloquent"], tools_used=["Read"],
+    )  # fmt: skip
+    (one,) = api.get("/api/agent-contexts", agent_id="backend-laravel-123")["contexts"]
+    assert one["role_context"] == {"progress": "60%"}
+    assert {"skills_to_restore", "tools_used", "last_updated"} < set(one)
+    assert api.get("/api/agent-contexts", agent_id="backend-laravel")["contexts"] == []
+
+
+def test_health_and_stats_answer(api: Caller) -> None:
+    api.post("/api/actions", tool_name="Read")
+    assert api.get("/health")["status"] == "healthy"
+    assert api.get("/stats")["actions"] == 1

@@ -1,0 +1,111 @@
+"""Commands that look at the team's PostgreSQL, and those that stay on this machine."""
+
+from __future__ import annotations
+
+from contextlib import closing
+
+from holdfast.state.fold import new_state
+from holdfast.store.postgres import PostgresStore
+from tests.postgres import Server
+from tests.unit.surfaces.conftest import Terminal
+
+SECRET = "hunter2-very-secret"
+
+
+def session_of_a_colleague(url: str, session: str) -> str:
+    with closing(PostgresStore.at(url)) as store:
+        store.save_session(
+            session=session, host="claude-code", project="/elsewhere", transcript="/gone.jsonl",
+            cursor=None, state=new_state(), revision=0, now=1.0,
+        )  # fmt: skip
+        return store.add_snapshot(session, "auto", new_state(), 2.0)
+
+
+def test_what_colleagues_saved_is_seen_where_a_team_is_named(
+    terminal: Terminal, postgres_url: str
+) -> None:
+    ident = session_of_a_colleague(postgres_url, "theirs")
+    assert terminal.run("status", "--all", "--json").json["sessions"] == []
+    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    seen = terminal.run("status", "--all", "--json").json["sessions"]
+    assert [one["id"] for one in seen] == ["theirs"]
+    assert terminal.run("snapshots", "--session", "theirs", "--json").json[0]["id"] == ident
+    assert terminal.run("snapshot", "show", ident, "--json").json["session"] == "theirs"
+
+
+def test_lookups_and_notes_stay_on_this_machine(seasoned: Terminal, postgres_url: str) -> None:
+    here = seasoned.run("recall", "L3")
+    assert here.code == 0
+    seasoned.set(HOLDFAST_DATABASE=postgres_url)
+    assert seasoned.run("recall", "L3").out == here.out
+
+
+def test_doctor_says_whether_the_team_s_store_answers(terminal: Terminal, postgres: Server) -> None:
+    def told() -> dict[str, str]:
+        findings = terminal.run("doctor", "--json").json["findings"]
+        return next((one for one in findings if one["name"] == "team store"), {})
+
+    assert told() == {}
+    with postgres.schema() as url:
+        terminal.set(HOLDFAST_DATABASE=url)
+        assert told()["status"] == "ok"
+    terminal.set(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
+    assert told()["status"] == "fail"
+    assert "postgresql://ada@127.0.0.1:1/team" in told()["detail"]
+    assert SECRET not in str(told())
+
+
+def test_an_address_that_is_none_is_an_error_and_not_repeated(terminal: Terminal) -> None:
+    terminal.set(HOLDFAST_DATABASE=SECRET)
+    ran = terminal.run("status")
+    assert ran.code == 1
+    assert "HOLDFAST_DATABASE is not a PostgreSQL address" in ran.err
+    assert "hint:" in ran.err
+    assert SECRET not in ran.err
+
+
+def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_url: str) -> None:
+    seasoned.set(HOLDFAST_DATABASE=postgres_url)
+    status = seasoned.run("sync", "--status", "--json").json
+    assert (status["sessions"], status["last"]) == (1, None)
+    sent = seasoned.run("sync", "--json").json
+    assert sent["sessions"] == 1
+    assert sent["rows"] > 50, "the requests, the plan and every tool call"
+    assert "0 sessions and 0 rows wait" in seasoned.run("sync", "--status").err
+    assert "0 sessions and 0 rows were sent" in seasoned.run("sync").err
+    own = seasoned.run("status", "--all", "--json").json["sessions"]
+    seasoned.set(HOLDFAST_DATABASE="")
+    assert [one["id"] for one in own] == [
+        one["id"] for one in seasoned.run("status", "--all", "--json").json["sessions"]
+    ]
+
+
+def test_sync_without_a_team_is_explained(terminal: Terminal) -> None:
+    ran = terminal.run("sync")
+    assert ran.code == 1
+    assert "no team is named" in ran.err
+
+
+def test_sync_to_a_team_that_is_away_keeps_everything(seasoned: Terminal) -> None:
+    seasoned.set(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
+    ran = seasoned.run("sync")
+    assert ran.code == 1
+    assert SECRET not in ran.err
+    assert seasoned.run("sync", "--status", "--json").json["sessions"] == 1
+
+
+def test_handoffs_that_were_sent_are_seen_where_a_team_is_named(
+    terminal: Terminal, postgres_url: str
+) -> None:
+    session_of_a_colleague(postgres_url, "theirs")
+    with closing(PostgresStore.at(postgres_url)) as store:
+        ident = store.add_handoff(
+            "theirs", agent="a1", content={"context_summary": "found it"}, raw="all the words",
+            agent_type="Explore", task="look", line=3, status="completed", decision="PROCEED",
+            tokens_before=9, tokens_after=2, now=5.0,
+        )  # fmt: skip
+    assert terminal.run("handoff", "show", ident).code == 1
+    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    (seen,) = terminal.run("handoff", "list", "--session", "theirs", "--json").json
+    assert (seen["id"], seen["context_summary"]) == (ident, "found it")
+    assert terminal.run("handoff", "show", ident, "--raw").out == "all the words\n"

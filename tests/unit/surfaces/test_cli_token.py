@@ -1,0 +1,71 @@
+"""Tokens for callers from elsewhere: made once, listed without the secret, revoked."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from holdfast.ledger import tokens
+from holdfast.ledger.opening import chosen_ledger
+from tests.unit.surfaces.conftest import Terminal
+
+
+def good(terminal: Terminal, token: str, after: float = 0.0) -> bool:
+    ledger = chosen_ledger(str(terminal.store / "ledger.db"), {})
+    try:
+        return tokens.allowed(ledger, token, time.time() + after) is not None
+    finally:
+        ledger.database.close()
+
+
+def test_a_new_token_is_printed_alone_and_kept_as_a_hash(terminal: Terminal) -> None:
+    ran = terminal.run("token", "new", "ci", "--scope", "read")
+    token = ran.out.strip()
+    assert token.startswith("hft_")
+    assert "\n" not in token
+    assert "may read" in ran.err
+    assert good(terminal, token)
+    assert all(token.encode() not in (body or b"") for body in terminal.everything().values())
+
+
+def test_tokens_are_listed_without_what_would_let_anybody_in(terminal: Terminal) -> None:
+    token = terminal.run("token", "new", "ci", "--json").json["token"]
+    ran = terminal.run("token", "list")
+    assert "ci" in ran.out
+    assert "good" in ran.out
+    (row,) = terminal.run("token", "list", "--json").json
+    assert (row["name"], row["scope"], row["revoked"]) == ("ci", "write", None)
+    assert token not in ran.out + str(row)
+    assert tokens.hashed(token) not in str(row)
+
+
+def test_a_revoked_token_is_good_for_nothing(terminal: Terminal) -> None:
+    made = terminal.run("token", "new", "ci", "--json").json
+    assert terminal.run("token", "revoke", made["id"]).code == 0
+    assert not good(terminal, made["token"])
+    assert "revoked" in terminal.run("token", "list").out
+
+
+def test_a_token_can_be_for_some_days(terminal: Terminal) -> None:
+    token = terminal.run("token", "new", "ci", "--days", "2").out.strip()
+    assert good(terminal, token, after=86_400)
+    assert not good(terminal, token, after=3 * 86_400)
+    assert "good for 2 d" in terminal.run("token", "list").out
+
+
+@pytest.mark.parametrize("argv", [
+    ("new",), ("revoke",), ("list", "x"), ("revoke", "nobody"), ("new", "x", "--days", "0"),
+])  # fmt: skip
+def test_what_makes_no_sense_is_explained(terminal: Terminal, argv: tuple[str, ...]) -> None:
+    ran = terminal.run("token", *argv)
+    assert ran.code == 1
+    assert ran.err.startswith("error: ")
+
+
+def test_a_team_s_tokens_are_the_team_s(terminal: Terminal, postgres_url: str) -> None:
+    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    terminal.run("token", "new", "ci")
+    assert len(terminal.run("token", "list", "--json").json) == 1
+    terminal.set(HOLDFAST_DATABASE="")
+    assert terminal.run("token", "list", "--json").json == []
