@@ -149,7 +149,7 @@ def test_an_agent_can_write_a_note_and_read_the_notes(project: str) -> None:
         (content,) = (await client.read_resource("holdfast://notes")).contents
         return getattr(content, "text", "")
 
-    assert ask(project, read) == "Nothing was noted yet."
+    assert "the cap is 30 s" not in ask(project, read)
     token = "ghp_" + "a1B2" * 9
     ok, said = call(project, "note", {"text": f"the cap is 30 s, {token}", "kind": "decision"})
     assert ok
