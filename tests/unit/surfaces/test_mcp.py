@@ -70,10 +70,10 @@ def project(seasoned: Terminal, rehearsal: Rehearsal) -> str:
 def test_the_tools_are_told_precisely_and_shortly(project: str) -> None:
     tools = ask(project, lambda client: client.list_tools()).tools
     assert {tool.name for tool in tools} == {
-        "recall", "show", "state", "brief", "handoff", "note",
+        "recall", "show", "state", "brief", "handoff", "note", "messages",
     }  # fmt: skip
     for tool in tools:
-        assert tool.annotations.read_only_hint == (tool.name != "note")
+        assert tool.annotations.read_only_hint == (tool.name not in ("note", "messages"))
         assert not tool.annotations.destructive_hint
         assert len(tool.description) < 120
         for given in tool.input_schema["properties"].values():
@@ -142,6 +142,20 @@ def test_the_state_and_the_brief_are_there(project: str) -> None:
         return getattr(content, "text", "")
 
     assert ask(project, read).startswith("# Where this session stands")
+
+
+def test_agents_leave_messages_for_each_other_and_read_them_once(project: str) -> None:
+    sent = {"agent": "backend", "to": "frontend", "topic": "api", "text": "the route is /login"}
+    assert call(project, "messages", sent) == (True, "Sent to frontend.")
+    call(project, "messages", {"agent": "backend", "text": "lunch"})
+    ok, text = call(project, "messages", {"agent": "frontend"})
+    assert ok
+    assert "backend [api]: the route is /login" in text
+    assert "backend: lunch" in text
+    assert call(project, "messages", {"agent": "frontend"})[1] == "No messages wait."
+    assert "/login" in call(project, "messages", {"agent": "frontend", "again": True})[1]
+    assert "/login" not in call(project, "messages", {"agent": "other"})[1]
+    assert not call(project, "messages", {"text": "  "})[0]
 
 
 def test_an_agent_can_write_a_note_and_read_the_notes(project: str) -> None:

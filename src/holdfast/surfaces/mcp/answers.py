@@ -13,6 +13,7 @@ from holdfast.actions.beside_log import beside_log
 from holdfast.actions.handoffs import described
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
+from holdfast.actions.messages import send, told, waiting
 from holdfast.actions.project import project_of
 from holdfast.actions.recall import printed
 from holdfast.actions.restore import best_state, recall_command
@@ -89,12 +90,12 @@ def state(section: str, max_tokens: int) -> str:
     """What is known of the session: everything, or one section."""
     with desk() as opened:
         known = items(refresh(opened.store, _session(opened)).state)
-    told: list[str] = []
+    lines: list[str] = []
     for key, title in SECTIONS.items():
-        lines = [item.forms[0] for item in known if item.section == key]
-        if lines and section in ("", key):
-            told += [f"## {title}", *lines]
-    return within(told, max_tokens) or NOTHING
+        here = [item.forms[0] for item in known if item.section == key]
+        if here and section in ("", key):
+            lines += [f"## {title}", *here]
+    return within(lines, max_tokens) or NOTHING
 
 
 def brief(max_tokens: int | None = None) -> str:
@@ -136,6 +137,24 @@ def notes_text() -> str:
     with desk() as opened:
         row = _session(opened)
         return notes.text_of(row["project"], row["id"]) or "Nothing was noted yet."
+
+
+def messages(agent: str, again: bool, max_tokens: int) -> str:
+    """What other agents said to this one, and not twice unless asked for again."""
+    with desk() as opened:
+        reader = agent or _session(opened)["id"]
+    found = waiting(settings.load(os.environ, folder()).ledger, reader, again=again)
+    return within(map(told, found), max_tokens) or "No messages wait."
+
+
+def send_message(agent: str, to: str, topic: str, text: str) -> str:
+    if not text.strip():
+        raise BadUsage("a message needs words")
+    with desk() as opened:
+        session = _session(opened)["id"]
+    path = settings.load(os.environ, folder()).ledger
+    sent = send(path, sender=agent or session, to=to, topic=topic, text=text, session=session)
+    return f"Sent to {sent['to_agent_id'] or 'all who listen'}."
 
 
 def handoff(ident: str, max_tokens: int) -> str:

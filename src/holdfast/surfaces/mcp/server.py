@@ -115,6 +115,20 @@ def note(
     return answers.note(text, kind)
 
 
+def messages(
+    agent: Annotated[str, Field(description="your agent id; default: this session")] = "",
+    text: Annotated[str, Field(max_length=4000, description="say this instead of reading")] = "",
+    to: Annotated[str, Field(description="to this agent; default: to all who listen")] = "",
+    topic: Annotated[str, Field(max_length=200, description="what it is about")] = "",
+    again: Annotated[bool, Field(description="also what you have read")] = False,
+    max_tokens: Budget = 1000,
+) -> str:
+    """Messages from other agents, each told once; with `text`, send one."""
+    if text:
+        return answers.send_message(agent, to, topic, text)
+    return answers.messages(agent, again, max_tokens)
+
+
 def handoff(
     id: Annotated[str, Field(description="one handoff: all that its sub-agent said")] = "",
     max_tokens: Budget = 2000,
@@ -130,7 +144,8 @@ def server() -> MCPServer:
     )
     for tool in (recall, show, state, brief, handoff):
         made.tool(annotations=READS, structured_output=False)(explained(tool))
-    made.tool(annotations=ADDS, structured_output=False)(explained(note))
+    for tool in (note, messages):
+        made.tool(annotations=ADDS, structured_output=False)(explained(tool))
 
     def current() -> str:
         """Where this session stands: what would be restored after a compaction now."""
