@@ -1,4 +1,4 @@
--- Made anew whenever the version changes: everything here can be read from the transcripts again.
+-- Made anew whenever the version changes: everything here can be read from the files again.
 
 CREATE TABLE projects (
     number INTEGER PRIMARY KEY,
@@ -24,8 +24,17 @@ CREATE TABLE transcripts (
     indexed INTEGER NOT NULL
 );
 
--- The text of one event, packed. The id holds project, session, line and place within the line, so
--- a session, a project or a line is a range of ids.
+-- A session's notes as they were when they were last read.
+CREATE TABLE notes (
+    -- The session's, as in `transcripts`.
+    number INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    changed INTEGER NOT NULL
+);
+
+-- The text of one event, or of one paragraph of the notes, packed. The id holds project, session,
+-- line and place within the line, so a session, a project or a line is a range of ids.
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL,
