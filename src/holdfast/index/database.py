@@ -22,7 +22,7 @@ except ImportError:
     import sqlite3  # type: ignore[no-redef]
 
 # Goes up whenever the schema, or what is found by which words, changes.
-VERSION = 2
+VERSION = 3
 SQL = os.path.join(os.path.dirname(__file__), "sql")
 TABLES = ("words", "pieces", "notes", "transcripts", "projects")
 IN_MEMORY = ":memory:"

@@ -51,8 +51,9 @@ def add(index: Index, row: Row, placed: Iterable[tuple[int, Piece]]) -> None:
         text, file = storable(piece.text), storable(piece.file)
         row["indexed"] += len(text.encode("utf-8"))
         rows.append(
-            (ident, NUMBER[piece.kind], storable(piece.tool), file, piece.seconds, pack(text))
-        )
+            (ident, NUMBER[piece.kind], storable(piece.tool), file, piece.seconds, pack(text),
+             piece.call, piece.ok, piece.aside)
+        )  # fmt: skip
         found.append((ident, *indexed(text, file)))
     index.many("add_piece", rows)
     index.many("add_words", found)

@@ -39,7 +39,8 @@ ON CONFLICT (number) DO UPDATE SET path = :path, size = :size, changed = :change
 DELETE FROM notes WHERE number = ?;
 
 -- name: add_piece
-INSERT INTO pieces (id, kind, tool, file, at, text) VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO pieces (id, kind, tool, file, at, text, call, ok, aside)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_words
 INSERT INTO words (rowid, text, also) VALUES (?, ?, ?);

@@ -41,7 +41,12 @@ CREATE TABLE pieces (
     tool TEXT NOT NULL,
     file TEXT NOT NULL,
     at INTEGER NOT NULL,
-    text BLOB NOT NULL
+    text BLOB NOT NULL,
+    -- Of a tool's result: the line of its call, and whether it went well, if that is known.
+    call INTEGER NOT NULL DEFAULT 0,
+    ok INTEGER,
+    -- Whether it stands in the main line of the conversation: see `texts.py`.
+    aside INTEGER NOT NULL DEFAULT 0
 );
 
 -- Words only: the texts are in `pieces`.
