@@ -29,6 +29,7 @@ def test_a_note_is_found_by_words_and_opened_by_its_ref(seasoned: Terminal, sess
         assert seasoned.run("recall", asked).out == f"{ref} note\n{text}\n"
     (hit,) = seasoned.run("recall", ref, "--json").json["hits"]
     assert (hit["ref"], hit["source"], hit["kind"]) == (ref, "notes", "note")
+    assert seasoned.run("recall", "obelisk", "--session", session).out.startswith(ref)
     (shown,) = seasoned.run("show", ref, "--json").json
     assert shown == {"ref": ref, "source": "notes", "content": text}
 
