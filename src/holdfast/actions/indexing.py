@@ -7,8 +7,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.actions import noted
-from holdfast.actions.notes import path_of
+from holdfast.actions.notes_path import path_of
 from holdfast.errors import NotATranscript
 from holdfast.index import fill, kept, notes
 from holdfast.index.database import IN_MEMORY, Index, Row
@@ -62,6 +61,9 @@ def _follow(index: Index, source: Source, now: float, stop: Callable[[], bool]) 
 
 
 def _read_notes(index: Index, source: Source) -> None:
+    # Most lookups find no new notes, and begin sooner without.
+    from holdfast.actions import noted
+
     found = noted.read(source.notes)
     if found is not None:
         notes.fill(index, source, noted.searchable(found))

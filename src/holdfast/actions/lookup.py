@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions import indexing, refs
-from holdfast.actions.notes import path_of
+from holdfast.actions.notes_path import path_of
 from holdfast.actions.recall import Answer, at_ref, by_words
 from holdfast.actions.refs import Ref
 from holdfast.errors import NoSuchRecord

@@ -9,7 +9,6 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.actions import noted
 from holdfast.errors import NoSuchRecord, NotATranscript
 from holdfast.index import ids
 from holdfast.index.database import Index, unpack
@@ -60,6 +59,8 @@ def parse(text: str) -> Ref | None:
 
 def noted_lines(path: str, ref: Ref) -> Iterator[tuple[int, str]]:
     """The lines of a notes file that a ref names, without secrets."""
+    from holdfast.actions import noted
+
     notes = noted.read(path)
     for number, line in enumerate(notes.lines if notes else (), 1):
         if ref.first <= number <= ref.last:
