@@ -112,7 +112,7 @@ def grown(path: Path, count: int) -> Index:
         with index.writing():
             index.all("save_transcript", _transcript(number))
             rows = [(ids.piece(number, line, 0), text) for line, text in enumerate(some, 1)]
-            index.many("add_piece", [(ident, 0, "", "", line, text)
+            index.many("add_piece", [(ident, 0, "", "", line, text, 0, None, 0)
                                      for line, (ident, text) in enumerate(rows)])  # fmt: skip
             index.many("add_words", [(ident, *indexed(text)) for ident, text in rows])
     return index

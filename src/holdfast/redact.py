@@ -105,6 +105,14 @@ def redact(text: str) -> str:
     return text
 
 
+def redact_lines(text: str) -> list[str]:
+    """The lines of a text without its secrets, and as many: one that went over several leaves
+    empty ones."""
+    while (clean := _redact_once(text, keep_lines=True)) != text:
+        text = clean
+    return text.split("\n")
+
+
 def redact_value(value: T, name: object = None) -> T:
     """A JSON-shaped value without the secrets in its strings and under its secret names."""
     clean: Any = value
@@ -121,7 +129,7 @@ def redact_value(value: T, name: object = None) -> T:
     return same
 
 
-def _redact_once(text: str) -> str:
+def _redact_once(text: str, *, keep_lines: bool = False) -> str:
     for kind, _, _, pattern, find in _rules_for(text):
         import re
 
@@ -129,6 +137,8 @@ def _redact_once(text: str) -> str:
         for match in re.finditer(pattern, text):
             if (group := find(match)) is not None:
                 parts += [text[at : match.start(group)], f"[redacted:{kind}]"]
+                if keep_lines:
+                    parts.append("\n" * match[group].count("\n"))
                 at = match.end(group)
         text = "".join(parts) + text[at:]
     return text

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import holdfast.redact
-from holdfast.redact import redact, redact_value
+from holdfast.redact import redact, redact_lines, redact_value
 
 MIXED = "a1B2" * 12
 HEX = "0a1b2c3d" * 8
@@ -318,6 +318,18 @@ FRAGMENTS = st.sampled_from(
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
+
+
+@settings(deadline=None)  # the first example to need a pattern also compiles it
+@given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=12).map("".join))
+def test_redacted_lines_are_as_many_as_before(text: str) -> None:
+    assert len(redact_lines(text)) == text.count("\n") + 1
+
+
+def test_a_key_of_several_lines_leaves_empty_ones() -> None:
+    body = f"{MIXED[:40]}\n{MIXED[:40]}"
+    text = f"a\n-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\nb"
+    assert redact_lines(text) == ["a", "[redacted:private-key]", "", "", "", "b"]
 
 
 @settings(deadline=None)  # the first example to need a pattern also compiles it

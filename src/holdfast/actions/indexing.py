@@ -1,4 +1,4 @@
-"""Keep the index up with the transcripts: a little before each lookup, or all of it anew."""
+"""Keep the index up with transcripts and notes: a little before each lookup, or all of it anew."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.actions.notes_path import path_of
 from holdfast.errors import NotATranscript
-from holdfast.index import fill
+from holdfast.index import fill, kept, notes
 from holdfast.index.database import IN_MEMORY, Index, Row
 from holdfast.index.fill import Source
 
@@ -34,25 +35,44 @@ class Standing(NamedTuple):
 
 
 def source_of(row: TranscriptRow) -> Source:
-    return Source(row["id"], row["project"], row["transcript"])
+    path = path_of(row["project"], row["id"])
+    return Source(row["id"], row["project"], row["transcript"], path)
 
 
 def catch_up(
     index: Index, rows: list[TranscriptRow], now: float, seconds: float
 ) -> list[TranscriptRow]:
-    """Read on in these transcripts, in this order, for so long; which are left behind."""
+    """Read on in these transcripts and notes, in this order, for so long; which are left behind."""
     deadline = time.monotonic() + seconds
 
     def stop() -> bool:
         return time.monotonic() > deadline
 
-    return [row for row in rows if not fill.fill(index, source_of(row), now, stop)]
+    return [row for row in rows if not _follow(index, source_of(row), now, stop)]
+
+
+def _follow(index: Index, source: Source, now: float, stop: Callable[[], bool]) -> bool:
+    """Read both of a session's files, the short one first; whether all was read."""
+    if notes.is_behind(index, source):
+        if stop():
+            return False
+        _read_notes(index, source)
+    return fill.fill(index, source, now, stop)
+
+
+def _read_notes(index: Index, source: Source) -> None:
+    # Most lookups find no new notes, and begin sooner without.
+    from holdfast.actions import noted
+
+    found = noted.read(source.notes)
+    if found is not None:
+        notes.fill(index, source, noted.searchable(found))
 
 
 def lost(index: Index, rows: list[TranscriptRow]) -> list[TranscriptRow]:
     """Those whose transcript was gone before it could be indexed."""
-    known = {row["session"] for row in index.all("transcripts")}
-    return [row for row in rows if row["id"] not in known and not os.path.exists(row["transcript"])]
+    read = {row["session"] for row in index.all("transcripts") if fill.was_read(row)}
+    return [row for row in rows if row["id"] not in read and not os.path.exists(row["transcript"])]
 
 
 def rebuild(
@@ -63,15 +83,20 @@ def rebuild(
     *,
     everything: bool,
 ) -> int:
-    """Index these transcripts anew; how many. What the index kept of one that is gone stays."""
+    """Index these transcripts anew, and their notes; how many.
+
+    What the index kept of a transcript that is gone stays, and so do that session's notes.
+    """
     there = [row for row in rows if os.path.exists(row["transcript"])]
-    kept = {row["session"] for row in index.all("transcripts")} - {row["id"] for row in there}
-    if everything and not kept:
+    gone = {row["session"] for row in index.all("transcripts")} - {row["id"] for row in there}
+    if everything and not gone:
         index.empty()
     for row in there:
         with index.writing():
-            fill.forget(index, row["id"])
+            kept.forget(index, row["id"])
         fill.fill(index, source_of(row), now, told=told)
+    for row in rows:
+        _read_notes(index, source_of(row))
     return len(there)
 
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions import indexing, refs
+from holdfast.actions.notes_path import path_of
 from holdfast.actions.recall import Answer, at_ref, by_words
 from holdfast.actions.refs import Ref
 from holdfast.errors import NoSuchRecord
@@ -92,14 +93,24 @@ def look_up(desk: Desk, query: str, max_tokens: int, only: Filter = ANYTHING) ->
 def look_up_in_file(path: str, query: str, max_tokens: int, only: Filter = ANYTHING) -> Answer:
     """The same for one transcript file, without a store."""
     ref = refs.parse(query)
-    if ref and not ref.session:
+    if ref and not ref.session and not ref.in_notes:
         return at_ref(None, "", path, ref, max_tokens)
     with indexing.index_of_file(path) as index:
         return by_words(index, query, index.scope(None, None), max_tokens, only=only)
 
 
 def target(desk: Desk, ref: Ref) -> TranscriptRow | None:
-    """The session that a ref belongs to; nothing if it only looks like a ref."""
+    """The session that a ref belongs to, with the file that it names in place of the transcript.
+
+    Nothing if it only looks like a ref.
+    """
+    row = _session_of(desk, ref)
+    if row is None or not ref.in_notes:
+        return row
+    return {**row, "transcript": path_of(row["project"], row["id"])}
+
+
+def _session_of(desk: Desk, ref: Ref) -> TranscriptRow | None:
     if not ref.session:
         if desk.scope.own is None:
             raise NoSuchRecord("a session to look in", hint="say which: SESSION:L12, or --session")

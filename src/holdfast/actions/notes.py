@@ -9,6 +9,7 @@ import os
 import time
 import zlib
 
+from holdfast.actions.notes_path import path_of as path_of
 from holdfast.errors import HoldfastError
 from holdfast.redact import redact
 from holdfast.views.notes import added, by_people, current_state, merged, progress
@@ -24,16 +25,10 @@ if TYPE_CHECKING:
 MARK = "notes"
 LARGEST = 4 << 20
 TRIES = 3
-SIGNS = frozenset("-_.")
 
 
 class NotesUnusable(HoldfastError):
     """The notes of this session cannot be written."""
-
-
-def path_of(project: str, session: str) -> str:
-    name = "".join(sign if sign.isalnum() or sign in SIGNS else "-" for sign in session)
-    return os.path.join(project, ".holdfast", "sessions", name.lstrip(".") or "-", "notes.md")
 
 
 def keep(store: Store, session: str, state: State, project: str, now: float) -> str:

@@ -33,7 +33,9 @@ class Hit(NamedTuple):
     at: int = 0
     before: bool = False
     is_copy: bool = False
-    """Whether the transcript is gone, so that the stored copy answers."""
+    """Whether the file it stood in is gone, so that the stored copy answers."""
+    last: int = 0
+    """The last of its lines, where it has more than one."""
 
 
 class Answer(NamedTuple):
@@ -45,19 +47,35 @@ class Answer(NamedTuple):
 
 
 def at_ref(index: Index | None, session: str, path: str, ref: Ref, max_tokens: int) -> Answer:
-    """Exactly the lines of a ref; where the transcript has lost them, what the index kept."""
-    try:
-        hits = [*_events(session, path, ref)]
-    except NotATranscript:
-        hits = []
-    if not hits:
-        hits = [
-            Hit(session, copy.line, copy.kind, copy.text, copy.tool, copy.at, is_copy=True)
-            for copy in refs.copies(index, session, ref)
-        ]
+    """Exactly the lines of a ref; where the file has lost them, what the index kept."""
+    hits = _lines_of(session, path, ref) or [
+        Hit(session, copy.line, copy.kind, copy.text, copy.tool, copy.at, is_copy=True)
+        for copy in refs.copies(index, session, ref)
+    ]
     if not hits:
         raise refs.missing(path, ref)
-    return fitting(hits, max_tokens, session)
+    return fitting(_joined(hits) if ref.in_notes else hits, max_tokens, session)
+
+
+def _lines_of(session: str, path: str, ref: Ref) -> list[Hit]:
+    if ref.in_notes:
+        return [Hit(session, line, "note", text) for line, text in refs.noted_lines(path, ref)]
+    try:
+        return [*_events(session, path, ref)]
+    except NotATranscript:
+        return []
+
+
+def _joined(hits: list[Hit]) -> list[Hit]:
+    """Lines of the notes that follow each other are read as one."""
+    joined = hits[:1]
+    for hit in hits[1:]:
+        before = joined[-1]
+        if hit.line == max(before.line, before.last) + 1:
+            joined[-1] = before._replace(text=f"{before.text}\n{hit.text}", last=hit.line)
+        else:
+            joined.append(hit)
+    return joined
 
 
 def by_words(
@@ -76,7 +94,7 @@ def by_words(
     is_gone = _gone(index)
     hits: dict[tuple[str, str], Hit] = {}
     for piece in found:
-        hit = _hit(piece, is_copy=is_gone(piece.session))
+        hit = _hit(piece, is_copy=is_gone(piece))
         # The same words at many places are one hit: the best of them.
         hits.setdefault((hit.kind, hit.text), hit)
     return fitting([*hits.values()][:MOST_HITS], max_tokens, own)
@@ -96,7 +114,8 @@ def heading(hit: Hit, own: str = "") -> str:
 
 def reference(hit: Hit, own: str = "") -> str:
     """A ref that opens this hit from the session that asks."""
-    return f"L{hit.line}" if hit.session in ("", own) else f"{hit.session}:L{hit.line}"
+    session = "" if hit.session == own else hit.session
+    return str(Ref(session, hit.line, max(hit.line, hit.last), hit.kind == "note"))
 
 
 def _events(session: str, path: str, ref: Ref) -> Iterator[Hit]:
@@ -110,6 +129,8 @@ def _events(session: str, path: str, ref: Ref) -> Iterator[Hit]:
 
 
 def _hit(piece: Found, *, is_copy: bool) -> Hit:
+    # A paragraph of notes has lines of its own; an event stands on one, however many it prints.
+    lines = piece.text.count("\n") if piece.kind == "note" else 0
     return Hit(
         piece.session,
         piece.line,
@@ -119,18 +140,20 @@ def _hit(piece: Found, *, is_copy: bool) -> Hit:
         piece.at,
         piece.before,
         is_copy,
+        last=piece.line + lines if lines else 0,
     )
 
 
-def _gone(index: Index) -> Callable[[str], bool]:
-    """Tells of a session whether its transcript is gone."""
-    known: dict[str, bool] = {}
+def _gone(index: Index) -> Callable[[Found], bool]:
+    """Tells of a piece whether the file that it stood in is gone."""
+    known: dict[tuple[str, str], bool] = {}
 
-    def is_gone(session: str) -> bool:
-        if session not in known:
-            row = index.one("transcript", (session,))
-            known[session] = row is not None and not os.path.exists(row["path"])
-        return known[session]
+    def is_gone(piece: Found) -> bool:
+        file = (piece.session, "notes" if piece.kind == "note" else "transcript")
+        if file not in known:
+            row = index.one(file[1], (piece.session,))
+            known[file] = row is not None and not os.path.exists(row["path"])
+        return known[file]
 
     return is_gone
 

@@ -1,4 +1,7 @@
-"""References to transcript lines: `L12`, `L12-15`, and `SESSION:L12` for another session's."""
+"""References to transcript lines: `L12`, `L12-15`, and `SESSION:L12` for another session's.
+
+Lines of a session's notes are `notes:L12` and `SESSION:notes:L12`.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +20,10 @@ if TYPE_CHECKING:
 
 # As it stands in a brief, with or without its parentheses.
 _REF = re.compile(
-    r"\(?(?:([^\s:()]{1,200}):)?[Ll](\d{1,9})(?:\s*[-–]\s*[Ll]?(\d{1,9}))?\)?", re.ASCII
+    r"\(?(?:([^\s:()]{1,200}):)??(notes:)?[Ll](\d{1,9})(?:\s*[-–]\s*[Ll]?(\d{1,9}))?\)?", re.ASCII
 )
-COPIED = "the transcript is gone or no longer has this; the stored copy answers"
+HINT = "a ref is L12, L12-15, notes:L12 or SESSION:L12"
+COPIED = "the file it stood in is gone or no longer has this; the stored copy answers"
 
 
 class Ref(NamedTuple):
@@ -27,10 +31,12 @@ class Ref(NamedTuple):
     """Nothing where the session that asks is meant."""
     first: int
     last: int
+    in_notes: bool = False
+    """Whether lines of the notes are meant, and not of the transcript."""
 
     def __str__(self) -> str:
         lines = f"L{self.first}" + (f"-{self.last}" if self.last != self.first else "")
-        return f"{self.session}:{lines}" if self.session else lines
+        return ":".join(filter(None, (self.session, "notes" if self.in_notes else "", lines)))
 
 
 class Copy(NamedTuple):
@@ -47,8 +53,18 @@ def parse(text: str) -> Ref | None:
     found = _REF.fullmatch(text.strip())
     if found is None:
         return None
-    first = int(found[2])
-    return Ref(found[1] or "", first, int(found[3] or first))
+    first = int(found[3])
+    return Ref(found[1] or "", first, int(found[4] or first), found[2] is not None)
+
+
+def noted_lines(path: str, ref: Ref) -> Iterator[tuple[int, str]]:
+    """The lines of a notes file that a ref names, without secrets."""
+    from holdfast.actions import noted
+
+    notes = noted.read(path)
+    for number, line in enumerate(notes.lines if notes else (), 1):
+        if ref.first <= number <= ref.last:
+            yield number, line
 
 
 def raw_lines(path: str, ref: Ref) -> Iterator[tuple[int, bytes]]:
@@ -63,6 +79,8 @@ def copies(index: Index | None, session: str, ref: Ref) -> list[Copy]:
     row = index.one("transcript", (session,)) if index else None
     if index is None or row is None:
         return []
+    if ref.in_notes:
+        return [*_noted_copies(index, row["number"], ref)]
     rows = index.all("pieces_between", ids.of_lines(row["number"], ref.first, ref.last))
     return [
         Copy(
@@ -76,6 +94,14 @@ def copies(index: Index | None, session: str, ref: Ref) -> list[Copy]:
     ]
 
 
+def _noted_copies(index: Index, number: int, ref: Ref) -> Iterator[Copy]:
+    """Line by line, as far as they were kept: a paragraph stands where its first line stood."""
+    for piece in index.all("pieces_between", ids.of_notes(number, 0, ref.last)):
+        for line, text in enumerate(unpack(piece["text"]).split("\n"), ids.line_of(piece["id"])):
+            if ref.first <= line <= ref.last:
+                yield Copy(line, "note", "", piece["at"], text)
+
+
 def missing(path: str, ref: Ref) -> NoSuchRecord:
     """The error for a ref that leads nowhere, with what could be meant."""
     try:
@@ -85,7 +111,8 @@ def missing(path: str, ref: Ref) -> NoSuchRecord:
         told = problem.detail
     lines = f"line L{ref.first}" if ref.first == ref.last else f"lines L{ref.first}-{ref.last}"
     return NoSuchRecord(
-        f"{path} has no {lines}", hint=f"{told}; another session's line is SESSION:L{ref.first}"
+        f"{path} has no {lines}",
+        hint=f"{told}; another session's line is {ref._replace(session='SESSION', last=ref.first)}",
     )
 
 

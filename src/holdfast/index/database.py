@@ -22,9 +22,9 @@ except ImportError:
     import sqlite3  # type: ignore[no-redef]
 
 # Goes up whenever the schema, or what is found by which words, changes.
-VERSION = 1
+VERSION = 3
 SQL = os.path.join(os.path.dirname(__file__), "sql")
-TABLES = ("words", "pieces", "transcripts", "projects")
+TABLES = ("words", "pieces", "notes", "transcripts", "projects")
 IN_MEMORY = ":memory:"
 # Shorter texts do not get smaller by packing.
 SMALLEST_PACKED = 120
@@ -88,7 +88,7 @@ class Index:
         """The ids of a session, of a project or of everything; nothing if it is not known."""
         if session is not None:
             row = self.one("transcript", (storable(session),))
-            return ids.of_transcript(row["number"]) if row else None
+            return ids.of_session(row["number"]) if row else None
         if project is not None:
             row = self.one("project", (storable(project),))
             return ids.of_project(row["number"]) if row else None

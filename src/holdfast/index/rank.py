@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import log
 from typing import NamedTuple
 
-# What the user and the agent said weighs more than a file that was printed; a summary only repeats
-# what stands elsewhere, and an earlier lookup repeats itself.
+# What was said and noted weighs more than a file that was printed; a summary only repeats what
+# stands elsewhere, and an earlier lookup repeats itself.
 _KINDS = {
-    "prompt": 0.3, "reply": 0.2, "tool_call": 0.1, "summary": -0.2, "injected": -0.3,
+    "prompt": 0.3, "note": 0.3, "reply": 0.2, "tool_call": 0.1, "summary": -0.2, "injected": -0.3,
     "lookup": -1.0,
 }  # fmt: skip
 COMMON = 400

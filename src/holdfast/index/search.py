@@ -120,7 +120,7 @@ def _recent(index: Index, scope: ids.Range) -> int:
     for row in index.all("latest_transcripts", numbers):
         count += row["pieces"]
         if count >= RECENT:
-            return ids.of_transcript(row["number"])[0]
+            return ids.of_session(row["number"])[0]
     return scope[0]
 
 
@@ -187,7 +187,7 @@ def _read(index: Index, chosen: list[int]) -> list[Found]:
                     kind=KINDS[row["kind"]],
                     tool=row["tool"],
                     at=row["at"],
-                    before=line < row["compaction"],
+                    before=KINDS[row["kind"]] != "note" and line < row["compaction"],
                     text=unpack(row["text"]),
                 )
             )

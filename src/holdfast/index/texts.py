@@ -37,6 +37,11 @@ KINDS = (
 )
 
 
+# A sub-agent's doing; and what was typed while the agent was at work, of which some clients write
+# down no more than that it waited.
+OF_AGENT, WAITED = 1, 2
+
+
 class Piece(NamedTuple):
     """One searchable text."""
 
@@ -46,6 +51,12 @@ class Piece(NamedTuple):
     file: str
     at: str
     text: str
+    call: int = 0
+    """Of a result, the line of its call."""
+    ok: bool | None = None
+    """Of a result, whether it went well; nothing while it is not known."""
+    aside: int = 0
+    """`OF_AGENT` or `WAITED`, if it does not stand in the main line of the conversation."""
 
     @property
     def seconds(self) -> int:
@@ -56,8 +67,8 @@ class Piece(NamedTuple):
             return 0
 
 
-# What a call was, until its result is read: tool, file, kind.
-Calls = dict[str, list[str]]
+# What a call was, until its result is read: tool, file, the result's kind and the call's line.
+Calls = dict[str, list[Any]]
 
 
 def pieces(numbered: Iterable[tuple[int, bytes]], calls: Calls) -> Iterator[Piece | Event]:
@@ -93,13 +104,18 @@ def whole_pieces(number: int, raw: bytes) -> Iterator[Piece]:
 
 def _piece(event: Event, calls: Calls, *, whole: bool = False) -> Piece | None:
     """The text of an event. A brief of ours is not worth finding, but can be looked at."""
+    aside = OF_AGENT if "agent" in event else 0
+    if event["kind"] == "queue":
+        event, aside = {**event, **(event.get("detail") or {})}, WAITED
     kind: str = event["kind"]
     tool = file = ""
+    call, ok = 0, None
     if kind == "tool_call":
         tool, file, kind = _called(event, calls)
         text = called(event)
     elif kind == "tool_result":
-        tool, file, kind = calls.pop(event.get("id", ""), ["", "", kind])
+        tool, file, kind, call = calls.pop(event.get("id", ""), ["", "", kind, 0])
+        ok = None if "running" in event else event.get("ok")
         text = redact(event.get("text", ""))
     else:
         text = redact(event.get("text", ""))
@@ -110,7 +126,7 @@ def _piece(event: Event, calls: Calls, *, whole: bool = False) -> Piece | None:
     if not text.strip() or kind not in KINDS:
         return None
     text = text if whole else capped(text)
-    return Piece(event["line"], kind, tool, file, event.get("at", ""), text)
+    return Piece(event["line"], kind, tool, file, event.get("at", ""), text, call, ok, aside)
 
 
 def _called(event: Event, calls: Calls) -> tuple[str, str, str]:
@@ -120,7 +136,7 @@ def _called(event: Event, calls: Calls) -> tuple[str, str, str]:
     looked_up = tool.startswith("mcp__holdfast__") or (
         isinstance(command, str) and any(mark in command for mark in LOOKUPS)
     )
-    calls[event["id"]] = [tool, file, "lookup" if looked_up else "tool_result"]
+    calls[event["id"]] = [tool, file, "lookup" if looked_up else "tool_result", event["line"]]
     while len(calls) > MOST_OPEN_CALLS:
         del calls[next(iter(calls))]
     return tool, file, "lookup" if looked_up else "tool_call"

@@ -11,6 +11,7 @@ from holdfast.state.wording import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from holdfast.state.model import State
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 START = "<!-- HOLDFAST_STATE_START: kept by Holdfast -->"
 END = "<!-- HOLDFAST_STATE_END -->"
 LOG = "## Progress Log"
+STATE = "## Current State (last updated: "
+FIELDS = ("Active work", "Current item", "Blocking on", "Next", "Sub-agents")
+# How entries begin that `progress` makes of the log.
+DERIVED = ("- commit ", "- done: ", "- ruled out by the ", "- decided by the ")
 
 
 def current_state(state: State, said: dict[str, Any], when: str) -> list[str]:
@@ -27,17 +32,18 @@ def current_state(state: State, said: dict[str, Any], when: str) -> list[str]:
     waiting = [item for item in state["plan"] if item["status"] == "pending"]
     agents = [agent for agent in state["agents"] if agent["status"] == "running"]
     upcoming = said.get("next") or (_item(waiting[0]) if waiting else "")
-    lines = {
-        "Active work": f"“{one_line(asked[0]['text'], 240)}” (L{asked[0]['line']})"
-        if asked
-        else "",
-        "Current item": _item(running[-1]) if running else "",
-        "Blocking on": said.get("blocker") or _blocker(state) or "nothing",
-        "Next": upcoming,
-        "Sub-agents": ", ".join(f"{agent['type'] or 'agent'}={agent['id']}" for agent in agents),
-    }
-    told = [f"- **{name}:** {one_line(text or '–', 400)}" for name, text in lines.items()]
-    return [f"## Current State (last updated: {when})", *told]
+    texts = (
+        f"“{one_line(asked[0]['text'], 240)}” (L{asked[0]['line']})" if asked else "",
+        _item(running[-1]) if running else "",
+        said.get("blocker") or _blocker(state) or "nothing",
+        upcoming,
+        ", ".join(f"{agent['type'] or 'agent'}={agent['id']}" for agent in agents),
+    )
+    told = [
+        f"- **{name}:** {one_line(text or '–', 400)}"
+        for name, text in zip(FIELDS, texts, strict=True)
+    ]
+    return [f"{STATE}{when})", *told]
 
 
 def _item(item: Any) -> str:
@@ -112,3 +118,20 @@ def _is_entry(line: str) -> bool:
     """`- done: … (L12)`: an entry of ours names its transcript line."""
     number = line.rstrip().rpartition("(L")[2]
     return line.startswith("- ") and number.endswith(")") and number[:-1].isdecimal()
+
+
+def in_other_words(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers that say something new: what the log tells is found there."""
+    fields = (STATE, *(f"- **{name}:**" for name in FIELDS))
+    inside = False
+    for number, line in enumerate(lines, 1):
+        mark = line.strip()
+        if mark in (START, END):
+            inside = mark == START
+        elif not (
+            (inside and mark.startswith(fields))
+            or mark == LOG
+            or line.startswith("# Session ")
+            or (line.startswith(DERIVED) and _is_entry(line))
+        ):
+            yield number, line

@@ -13,7 +13,8 @@ import pytest
 from holdfast.errors import StoreUnavailable
 from holdfast.index import fill, ids
 from holdfast.index.database import Index, delete, unpack
-from holdfast.index.fill import Source, forget, is_behind
+from holdfast.index.fill import Source, is_behind
+from holdfast.index.kept import forget
 
 from .transcripts import BOUNDARY, NOW, answered, append, called, filled, lines, said
 

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.index.texts import LONGEST, Calls, Piece, capped, pieces
+from holdfast.index.texts import LONGEST, WAITED, Calls, Piece, capped, pieces
 from tests.unit.transcript_lines import (
     attachment,
     bash,
     boundary,
     call,
+    line,
     reply,
     result,
     summary,
@@ -97,6 +98,24 @@ def test_our_own_briefs_are_not_found_again() -> None:
 def test_an_earlier_lookup_is_known_as_one(name: str, given: dict[str, Any]) -> None:
     lines = call(name, given), result("L3 prompt\nuse jitter")
     assert [kind for kind, _ in texts(*lines)] == ["lookup", "lookup"]
+
+
+def test_what_was_typed_while_the_agent_worked_is_there() -> None:
+    queued = line("queue-operation", operation="enqueue", content=f"and the docs {TOKEN}")
+    assert texts(queued, line("queue-operation", operation="remove")) == [
+        ("prompt", "and the docs [redacted:github-token]")
+    ]
+    (piece,) = told(queued)
+    assert piece.aside == WAITED
+
+
+def test_a_result_knows_its_call_and_how_it_ended() -> None:
+    made = told(user("go"), *bash("make", "no rule", ok=False), *bash("ls", "a"), result("x"))
+    assert [(one.call, one.ok) for one in made if one.kind == "tool_result"] == [
+        (2, False),
+        (4, True),
+        (0, True),
+    ]
 
 
 def test_secrets_are_taken_out() -> None:

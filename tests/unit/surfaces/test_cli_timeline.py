@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from holdfast.actions.rehearse import Rehearsal
 from holdfast.surfaces.cli.timeline import told
 from holdfast.views.timeline import Entry
 
 from .conftest import Terminal
+from .test_cli_recall import hidden
 
 
 def test_the_example_reads_as_it_happened(seasoned: Terminal) -> None:
@@ -41,3 +43,38 @@ def test_a_file_needs_no_store(terminal: Terminal, rehearsal: Rehearsal) -> None
     assert not os.path.exists(terminal.store)
     missing = terminal.run("timeline", "--transcript", "nowhere.jsonl")
     assert (missing.code, missing.out) == (1, "")
+
+
+def test_a_session_whose_transcript_is_gone_is_told_from_the_stored_copy(
+    seasoned: Terminal, rehearsal: Rehearsal
+) -> None:
+    before = seasoned.run("timeline", "--json").json
+    assert {entry["source"] for entry in before} == {"transcript"}
+    seasoned.run("recall", "lock")
+    with hidden(rehearsal.transcript):
+        after = seasoned.run("timeline", "--json")
+        page = seasoned.run("timeline")
+        assert f"{rehearsal.transcript} is gone" in after.err
+        assert f"{rehearsal.transcript} is gone" in page.err
+        assert seasoned.run("show", after.json[-1]["ref"]).code == 0
+    assert {entry["source"] for entry in after.json} == {"stored copy"}
+
+    def told(entries: list[dict[str, Any]]) -> list[tuple[str, str, bool | None]]:
+        return [
+            (entry["kind"], entry["text"], entry["ok"])
+            for entry in entries
+            if entry["kind"] != "compaction"
+        ]
+
+    assert told(after.json) == told(before)
+    assert "──── compaction 1 (" in page.out
+    assert "“Last night the mail provider was down" in page.out
+
+
+def test_a_session_that_was_never_indexed_cannot_be_told(
+    seasoned: Terminal, rehearsal: Rehearsal
+) -> None:
+    with hidden(rehearsal.transcript):
+        ran = seasoned.run("timeline")
+    assert (ran.code, ran.out) == (1, "")
+    assert rehearsal.transcript in ran.err

@@ -28,8 +28,19 @@ ON CONFLICT (session) DO UPDATE
 SET number = :number, path = :path, cursor = :cursor, size = :size, changed = :changed,
     calls = :calls, compaction = :compaction, pieces = :pieces, indexed = :indexed;
 
+-- name: notes
+SELECT n.* FROM notes n JOIN transcripts t ON t.number = n.number WHERE t.session = ?;
+
+-- name: save_notes
+INSERT INTO notes (number, path, size, changed) VALUES (:number, :path, :size, :changed)
+ON CONFLICT (number) DO UPDATE SET path = :path, size = :size, changed = :changed;
+
+-- name: forget_notes
+DELETE FROM notes WHERE number = ?;
+
 -- name: add_piece
-INSERT INTO pieces (id, kind, tool, file, at, text) VALUES (?, ?, ?, ?, ?, ?);
+INSERT INTO pieces (id, kind, tool, file, at, text, call, ok, aside)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: add_words
 INSERT INTO words (rowid, text, also) VALUES (?, ?, ?);

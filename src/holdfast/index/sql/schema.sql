@@ -1,4 +1,4 @@
--- Made anew whenever the version changes: everything here can be read from the transcripts again.
+-- Made anew whenever the version changes: everything here can be read from the files again.
 
 CREATE TABLE projects (
     number INTEGER PRIMARY KEY,
@@ -24,15 +24,29 @@ CREATE TABLE transcripts (
     indexed INTEGER NOT NULL
 );
 
--- The text of one event, packed. The id holds project, session, line and place within the line, so
--- a session, a project or a line is a range of ids.
+-- A session's notes as they were when they were last read.
+CREATE TABLE notes (
+    -- The session's, as in `transcripts`.
+    number INTEGER PRIMARY KEY,
+    path TEXT NOT NULL,
+    size INTEGER NOT NULL,
+    changed INTEGER NOT NULL
+);
+
+-- The text of one event, or of one paragraph of the notes, packed. The id holds project, session,
+-- line and place within the line, so a session, a project or a line is a range of ids.
 CREATE TABLE pieces (
     id INTEGER PRIMARY KEY,
     kind INTEGER NOT NULL,
     tool TEXT NOT NULL,
     file TEXT NOT NULL,
     at INTEGER NOT NULL,
-    text BLOB NOT NULL
+    text BLOB NOT NULL,
+    -- Of a tool's result: the line of its call, and whether it went well, if that is known.
+    call INTEGER NOT NULL DEFAULT 0,
+    ok INTEGER,
+    -- Whether it stands in the main line of the conversation: see `texts.py`.
+    aside INTEGER NOT NULL DEFAULT 0
 );
 
 -- Words only: the texts are in `pieces`.

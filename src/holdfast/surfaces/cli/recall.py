@@ -1,7 +1,7 @@
-"""Look up what a brief left out: words, or a line such as L12, L12-15 or SESSION:L12.
+"""Look up what a brief left out: words, or a line such as L12, L12-15, SESSION:L12 or notes:L12.
 
-Looks in all sessions of this project unless told otherwise. Every hit begins with its ref, which
-`holdfast recall` opens in full and `holdfast show` as it stands in the transcript.
+Looks in all sessions of this project and their notes unless told otherwise. Every hit begins with
+its ref, which `holdfast recall` opens in full and `holdfast show` as it stands in the file.
 """
 
 from __future__ import annotations
@@ -119,6 +119,12 @@ def _hit(hit: Hit, own: str) -> dict[str, Any]:
         "tool": hit.tool or None,
         "at": stamp(hit.at) if hit.at else None,
         "before_compaction": hit.before,
-        "source": "stored copy" if hit.is_copy else "transcript",
+        "source": _source(hit),
         "text": hit.text,
     }
+
+
+def _source(hit: Hit) -> str:
+    if hit.is_copy:
+        return "stored copy"
+    return "notes" if hit.kind == "note" else "transcript"

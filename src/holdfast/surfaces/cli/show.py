@@ -1,4 +1,4 @@
-"""The raw transcript line or lines that a ref names: L12, L12-15 or SESSION:L12."""
+"""The raw lines that a ref names: L12, L12-15, SESSION:L12, or notes:L12 of a session's notes."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.actions import refs
 from holdfast.actions.lookup import open_desk, target
+from holdfast.actions.refs import Ref
 from holdfast.actions.show import Shown, show
 from holdfast.errors import BadUsage, NoSuchRecord
 from holdfast.surfaces.cli.output import harmless, print_json, say
@@ -18,7 +19,7 @@ from holdfast.surfaces.cli.sessions import open_store
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("ref", help="L12, L12-15, or SESSION:L12 for another session's")
+    parser.add_argument("ref", help="L12, L12-15, notes:L12, or SESSION:… of another one")
     add_scope_arguments(parser, or_transcript="a line of this file (also .gz), no store")
     parser.add_argument("--json", action="store_true", help="for programs: each line decoded")
 
@@ -26,8 +27,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     ref = refs.parse(args.ref)
     if ref is None:
-        raise BadUsage(f"{args.ref!r} is no ref", hint="a ref is L12, L12-15 or SESSION:L12")
+        raise BadUsage(f"{args.ref!r} is no ref", hint=refs.HINT)
     if args.transcript is not None:
+        if ref.in_notes:
+            raise BadUsage("a file has no notes", hint="say whose: --session ID, or ID:notes:L12")
         shown = show(None, "", args.transcript, ref)
     else:
         with open_store() as (store, chosen):
@@ -38,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
                     raise NoSuchRecord(f"session {ref.session}")
                 shown = show(desk.index, row["id"], row["transcript"], ref)
     if args.json:
-        print_json([_described(one) for one in shown])
+        print_json([_described(one, ref) for one in shown])
         return 0
     for one in shown:
         sys.stdout.write(harmless(one.text) + "\n")
@@ -47,15 +50,15 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _described(one: Shown) -> dict[str, Any]:
+def _described(one: Shown, ref: Ref) -> dict[str, Any]:
     content: Any = one.text
-    if not one.is_copy:
+    if not one.is_copy and not ref.in_notes:
         try:
             content = json.loads(one.text, strict=False)
         except (ValueError, RecursionError):
             content = one.text
     return {
-        "ref": f"L{one.line}",
-        "source": "stored copy" if one.is_copy else "transcript",
+        "ref": str(Ref("", one.line, one.line, ref.in_notes)),
+        "source": "stored copy" if one.is_copy else "notes" if ref.in_notes else "transcript",
         "content": content,
     }

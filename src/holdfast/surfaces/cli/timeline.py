@@ -1,4 +1,7 @@
-"""A session as a person would want to read it: turns, edits, tests, commits and compactions."""
+"""A session as a person would want to read it: turns, edits, tests, commits and compactions.
+
+When its transcript is gone, what the index kept of it is told.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +9,20 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+from typing import TYPE_CHECKING, Any
 
+from holdfast.actions.kept_events import kept_events
+from holdfast.errors import NotATranscript
+from holdfast.index.database import Index
 from holdfast.state.wording import one_line
 from holdfast.surfaces.cli.output import bold, harmless, print_json, say
 from holdfast.surfaces.cli.sessions import add_session_argument, chosen_session, open_store
 from holdfast.transcript.events import decode
 from holdfast.transcript.reader import whole_file
 from holdfast.views.timeline import Entry, timeline
+
+if TYPE_CHECKING:
+    from holdfast.transcript.model import Event
 
 LONGEST = 200
 ENDED = {True: "passed", False: "failed", None: ""}
@@ -24,19 +34,40 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    path = args.transcript
-    if path is None:
-        with open_store() as (store, _):
-            path = chosen_session(store, args)["transcript"]
-    entries = [*timeline(decode(whole_file(path)))]
+    path, events, is_copy = _events(args)
+    entries = [*timeline(events)]
     if args.json:
-        print_json([{"ref": f"L{entry.line}", **entry._asdict()} for entry in entries])
-        return 0
-    for line in told(entries):
-        print(line)
-    if not entries:
+        print_json([_described(entry, is_copy) for entry in entries])
+    else:
+        for line in told(entries):
+            print(line)
+    if is_copy:
+        say(f"stored copy: {path} is gone; this is what the index kept of it.")
+    elif not entries:
         say(f"Nothing has happened in {path} yet.")
     return 0
+
+
+def _events(args: argparse.Namespace) -> tuple[str, Iterable[Event], bool]:
+    """The transcript, what happened in it, and whether only the stored copy tells so."""
+    if args.transcript is not None:
+        return args.transcript, decode(whole_file(args.transcript)), False
+    with open_store() as (store, chosen):
+        row = chosen_session(store, args)
+    path = row["transcript"]
+    try:
+        return path, decode(whole_file(path)), False
+    except NotATranscript:
+        with Index(chosen.index) as index:
+            kept = kept_events(index, row["id"], row["project"])
+        if not kept:
+            raise
+        return path, kept, True
+
+
+def _described(entry: Entry, is_copy: bool) -> dict[str, Any]:
+    source = "stored copy" if is_copy else "transcript"
+    return {"ref": f"L{entry.line}", **entry._asdict(), "source": source}
 
 
 def told(entries: Iterable[Entry]) -> Iterator[str]:

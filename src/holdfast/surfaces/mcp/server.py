@@ -144,8 +144,8 @@ def server() -> MCPServer:
     )
     for tool in (recall, show, state, brief, handoff):
         made.tool(annotations=READS, structured_output=False)(explained(tool))
-    for tool in (note, messages):
-        made.tool(annotations=ADDS, structured_output=False)(explained(tool))
+    for writes in (note, messages):
+        made.tool(annotations=ADDS, structured_output=False)(explained(writes))
 
     def current() -> str:
         """Where this session stands: what would be restored after a compaction now."""
