@@ -30,7 +30,9 @@ def codex_hooks(environ: Mapping[str, str], folder: str) -> Iterator[Finding]:
     """What there is to say where Codex is, or was, set up; elsewhere nothing."""
     path, version = client(environ, codex)
     listed = [codex.settings_path(environ, None), codex.settings_path(environ, folder)]
-    found = [finding for file in listed for finding in _in_file(file, environ)]
+    # Whoever works in his home has one file for both.
+    files = {os.path.realpath(file): file for file in reversed(listed)}
+    found = [finding for file in reversed(files.values()) for finding in _in_file(file, environ)]
     if path:
         detail = f"{version or 'of a version that it does not tell'} at {path}"
         yield Finding(name=codex.TITLE, status="ok", detail=detail)
