@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -124,8 +124,11 @@ def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
 
 
 @pytest.fixture
-def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Terminal:
+def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Iterator[Terminal]:
     """A terminal in the example's project, with a store of its own that knows the session."""
+    project = Path(rehearsal.example.session.project_dir)
     shutil.copytree(rehearsal.home, terminal.store)
-    terminal.go(rehearsal.example.session.project_dir)
-    return terminal
+    terminal.go(project)
+    yield terminal
+    # Notes stand in the project, which all tests share: the next one would find them.
+    shutil.rmtree(project / ".holdfast", ignore_errors=True)

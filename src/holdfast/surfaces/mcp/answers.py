@@ -76,7 +76,7 @@ def show_lines(ref: str, max_tokens: int, *, all_projects: bool) -> str:
     """Raw transcript lines."""
     asked = refs.parse(ref)
     if asked is None:
-        raise BadUsage(f"{ref[:80]!r} is no ref", hint="a ref is L12, L12-15 or SESSION:L12")
+        raise BadUsage(f"{ref[:80]!r} is no ref", hint=refs.HINT)
     with desk(all_projects=all_projects) as opened:
         row = target(opened, asked)
         if row is None:
