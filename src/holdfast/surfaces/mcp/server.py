@@ -55,7 +55,7 @@ def explained(tool: Callable[P, str], error: type[Exception] = ToolError) -> Cal
 
 
 def recall(
-    query: Annotated[str, Field(description="words to look for, or a ref: L12, L12-15, notes:L12, ID:L12")],
+    query: Annotated[str, Field(description="words to look for, or a ref: L12, notes:L12, ID:L12")],
     max_tokens: Budget = 800,
     kinds: Annotated[list[Kind] | None, Field(description="only these kinds of event")] = None,
     file: Annotated[str, Field(description="only what has to do with this file")] = "",
