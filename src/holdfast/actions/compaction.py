@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 
 AT_RESUME = "SessionStart resume"
+# A host has written down what it holds back long before so many seconds are over.
+FRESH = 10.0
 
 
 def is_of_sub_agent(store: Store, call: HookCall, host: Host, session: Session) -> bool:
@@ -58,6 +60,16 @@ def _is_on_its_way(session: Session, row: CompactionRow) -> bool:
     """Sent to a session that is being resumed: the host writes it down with the first prompt."""
     answered = session.state["usage"]["line"] > (row["brief_line"] or 0)
     return row["delivered_by"] == AT_RESUME and not answered
+
+
+def is_unwritten(store: Store, session: Session, host: Host, now: float) -> bool:
+    """Whether a compaction was made a moment ago that the log does not show yet."""
+    if not host.WRITES_BOUNDARY:
+        return False
+    written = sum(bool(one["summary_line"]) for one in session.state["compactions"])
+    rows = store.compactions(session.id)
+    late = [row for row in rows[-1:] if row["ordinal"] > written]
+    return any(now - (row["brief_at"] or 0.0) < FRESH for row in late)
 
 
 def undelivered(store: Store, session: Session, host: Host) -> int:

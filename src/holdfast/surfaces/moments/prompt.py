@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.actions.compaction import undelivered
+from holdfast.actions.compaction import is_unwritten, undelivered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,9 +14,11 @@ LATE = "Holdfast: the brief of the last compaction had not arrived whole; it goe
 def user_prompt(job: Job) -> str:
     """Delivers what has not arrived, once."""
     session = job.session()
-    if not undelivered(job.store, session, job.host):
+    if not undelivered(job.store, session, job.host) and not is_unwritten(
+        job.store, session, job.host, job.now
+    ):
         return ""
-    # Sent a moment ago, it may have arrived and not be written down yet.
+    # Sent a moment ago, it may have arrived, or not, and not be written down yet.
     session = job.settled_session()
     ordinal = undelivered(job.store, session, job.host)
     if not ordinal:
