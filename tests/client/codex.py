@@ -1,53 +1,21 @@
 """The real Codex: installed once into the cache that all test runs share, and a place for it."""
 
 import os
-import shutil
-import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from .commands import CommandError, output_of
+from . import npm
 from .fake_messages_api import Json
-from .requirements import missing, no_namespace_because
+from .requirements import missing
 from .sandbox import Sandbox
 
 VERSION = "0.166.0"
 PACKAGE = "@openai/codex"
-INSTALL_SECONDS = 300
 
 
 def required_client() -> Path:
     """The client's binary, installed if need be; skips or fails where that cannot be done."""
-    if sys.platform != "linux":
-        missing("the client runs in a network namespace, which only Linux has")
-    import fcntl  # not on every system, and a test that is skipped must still be collected
-
-    if reason := no_namespace_because():
-        missing(f"no network namespace: {reason}")
-    cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache", "holdfast-tests")
-    cache.mkdir(parents=True, exist_ok=True)
-    folder = cache / f"codex-{VERSION}"
-    with (cache / f"{folder.name}.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two workers must not install at once
-        if not folder.exists():
-            install(folder)
-    return native_binary(folder)
-
-
-def install(folder: Path) -> None:
-    """Install the client; the folder appears only when it is whole."""
-    npm = shutil.which("npm") or missing("npm is not installed")
-    with tempfile.TemporaryDirectory(dir=folder.parent) as parent:
-        unfinished = Path(parent, folder.name)
-        command = [npm, "install", "--no-fund", "--no-audit", "--loglevel=error"]
-        command += ["--prefix", str(unfinished), f"{PACKAGE}@{VERSION}"]
-        try:
-            output_of(command, seconds=INSTALL_SECONDS)
-        except CommandError as error:
-            missing(f"npm could not install the client: {error}")
-        native_binary(unfinished)
-        unfinished.rename(folder)
+    return npm.required(PACKAGE, VERSION, native_binary)
 
 
 def native_binary(folder: Path) -> Path:

@@ -91,6 +91,4 @@ def folder(environ: Mapping[str, str]) -> str:
 
 
 def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
-    """Whether the user's list or the project's names our hooks."""
-    paths = [settings_path(environ, None), *([settings_path(environ, cwd)] if cwd else [])]
-    return any(claude_code.names_us(path) for path in paths)
+    return dialect.is_registered(settings_path, environ, cwd)

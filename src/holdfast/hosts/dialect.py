@@ -9,7 +9,7 @@ from holdfast.hosts.call import HookCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
 DOCUMENTED = "documentation"
@@ -39,6 +39,16 @@ def nested(command: str, timeout: int | None) -> dict[str, Any]:
 def home(environ: Mapping[str, str], name: str) -> str:
     """The folder of that name in the user's home."""
     return os.path.join(environ.get("HOME") or os.path.expanduser("~"), name)
+
+
+def is_registered(
+    settings_path: Callable[[Mapping[str, str], str | None], str],
+    environ: Mapping[str, str],
+    cwd: str,
+) -> bool:
+    """Whether the user's list of hooks or the project's names ours."""
+    paths = [settings_path(environ, None), *([settings_path(environ, cwd)] if cwd else [])]
+    return any(claude_code.names_us(path) for path in paths)
 
 
 def lies_in(payload: dict[str, Any], folder: str) -> bool:

@@ -75,5 +75,4 @@ def settings_path(environ: Mapping[str, str], project: str | None, local: bool =
 
 
 def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
-    paths = [settings_path(environ, None), *([settings_path(environ, cwd)] if cwd else [])]
-    return any(claude_code.names_us(path) for path in paths)
+    return dialect.is_registered(settings_path, environ, cwd)

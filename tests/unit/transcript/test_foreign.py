@@ -67,8 +67,8 @@ WRONG: list[Any] = [None, 7, "text", [], {}, [7], [{"text": 7}], {"content": 7},
 def test_no_shape_of_a_line_is_an_error(name: str, wrong: Any) -> None:
     for line in [*story(name), *SAMPLES[name].boundary(), *SAMPLES[name].after()]:
         for key in line:
-            state_of({**line, key: wrong})
+            assert state_of({**line, key: wrong})["bad_lines"] == []
             inner = line[key]
             if isinstance(inner, dict):
                 for deep in inner:
-                    state_of({**line, key: {**inner, deep: wrong}})
+                    assert state_of({**line, key: {**inner, deep: wrong}})["bad_lines"] == []
