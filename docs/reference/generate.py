@@ -201,7 +201,11 @@ def hooks() -> str:
                 ("event", "client", "what Holdfast does", "prints", "time"),
                 [_event(name, since) for name, since in claude_code.EVENTS],
             ),
-            f"\n`install --guard-edits` adds `{claude_code.EDITS}` after edits "
+            f"\nA client that is {_since(claude_code.STEPS_SINCE)} gets `{claude_code.AFTER_TOOL}` "
+            f"as well, after\n`{claude_code.STEPS}` and after commits\n"
+            f"(`{claude_code.COMMITS['if']}`): it brings the session's notes up to date in the\n"
+            "background (`async`), where the project keeps some.\n",
+            f"`install --guard-edits` adds `{claude_code.AFTER_TOOL}` after edits "
             f"(`{claude_code.EDITING_TOOLS}`): it does what `Stop`\ndoes. Inside a sub-agent all "
             "of them but `SubagentStart` and `SubagentStop` do nothing.\n",
             "\n## Which client gets which\n",

@@ -98,6 +98,35 @@ def test_edits_are_watched_where_somebody_asked_for_it(
     assert saved["line"] < ends, "before the turn was over"
 
 
+def test_steps_and_commits_stand_in_the_notes_before_the_turn_is_over(
+    sandbox: Sandbox, converse: Converse
+) -> None:
+    sandbox.holdfast("install")
+    (sandbox.project / ".holdfast").mkdir()
+    sandbox.git("config", "user.name", "Dev")
+    sandbox.git("config", "user.email", "dev@example.com")
+    *steps, _ = work(sandbox.project)
+    commit = {"command": 'git add -A && git -c core.abbrev=9 commit -m "Back off"'}
+    done: Json = {"tool": "TaskUpdate", "input": {"taskId": "1", "status": "completed"}}
+    # Whoever works on sees what stands in the notes by then.
+    seen = {"command": "sleep 2; cat .holdfast/sessions/*/notes.md"}
+    conversation = converse(
+        *steps,
+        {"tool": "Bash", "input": commit},
+        {"tool": "Bash", "input": seen},
+        done,
+        {"tool": "Bash", "input": seen},
+        ANSWER,
+    )
+    conversation.say(PROMPT)
+    *_, after_commit, _, after_step = [one.text for one in conversation.requests("main")]
+    assert f"- **Active work:** “{PROMPT}”" in after_commit
+    assert f"- **Current item:** {PLAN_ITEM}" in after_commit
+    assert "- commit " in after_commit
+    assert f"- done: {PLAN_ITEM}" not in after_commit
+    assert f"- done: {PLAN_ITEM}" in after_step
+
+
 def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: Converse) -> None:
     sandbox.holdfast("install")
     conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))

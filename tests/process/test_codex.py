@@ -45,7 +45,7 @@ class Session:
         }  # fmt: skip
         if event not in ("SessionStart", "SessionEnd"):
             payload["turn_id"] = "t1"
-        (hook,) = entries("", Options(), host=codex)[event]["hooks"]
+        (hook,) = entries("", Options(), host=codex)[event][0]["hooks"]
         done = subprocess.run(
             shlex.split(hook["command"]), input=json.dumps(payload).encode(), capture_output=True,
             env={"HOLDFAST_HOME": str(self.root / "home"), "PATH": "", **QUIET}, timeout=PATIENCE,
@@ -172,7 +172,7 @@ CHANGED: list[tuple[dict[str, Any], str]] = [
 def test_a_host_that_changed_its_format_is_named(
     tmp_path: Path, payload: dict[str, Any], words: str
 ) -> None:
-    command = entries("", Options(), host=codex)["Stop"]["hooks"][0]["command"]
+    command = entries("", Options(), host=codex)["Stop"][0]["hooks"][0]["command"]
     fired, told = sent(tmp_path, payload, command)
     assert fired.is_silent
     (line,) = told

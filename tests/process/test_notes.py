@@ -31,6 +31,31 @@ def test_notes_are_kept_after_each_turn_where_the_project_has_the_folder(
     assert scene.log() == []
 
 
+def test_a_prompt_stands_in_the_notes_before_the_agent_begins(scene: Scene, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    scene.write(scene.made.before)
+    key = "sk-ant-api03-" + "a1B2" * 12
+    told = scene.payload("UserPromptSubmit") | {"prompt": f"Now do all of it, with {key}"}
+    assert scene.send(json.dumps(told).encode()).is_silent
+    notes = (folder / "sessions" / "s1" / "notes.md").read_text()
+    assert "- **Active work:** “Now do all of it, with " in notes
+    assert "(just asked)" in notes
+    assert key not in notes
+    told["prompt"] = "<task-notification>an agent is done</task-notification>"
+    scene.send(json.dumps(told).encode())
+    assert "task-notification" not in (folder / "sessions" / "s1" / "notes.md").read_text()
+
+
+def test_a_step_within_a_turn_stands_in_the_notes_at_once(scene: Scene, folder: Path) -> None:
+    folder.mkdir(parents=True)
+    scene.write(scene.made.before)
+    told = scene.payload("Stop") | {"hook_event_name": "PostToolUse", "tool_name": "TaskUpdate"}
+    assert scene.send(json.dumps(told).encode()).is_silent
+    notes = (folder / "sessions" / "s1" / "notes.md").read_text()
+    assert "\n- commit " in notes
+    assert "\n- done: " in notes
+
+
 def test_notes_can_be_turned_off(scene: Scene, folder: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "settings.json").write_text('{"notes": false}')

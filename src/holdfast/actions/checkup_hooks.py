@@ -94,9 +94,11 @@ def _problems(
     for why in broken:
         yield "fail", why, AGAIN
     wanted = claude_code.events_for(version)
+    if claude_code.tool_entries("", version, edits=False):
+        wanted = [*wanted, claude_code.AFTER_TOOL]
     if missing := [event for event in wanted if event not in ours]:
         yield "warn", f"missing {', '.join(missing)} for this client", AGAIN
-    if double := [event for event, commands in ours.items() if len(commands) > 1]:
+    if double := hook_settings.repeated(settings):
         yield "warn", f"{', '.join(double)} registered more than once", AGAIN
     if version is not None and version < FORGIVES_SINCE:
         strange = [event for event in settings["hooks"] if event not in KNOWN_TO_ALL]

@@ -77,7 +77,7 @@ def plan_install(
     before = settings_file.read(path)
     settings = hook_settings.parse(before or "", path)
     present = hook_settings.registered(settings)
-    options = _kept(asked or Options(), settings, present)
+    options = _kept(asked or Options(), settings)
     wanted = entries(version, options, host=host)
     plan = Change(path=path, before=before, after=before, events=tuple(wanted), host=host.NAME)
     if _is_done(settings, present, wanted, options):
@@ -94,35 +94,37 @@ def plan_install(
     return with_entries(plan, home, hook_settings, added, again=again)
 
 
-def _kept(asked: Options, settings: dict[str, Any], present: dict[str, list[str]]) -> Options:
+def _kept(asked: Options, settings: dict[str, Any]) -> Options:
     statusline = asked.statusline or statusline_settings.is_ours(settings)
     return Options(
         statusline=statusline and statusline_settings.can_wrap(settings),
-        guard_edits=asked.guard_edits or claude_code.EDITS in present,
+        guard_edits=asked.guard_edits
+        or hook_settings.has_matcher(settings, claude_code.AFTER_TOOL, claude_code.EDITING_TOOLS),
     )
 
 
 def entries(
     version: str, options: Options, origin: str = "", host: Host = claude_code
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, list[dict[str, Any]]]:
     """What is registered for each event."""
     told = [origin] if host is claude_code else [origin, host.NAME]
     said = ", ".join(map(json.dumps, told))
     command = hook_command("hook", said) if any(told) else hook_command()
-    entries = {event: host.entry(event, command) for event in host.events_for(numbers(version))}
-    if options.guard_edits:
-        matcher = claude_code.EDITING_TOOLS
-        entries[claude_code.EDITS] = hook_settings.entry(command, claude_code.TIMEOUT, matcher)
+    known = numbers(version)
+    entries = {event: [host.entry(event, command)] for event in host.events_for(known)}
+    if host is claude_code:
+        tools = claude_code.tool_entries(command, known, edits=options.guard_edits)
+        entries |= {claude_code.AFTER_TOOL: tools} if tools else {}
     return entries
 
 
 def _is_done(
     settings: dict[str, Any],
     present: dict[str, list[str]],
-    wanted: dict[str, dict[str, Any]],
+    wanted: dict[str, list[dict[str, Any]]],
     options: Options,
 ) -> bool:
-    if present != {event: [hook_settings.command_in(one)] for event, one in wanted.items()}:
+    if present != {event: hook_settings.commands_in(listed) for event, listed in wanted.items()}:
         return False
     if not options.statusline:
         return True

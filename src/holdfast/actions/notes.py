@@ -31,13 +31,18 @@ class NotesUnusable(HoldfastError):
     """The notes of this session cannot be written."""
 
 
-def keep(store: Store, session: str, state: State, project: str, now: float) -> str:
-    """Bring the notes up to date within the caller's transaction; returns their path."""
+def keep(
+    store: Store, session: str, state: State, project: str, now: float, asked: str = ""
+) -> str:
+    """Bring the notes up to date within the caller's transaction; returns their path.
+
+    `asked` is what a person has just sent and the transcript does not have yet.
+    """
     mark = store.mark(session, MARK)
     path = path_of(project, session)
     _prepare(project, path)
     when = time.strftime("%Y-%m-%d %H:%M", time.localtime(now))
-    block = current_state(state, mark, when)
+    block = current_state(state, mark, when, asked)
     # A log that was cut or replaced begins anew, and so does what was written of it.
     after = mark.get("line", 0) if mark.get("line", 0) <= state["lines"] else 0
     entries = progress(state, after)

@@ -8,7 +8,7 @@ class HookCall:
 
     __slots__ = (
         "agent", "agent_type", "command", "cwd", "event", "host", "is_compaction_fork",
-        "last_message", "session", "source", "summary", "transcript", "trigger",
+        "last_message", "prompt", "session", "source", "summary", "tool", "transcript", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -26,6 +26,8 @@ class HookCall:
         agent_type: str = "",
         command: str = "",
         last_message: str = "",
+        prompt: str = "",
+        tool: str = "",
         is_compaction_fork: bool = False,
     ) -> None:
         self.host = host
@@ -42,4 +44,7 @@ class HookCall:
         self.command = command
         """The slash command that a person typed, by its name."""
         self.last_message = last_message
+        self.prompt = prompt
+        """What a person has just sent; the transcript does not have it yet."""
+        self.tool = tool
         self.is_compaction_fork = is_compaction_fork

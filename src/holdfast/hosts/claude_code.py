@@ -51,9 +51,13 @@ FOREIGN_LOGS = ("/rollout-", "/.factory/", "/.deepagents/", "/.copilot/")
 # What stands in every command of ours.
 OURS = "holdfast.surfaces.hook"
 LARGEST_SETTINGS = 4 << 20
+AFTER_TOOL = "PostToolUse"
 # Registered only where somebody asked for it: a process for each edit is not free.
-EDITS = "PostToolUse"
 EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
+# What gets on within a turn: rare, so a process each costs little, and none that anybody waits for.
+STEPS = "TodoWrite|TaskUpdate|ExitPlanMode|AskUserQuestion"
+COMMITS = {"if": "Bash(*git*commit*)"}
+STEPS_SINCE: tuple[int, ...] = (2, 1, 197)
 
 
 def recognises(payload: dict[str, Any]) -> bool:
@@ -88,6 +92,8 @@ def call(payload: dict[str, Any]) -> HookCall:
         agent_type=text("agent_type"),
         command=text("command_name") if text("expansion_type") == "slash_command" else "",
         last_message=text("last_assistant_message"),
+        prompt=text("prompt"),
+        tool=text("tool_name"),
         is_compaction_fork=fork,
     )
 
@@ -114,6 +120,19 @@ def entry(event: str, command: str) -> dict[str, Any]:
     """Without a timeout of its own the end of a session has the host's 1.5 s, and keeps them."""
     hook: dict[str, Any] = {"type": "command", "command": command}
     return {"hooks": [hook if event == "SessionEnd" else {**hook, "timeout": TIMEOUT}]}
+
+
+def tool_entries(
+    command: str, version: tuple[int, ...] | None, *, edits: bool
+) -> list[dict[str, Any]]:
+    """What is registered for tools: for steps and commits in the background, for edits if asked."""
+    hook: dict[str, Any] = {"type": "command", "command": command, "timeout": TIMEOUT}
+    found = [{"matcher": EDITING_TOOLS, "hooks": [hook]}] if edits else []
+    if (version or (0,)) >= STEPS_SINCE:
+        aside = {**hook, "async": True}
+        found.append({"matcher": STEPS, "hooks": [aside]})
+        found.append({"matcher": "Bash", "hooks": [{**aside, **COMMITS}]})
+    return found
 
 
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:

@@ -36,13 +36,6 @@ def parse(text: str, path: str) -> dict[str, Any]:
     return settings
 
 
-def entry(command: str, timeout: int | None, matcher: str = "") -> dict[str, Any]:
-    hook: dict[str, Any] = {"type": "command", "command": command}
-    if timeout is not None:
-        hook["timeout"] = timeout
-    return {"matcher": matcher, "hooks": [hook]} if matcher else {"hooks": [hook]}
-
-
 def registered(settings: dict[str, Any]) -> dict[str, list[str]]:
     """Our commands by event."""
     found: dict[str, list[str]] = {}
@@ -52,6 +45,18 @@ def registered(settings: dict[str, Any]) -> dict[str, list[str]]:
                 if is_ours(hook):
                     found.setdefault(event, []).append(_command(hook))
     return found
+
+
+def repeated(settings: dict[str, Any]) -> list[str]:
+    """The events at which a hook of ours would run more than once."""
+    seen = [
+        (event, one.get("matcher") if isinstance(one, dict) else None)
+        for event, entries in settings.get("hooks", {}).items()
+        for one in entries
+        for hook in _hooks(one)
+        if is_ours(hook)
+    ]
+    return [*dict.fromkeys(event for event, matcher in seen if seen.count((event, matcher)) > 1)]
 
 
 def containers(settings: dict[str, Any]) -> list[str]:
@@ -67,9 +72,17 @@ def _hooks(listed: Any) -> list[Any]:
     return [listed] if _command(listed) else []
 
 
-def command_in(listed: dict[str, Any]) -> str:
-    """The command of an entry of ours."""
-    return _command(_hooks(listed)[0])
+def commands_in(listed: Sequence[dict[str, Any]]) -> list[str]:
+    """The command of each entry of ours."""
+    return [_command(_hooks(one)[0]) for one in listed]
+
+
+def has_matcher(settings: dict[str, Any], event: str, matcher: str) -> bool:
+    """Whether an entry of ours stands there with this matcher."""
+    return any(
+        isinstance(one, dict) and one.get("matcher") == matcher and any(map(is_ours, _hooks(one)))
+        for one in settings.get("hooks", {}).get(event, ())
+    )
 
 
 def _command(hook: Any) -> str:
@@ -83,7 +96,7 @@ def is_ours(hook: Any) -> bool:
 
 
 def add(
-    text: str, entries: dict[str, dict[str, Any]], empty: str = "{}\n"
+    text: str, entries: dict[str, list[dict[str, Any]]], empty: str = "{}\n"
 ) -> tuple[str, list[Splice]]:
     """The text with our entries, and the splices that lead there."""
     done: list[Splice] = []
@@ -98,13 +111,15 @@ def add(
     layout = Layout.of(text)
     top = text.index("{")
     if member(text, top, "hooks") is None:
-        splice(insert(text, top, "hooks", {e: [value] for e, value in entries.items()}, 1, layout))
+        splice(insert(text, top, "hooks", entries, 1, layout))
         return text, done
-    for event, value in entries.items():
+    for event, values in entries.items():
         hooks = _value(text, top, "hooks")
         if member(text, hooks, event) is None:
-            splice(insert(text, hooks, event, [value], 2, layout))
-        else:
+            splice(insert(text, hooks, event, values, 2, layout))
+            continue
+        for value in values:
+            hooks = _value(text, top, "hooks")
             splice(insert(text, _value(text, hooks, event), "", value, 3, layout))
     return text, done
 

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterable
 from typing import Any
 
-from holdfast.hosts.hook_settings import entry
+from holdfast.hosts import claude_code
 
 NAME = "holdfast"
 MARKETPLACE = "holdfast-local"
@@ -78,15 +77,18 @@ def hook_command(event: str) -> str:
     return FIND.format(code=shlex.quote(CODE), otherwise=tell)
 
 
-def hooks(events: Iterable[str], timeout: int) -> dict[str, dict[str, Any]]:
-    """The host ends SessionEnd by itself; everything else has our limit."""
-    return {
-        event: entry(hook_command(event), None if event == "SessionEnd" else timeout)
-        for event in events
+def hooks(client: tuple[int, ...] | None) -> dict[str, list[dict[str, Any]]]:
+    """What an install registers with a client of this version."""
+    found = {
+        event: [claude_code.entry(event, hook_command(event))]
+        for event in claude_code.events_for(client)
     }
+    after = claude_code.AFTER_TOOL
+    tools = claude_code.tool_entries(hook_command(after), client, edits=False)
+    return {**found, after: tools} if tools else found
 
 
-def files(version: str, hooks: dict[str, dict[str, Any]]) -> dict[str, str]:
+def files(version: str, hooks: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
     """Every file of the plugin by its path."""
     about = {"name": NAME, "version": version, "description": ABOUT, "license": "Apache-2.0"}
     author = {"name": "The Holdfast project"}
@@ -95,7 +97,7 @@ def files(version: str, hooks: dict[str, dict[str, Any]]) -> dict[str, str]:
     made = {
         ".claude-plugin/plugin.json": _json({**about, "author": author}),
         ".claude-plugin/marketplace.json": _json(market),
-        "hooks/hooks.json": _json({"hooks": {event: [entry] for event, entry in hooks.items()}}),
+        "hooks/hooks.json": _json({"hooks": hooks}),
         "skills/recall/SKILL.md": SKILL.replace("{program}", PROGRAM),
     }
     for name in COMMANDS:

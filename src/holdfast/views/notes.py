@@ -25,15 +25,14 @@ FIELDS = ("Active work", "Current item", "Blocking on", "Next", "Sub-agents")
 DERIVED = ("- commit ", "- done: ", "- ruled out by the ", "- decided by the ")
 
 
-def current_state(state: State, said: dict[str, Any], when: str) -> list[str]:
+def current_state(state: State, said: dict[str, Any], when: str, just_asked: str = "") -> list[str]:
     """The block to look at first. `said` holds what people told: `blocker` and `next`."""
-    asked = state["requests"][-1:]
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
     waiting = [item for item in state["plan"] if item["status"] == "pending"]
     agents = [agent for agent in state["agents"] if agent["status"] == "running"]
     upcoming = said.get("next") or (_item(waiting[0]) if waiting else "")
     texts = (
-        f"“{one_line(asked[0]['text'], 240)}” (L{asked[0]['line']})" if asked else "",
+        _active_work(state, just_asked),
         _item(running[-1]) if running else "",
         said.get("blocker") or _blocker(state) or "nothing",
         upcoming,
@@ -44,6 +43,15 @@ def current_state(state: State, said: dict[str, Any], when: str) -> list[str]:
         for name, text in zip(FIELDS, texts, strict=True)
     ]
     return [f"{STATE}{when})", *told]
+
+
+def _active_work(state: State, just_asked: str) -> str:
+    # What tools and hooks send as a prompt begins with a tag.
+    if just_asked.strip() and not just_asked.lstrip().startswith("<"):
+        return f"“{one_line(redact(just_asked), 240)}” (just asked)"
+    return "".join(
+        f"“{one_line(one['text'], 240)}” (L{one['line']})" for one in state["requests"][-1:]
+    )
 
 
 def _item(item: Any) -> str:

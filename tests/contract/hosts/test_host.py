@@ -65,7 +65,7 @@ class Stage:
         """One hook as the host starts it: the command that it was given for this event."""
         payload = self.payload(moment)
         entries = install.entries("", install.Options(), host=self.host)
-        command = hook_settings.command_in(entries[payload["hook_event_name"]])
+        (command,) = hook_settings.commands_in(entries[payload["hook_event_name"]])
         done = subprocess.run(
             shlex.split(command), input=json.dumps(payload).encode(), capture_output=True,
             env={**self.environ, **QUIET}, check=False, timeout=30,

@@ -123,7 +123,7 @@ def test_an_installation_in_order_is_told_in_few_words(patient: Patient) -> None
     patient.install()
     assert patient.one("Claude Code").detail.startswith("2.1.325 at ")
     assert patient.one("hooks") == Finding(
-        name="hooks", status="ok", detail=f"{patient.user_file}: 9 events"
+        name="hooks", status="ok", detail=f"{patient.user_file}: 10 events"
     )
     assert {finding.status for finding in patient.look()} <= {"ok", "info"}
 
@@ -154,7 +154,7 @@ def test_hooks_of_this_folder_and_of_another_are_found(patient: Patient) -> None
     patient.install(here)
     patient.install(elsewhere)
     told = [finding.detail for finding in patient.findings("hooks")]
-    assert told == [f"{here}: 9 events", f"{elsewhere}: 9 events"]
+    assert told == [f"{here}: 10 events", f"{elsewhere}: 10 events"]
 
 
 def test_the_users_own_folder_is_looked_at_once(patient: Patient) -> None:
@@ -200,7 +200,7 @@ def test_missing_events_are_a_warning(patient: Patient) -> None:
     patient.install(version="2.1.50")
     finding = patient.one("hooks")
     assert (finding.status, finding.hint) == ("warn", "run `holdfast install` again")
-    missing = "PostCompact, SubagentStart, UserPromptExpansion"
+    missing = "PostCompact, SubagentStart, UserPromptExpansion, PostToolUse"
     assert finding.detail.endswith(f": missing {missing} for this client")
 
 

@@ -127,18 +127,24 @@ def test_bytes_that_are_not_utf_8_come_back(place: Place) -> None:
 @pytest.mark.parametrize("version", ["", "2.0.14", "2.1.50", "2.1.197", "2.1.325"])
 def test_the_events_are_those_that_the_client_knows(place: Place, version: str) -> None:
     place.install(version)
-    newer = ["PostCompact", "SubagentStart", "UserPromptExpansion"]
+    newer = ["PostCompact", "SubagentStart", "UserPromptExpansion", "PostToolUse"]
     old = ["SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd"]
     assert list(place.settings()["hooks"]) == old + newer * (version in ("2.1.197", "2.1.325"))
 
 
 def test_every_event_runs_the_same_command_within_a_time_limit(place: Place) -> None:
     place.install()
-    assert place.ours() == {event: [hook_command()] for event in place.settings()["hooks"]}
-    hooks = {event: entries[0]["hooks"][0] for event, entries in place.settings()["hooks"].items()}
-    assert {hook["type"] for hook in hooks.values()} == {"command"}
+    assert {*place.ours()} == {*place.settings()["hooks"]}
+    assert {command for listed in place.ours().values() for command in listed} == {hook_command()}
+    hooks = [
+        (event, hook)
+        for event, entries in place.settings()["hooks"].items()
+        for one in entries
+        for hook in one["hooks"]
+    ]
+    assert {hook["type"] for _, hook in hooks} == {"command"}
     # The host ends SessionEnd hooks by itself; a limit of ours would only make it wait longer.
-    assert {event for event, hook in hooks.items() if "timeout" not in hook} == {"SessionEnd"}
+    assert {event for event, hook in hooks if "timeout" not in hook} == {"SessionEnd"}
 
 
 def test_a_client_that_became_older_loses_the_event_it_does_not_know(place: Place) -> None:
@@ -161,18 +167,19 @@ def test_a_package_that_moved_replaces_its_old_entries(
     moved = "/new/python -c 'from holdfast.surfaces.hook import main; main()'"
     monkeypatch.setattr(action, "hook_command", lambda: moved)
     place.install()
-    assert place.ours() == {event: [moved] for event in place.ours()}
+    assert {command for listed in place.ours().values() for command in listed} == {moved}
     place.uninstall()
     assert (place.file.read_bytes() if data else place.file.parent.exists()) == (data or False)
 
 
 def test_entries_that_somebody_doubled_are_single_again(place: Place) -> None:
     place.install()
+    single = place.settings()
     doubled = place.settings()
     doubled["hooks"]["Stop"] *= 2
     place.write(json.dumps(doubled).encode())
     place.install()
-    assert all(len(commands) == 1 for commands in place.ours().values())
+    assert place.settings() == single
 
 
 def test_what_install_made_is_gone_after_uninstall(place: Place) -> None:

@@ -77,17 +77,35 @@ def test_once_asked_for_another_install_keeps_it(place: Place) -> None:
     assert place.file.read_bytes() == once
 
 
+def matchers(place: Place) -> list[str]:
+    return [entry["matcher"] for entry in place.settings["hooks"].get("PostToolUse", [])]
+
+
 def test_it_is_not_there_unless_asked_for(place: Place) -> None:
     place.install(Options())
     assert "statusLine" not in place.settings
-    assert "PostToolUse" not in place.settings["hooks"]
+    assert claude_code.EDITING_TOOLS not in matchers(place)
 
 
-def test_only_edits_are_watched(place: Place) -> None:
+def test_edits_are_watched_beside_what_is_always_there(place: Place) -> None:
+    place.install(Options())
+    always = matchers(place)
     place.install()
-    (entry,) = place.settings["hooks"]["PostToolUse"]
-    assert entry["matcher"] == claude_code.EDITING_TOOLS
-    assert "Edit" in entry["matcher"].split("|")
+    assert matchers(place) == [claude_code.EDITING_TOOLS, *always]
+    assert "Edit" in claude_code.EDITING_TOOLS.split("|")
+
+
+def test_nobody_waits_for_the_hooks_that_keep_notes(place: Place) -> None:
+    place.install(Options())
+    hooks = [hook for one in place.settings["hooks"]["PostToolUse"] for hook in one["hooks"]]
+    assert [hook["async"] for hook in hooks] == [True, True]
+    assert [hook.get("if") for hook in hooks] == [None, "Bash(*git*commit*)"]
+
+
+@pytest.mark.parametrize("version", ["", "2.0.14", "2.1.50"])
+def test_an_old_client_would_wait_and_gets_none_of_them(place: Place, version: str) -> None:
+    place.install(Options(), version=version)
+    assert matchers(place) == []
 
 
 @pytest.mark.parametrize("version", ["", "2.0.14", "2.1.50"])

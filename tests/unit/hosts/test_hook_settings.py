@@ -15,15 +15,17 @@ from holdfast.hosts.hook_settings import (
     OURS,
     add,
     containers,
-    entry,
+    has_matcher,
     parse,
     registered,
+    repeated,
     take_out,
 )
 from tests.unit.hosts.documents import OUR_EVENTS, blank, documents
 
 COMMAND = f"/opt/py -c 'from {OURS} import main; main()'"
-ENTRIES = {event: entry(COMMAND, 15) for event in OUR_EVENTS}
+ENTRY = {"hooks": [{"type": "command", "command": COMMAND, "timeout": 15}]}
+ENTRIES = {event: [ENTRY] for event in OUR_EVENTS}
 THEIRS = {"hooks": [{"type": "command", "command": "say done"}]}
 PATH = "settings.json"
 QUICK = settings(max_examples=80, deadline=None)
@@ -36,7 +38,7 @@ def load(text: str) -> Any:
 def with_ours(known: dict[str, Any]) -> dict[str, Any]:
     known = copy.deepcopy(known)
     for event, ours in ENTRIES.items():
-        known.setdefault("hooks", {}).setdefault(event, []).append(ours)
+        known.setdefault("hooks", {}).setdefault(event, []).extend(ours)
     return known
 
 
@@ -96,7 +98,7 @@ def test_what_others_changed_meanwhile_stays(
 
 
 def test_a_hook_of_ours_that_somebody_put_among_theirs_goes_alone() -> None:
-    theirs, ours = THEIRS["hooks"][0], ENTRIES["Stop"]["hooks"][0]
+    theirs, ours = THEIRS["hooks"][0], ENTRY["hooks"][0]
     for mixed in ([theirs, ours], [ours, theirs], [ours, theirs, ours]):
         text = json.dumps({"hooks": {"Stop": [{"matcher": "x", "hooks": mixed}]}}, indent=2)
         assert load(take_out(text)) == {"hooks": {"Stop": [{"matcher": "x", "hooks": [theirs]}]}}
@@ -115,7 +117,7 @@ def test_what_was_empty_before_us_is_empty_again() -> None:
 
 
 def test_a_repeated_name_does_not_bring_back_what_it_had_hidden() -> None:
-    ours = json.dumps(ENTRIES["Stop"])
+    ours = json.dumps(ENTRY)
     hidden = '{"command": "hidden"}'
     twice = f'{{"hooks": {{"Stop": [{hidden}]}}, "hooks": {{"Stop": [{ours}]}}}}'
     assert load(take_out(twice)) == {"hooks": {}}
@@ -124,7 +126,7 @@ def test_a_repeated_name_does_not_bring_back_what_it_had_hidden() -> None:
 
 
 def test_registered_tells_our_commands_by_event_and_nobody_elses() -> None:
-    both = {"hooks": {"Stop": [THEIRS, ENTRIES["Stop"], ENTRIES["Stop"]], "PreToolUse": [THEIRS]}}
+    both = {"hooks": {"Stop": [THEIRS, ENTRY, ENTRY], "PreToolUse": [THEIRS]}}
     assert registered(both) == {"Stop": [COMMAND, COMMAND]}
 
 
@@ -134,7 +136,7 @@ def test_registered_tells_our_commands_by_event_and_nobody_elses() -> None:
 )
 def test_entries_of_a_strange_shape_are_somebody_elses(strange: Any) -> None:
     assert registered({"hooks": {"Stop": [strange]}}) == {}
-    text = json.dumps({"hooks": {"Stop": [strange, ENTRIES["Stop"]]}})
+    text = json.dumps({"hooks": {"Stop": [strange, ENTRY]}})
     assert load(take_out(text)) == {"hooks": {"Stop": [strange]}}
 
 
@@ -173,6 +175,9 @@ def test_what_was_added_can_be_parsed_again(text: str) -> None:
     assert registered(parse(add(text, ENTRIES)[0], PATH)) == {e: [COMMAND] for e in OUR_EVENTS}
 
 
-def test_an_entry_without_a_timeout_leaves_it_to_the_host() -> None:
-    assert entry("x", None) == {"hooks": [{"type": "command", "command": "x"}]}
-    assert entry("x", 15)["hooks"][0]["timeout"] == 15
+def test_a_hook_with_two_matchers_is_not_one_registered_twice() -> None:
+    apart = {"hooks": {"PostToolUse": [{"matcher": name, **ENTRY} for name in ("Bash", "Edit")]}}
+    assert repeated(apart) == []
+    assert repeated({"hooks": {"Stop": [ENTRY, ENTRY]}}) == ["Stop"]
+    assert has_matcher(apart, "PostToolUse", "Edit")
+    assert not has_matcher(apart, "PostToolUse", "Write")

@@ -24,7 +24,7 @@ def test_an_installation_in_order_is_told(terminal: Terminal) -> None:
     terminal.run("install")
     ran = terminal.run("doctor")
     assert ran.code == 0
-    assert f"✓ hooks {terminal.user_settings}: 9 events\n" in ran.out
+    assert f"✓ hooks {terminal.user_settings}: 10 events\n" in ran.out
     assert "✓ Claude Code 2.1.325 at " in ran.out
 
 

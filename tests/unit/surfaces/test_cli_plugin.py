@@ -23,7 +23,7 @@ def test_a_plugin_has_hooks_commands_and_a_skill(terminal: Terminal) -> None:
     told = json.loads((folder / ".claude-plugin" / "plugin.json").read_text())
     assert told["name"] == "holdfast"
     hooks = json.loads((folder / "hooks" / "hooks.json").read_text())["hooks"]
-    assert list(hooks) == claude_code.events_for((2, 1, 325))
+    assert list(hooks) == [*claude_code.events_for((2, 1, 325)), "PostToolUse"]
     assert {path.stem for path in folder.glob("commands/*.md")} == {
         "brief", "note", "recall", "status"
     }  # fmt: skip

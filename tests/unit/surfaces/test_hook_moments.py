@@ -24,4 +24,4 @@ def test_each_module_handles_just_the_events_that_the_hook_gives_it() -> None:
 
 def test_every_event_that_is_registered_is_handled() -> None:
     registered = [event for event, _ in claude_code.EVENTS]
-    assert {*registered, claude_code.EDITS} == set(hook.MOMENTS)
+    assert {*registered, claude_code.AFTER_TOOL} == set(hook.MOMENTS)

@@ -20,7 +20,7 @@ import holdfast
 from holdfast.actions import settings_file
 from holdfast.actions.client import client, numbers
 from holdfast.errors import BadUsage
-from holdfast.hosts import claude_code, plugin
+from holdfast.hosts import plugin
 from holdfast.surfaces.cli.output import say
 
 
@@ -38,8 +38,7 @@ def run(args: argparse.Namespace) -> int:
     known = numbers(args.client or client(os.environ)[1])
     if args.client and known is None:
         raise BadUsage(f"{args.client} is no version", hint="--client 2.1.325")
-    hooks = plugin.hooks(claude_code.events_for(known), claude_code.TIMEOUT)
-    made = plugin.files(holdfast.__version__, hooks)
+    made = plugin.files(holdfast.__version__, plugin.hooks(known))
     for name, text in made.items():
         settings_file.write(os.path.join(folder, *name.split("/")), text)
     print(folder)

@@ -82,6 +82,25 @@ class Job:
         return project_with_notes(self.settings, self.call.cwd)
 
 
+def keep_notes(job: Job, session: Session, asked: str = "") -> None:
+    """Only where a project keeps notes; what goes wrong with them costs nothing else.
+
+    `asked` is a prompt that the transcript does not have yet: what a person noted before it is
+    news to the agent still.
+    """
+    project = job.project_with_notes()
+    if not project:
+        return
+    from holdfast.actions.notes import keep, noticed
+
+    try:
+        keep(job.store, session.id, session.state, project, job.now, asked)
+        if not asked:
+            noticed(job.store, session.id, project)
+    except HoldfastError as problem:
+        log.note(job.settings.log, f"notes: {problem}", os.environ)
+
+
 def newly_noted(job: Job, session: str) -> list[str]:
     """What people noted since the agent's last turn."""
     project = job.project_with_notes()

@@ -6,6 +6,7 @@ A compaction's fork stops as any sub-agent does; what others say last is their h
 from __future__ import annotations
 
 from holdfast.actions.compaction import current_ordinal, is_open
+from holdfast.surfaces.moments import keep_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ def pre_compact(job: Job) -> str:
     """Save. Whose compaction it is shows later; a snapshot too many does no harm."""
     from holdfast.actions.guidance import ROOM_FOR_COMMANDS, guidance
     from holdfast.actions.save import prune, save
-    from holdfast.surfaces.moments.turn import keep_notes
 
     session = job.session()
     keep_notes(job, session)

@@ -1,8 +1,9 @@
-"""A person has sent a prompt: a brief that has not arrived goes with it; a command is noted."""
+"""A person has sent a prompt: it is noted, and a brief that has not arrived goes with it."""
 
 from __future__ import annotations
 
 from holdfast.actions.compaction import is_unwritten, undelivered
+from holdfast.surfaces.moments import keep_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,8 +13,10 @@ LATE = "Holdfast: the brief of the last compaction had not arrived whole; it goe
 
 
 def user_prompt(job: Job) -> str:
-    """Delivers what has not arrived, once."""
+    """Delivers what has not arrived, once. The agent may work for hours now: notes come first."""
     session = job.session()
+    if job.call.prompt:
+        keep_notes(job, session, job.call.prompt)
     if not undelivered(job.store, session, job.host) and not is_unwritten(
         job.store, session, job.host, job.now
     ):

@@ -1,17 +1,16 @@
-"""Something was done: a turn is over, a file was changed, a sub-agent starts, the session ends."""
+"""Something was done: a turn is over, a tool was used, a sub-agent starts, the session ends."""
 
 from __future__ import annotations
 
-import os
+import time
 
-from holdfast import log
-from holdfast.errors import HoldfastError
-from holdfast.surfaces.moments import client_process
+from holdfast.surfaces.moments import FLUSH_SECONDS, client_process, keep_notes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.actions.catch_up import Session
     from holdfast.surfaces.moments import Job
+
+EDITING_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 
 
 def stop(job: Job) -> str:
@@ -24,18 +23,15 @@ def stop(job: Job) -> str:
     return job.host.message(words) if words else ""
 
 
-def keep_notes(job: Job, session: Session) -> None:
-    """Only where a project keeps notes; what goes wrong with them costs nothing else."""
-    project = job.project_with_notes()
-    if not project:
-        return
-    from holdfast.actions.notes import keep, noticed
-
-    try:
-        keep(job.store, session.id, session.state, project, job.now)
-        noticed(job.store, session.id, project)
-    except HoldfastError as problem:
-        log.note(job.settings.log, f"notes: {problem}", os.environ)
+def tool_used(job: Job) -> str:
+    """A step of the plan, a decision or a commit goes into the notes before the turn is over."""
+    if job.call.tool in EDITING_TOOLS:
+        return stop(job)
+    if job.project_with_notes():
+        # The tool's answer is not in the transcript yet, and nobody waits for this process.
+        time.sleep(FLUSH_SECONDS)
+        keep_notes(job, job.session())
+    return ""
 
 
 def sub_agent_start(job: Job) -> str:
@@ -58,7 +54,7 @@ def session_end(job: Job) -> str:
 
 HANDLERS = {
     "Stop": stop,
-    "PostToolUse": stop,
+    "PostToolUse": tool_used,
     "SubagentStart": sub_agent_start,
     "SessionEnd": session_end,
 }
