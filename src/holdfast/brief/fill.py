@@ -80,14 +80,13 @@ def pointers(wanted: list[Item], shown: Shown) -> str:
         if id(item) not in told and item.line:
             last.setdefault(item.section, []).append(item.line)
     return ", ".join(
-        f"{len(lines)} {_kind(section, len(lines))} (to L{max(lines)})"
-        for section, lines in last.items()
+        f"{_counted(section, len(lines))} L{max(lines)}" for section, lines in last.items()
     )
 
 
-def _kind(section: str, count: int) -> str:
+def _counted(section: str, count: int) -> str:
     one = KINDS.get(section, f"{section} line")
-    return one if count == 1 else f"{one}s"
+    return one if count == 1 else f"{count} {one}s to"
 
 
 def _must(wanted: list[Item], room: Room) -> list[Item]:

@@ -20,7 +20,7 @@ QUOTES = (400, 240, 120, 80)
 PREVIEW = 700
 # About how much of a request's line is not its words.
 LABEL = 30
-HOW_TO_READ = "“…” is verbatim, (L12) is line 12."
+HOW_TO_READ = "“…” is verbatim, (L12) its line 12."
 
 
 def title(name: str, ident: str) -> str:
@@ -50,7 +50,7 @@ def _frame(name: str, first: str, last: str) -> str:
 def how_to_read(state: State, *, compacted: bool) -> str:
     """Where these lines come from, and which compaction was just made."""
     when = f"After compaction {len(ended(state)) + 1}, from" if compacted else "From"
-    return f"{when} the session's log: {HOW_TO_READ}"
+    return f"{when} the log: {HOW_TO_READ}"
 
 
 def opening(state: State, quote: int, *, compacted: bool, alone: bool = True) -> str:

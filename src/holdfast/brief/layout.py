@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 # As many identifiers of one file are worth a line of its own.
 OWN_LINE = 2
-NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 14, 4
+NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 4
+WITHOUT_A_FILE = "named lately without a file:"
 LONGEST_COMMAND = 200
 
 
@@ -47,7 +48,10 @@ class Layout:
             folder = folders.setdefault(path.rpartition("/")[0], [])
             if path not in folder:
                 folder.append(path)
-        return [line for folder, paths in folders.items() for line in self._folder(folder, paths)]
+        told = [self._folder(folder, paths) for folder, paths in folders.items()]
+        # Below a folder's heading every line is of that folder, so whole names stand above them.
+        told.sort(key=lambda lines: not lines[0].startswith("- "))
+        return [line for lines in told for line in lines]
 
     def _folder(self, folder: str, paths: list[str]) -> list[str]:
         """On one line if it is short, else the folder as a heading with its files below."""
@@ -96,12 +100,12 @@ class Layout:
     def others(self) -> list[str]:
         """Names without a file."""
         return [
-            self._row([name.text for name in some], some, ", ")
+            self._row([name.text for name in some], some, ", ", f"{WITHOUT_A_FILE} ")
             for some in _rows(self._others, NAMES_IN_A_ROW)
         ]
 
-    def _row(self, shown: list[str], names: list[Name], between: str) -> str:
-        return f"- {between.join(shown)} {cited([name.lines for name in names])}"
+    def _row(self, shown: list[str], names: list[Name], between: str, what: str = "") -> str:
+        return f"- {what}{between.join(shown)} {cited([name.lines for name in names])}"
 
 
 def _rows(names: list[Name], widest: int) -> list[list[Name]]:

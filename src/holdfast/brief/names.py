@@ -23,6 +23,8 @@ HALF_LIFE = 80.0
 # What a name gains each time that it is met twice as often.
 DOUBLED = 0.7
 MOST = 600
+# Characters to a token of names, and how much of a folder's name its first file pays for.
+DENSE, FIRST_PAYS = 2.4, 0.5
 
 
 class Name:
@@ -46,9 +48,9 @@ class Name:
 
     @property
     def room(self) -> float:
-        """About how many tokens it takes; a file stands under its folder, mostly."""
+        """About how many tokens it takes below its folder, if it is a file."""
         shown = self.text.rpartition("/")[2] if self.kind == "file" else self.text
-        return 2.0 + len(shown) / 2.4
+        return 2.0 + len(shown) / DENSE
 
 
 def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name]:
@@ -58,7 +60,7 @@ def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name
     bases = {name.rpartition("/")[2] for name in index["names"] if "/" in name}
     found = []
     for text, entry in index["names"].items():
-        if entry["kind"] == "file" and (text in bases or _is_gone(entry)):
+        if entry["kind"] == "file" and (_is_gone(entry) or (text in bases and not entry["used"])):
             continue
         if told is not None and told.names(text, entry["kind"]):
             continue
@@ -67,7 +69,20 @@ def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name
             value *= CHANGED
         found.append(Name(text, entry, value))
     found.sort(key=lambda name: (-name.value / name.room, name.text))
-    return found[:MOST]
+    return _with_folders(found[:MOST])
+
+
+def _with_folders(names: list[Name]) -> list[Name]:
+    """The same, if the first file of a folder pays for the folder's name as well."""
+    told: set[str] = set()
+    order = []
+    for name in names:
+        room, folder = name.room, name.text.rpartition("/")[0] if name.kind == "file" else ""
+        if folder and folder not in told:
+            told.add(folder)
+            room += FIRST_PAYS * len(folder) / DENSE
+        order.append((-name.value / room, name.text, name))
+    return [name for *_, name in sorted(order, key=lambda one: one[:2])]
 
 
 def _is_gone(entry: Entry) -> bool:

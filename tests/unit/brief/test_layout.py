@@ -36,7 +36,15 @@ def test_identifiers_stand_with_the_file_that_has_them() -> None:
 
 def test_commands_and_other_names_have_their_lines() -> None:
     layout = Layout(new_state(), [name("make test", "command", [3]), name("ENT-250", "link", [5])])
-    assert (layout.commands(), layout.others()) == (["- `make test` (L3)"], ["- ENT-250 (L5)"])
+    assert layout.commands() == ["- `make test` (L3)"]
+    assert layout.others() == ["- named lately without a file: ENT-250 (L5)"]
+
+
+def test_no_whole_name_stands_below_the_heading_of_another_folder() -> None:
+    names = [name("src/a.py", "file", [1]), name("src/b.py", "file", [2])]
+    inside = [name(text, "identifier", [1], home="1 src/a.py") for text in ("retryLater", "giveUp")]
+    lines = Layout(new_state(), [*names, *inside, name("README.md", "file", [3])]).files()
+    assert lines.index("src/") > lines.index("- README.md (L3)")
 
 
 @pytest.mark.parametrize(

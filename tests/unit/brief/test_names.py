@@ -1,0 +1,33 @@
+"""Which names come first: by how likely they are needed, for the room that they take."""
+
+from __future__ import annotations
+
+from holdfast.brief.names import ranked
+from holdfast.names.model import Entry, Index
+from holdfast.state.fold import new_state
+
+
+def index(**used: int) -> Index:
+    """Files by name, with the moment at which each was used; 0 was only shown."""
+    names: dict[str, Entry] = {
+        text: {
+            "kind": "file", "times": 1, "used": moment, "said": 0, "shown": 1, "lines": [1],
+            "home": "",
+        }
+        for text, moment in used.items()
+    }  # fmt: skip
+    return {"version": 1, "moment": 9, "root": "", "cwd": "", "names": names, "tools": {}}
+
+
+def order(**used: int) -> list[str]:
+    return [name.text for name in ranked(new_state(), index(**used))]
+
+
+def test_a_file_whose_folder_is_told_already_comes_before_one_in_a_folder_of_its_own() -> None:
+    far = "a/folder/with/a/very/long/name/of/its/own/x.py"
+    assert order(**{"src/a.py": 9, far: 9, "src/b.py": 9}) == ["src/b.py", "src/a.py", far]
+
+
+def test_a_last_name_alone_is_left_out_unless_the_agent_used_a_file_of_that_name() -> None:
+    assert order(**{"docs/README.md": 5, "README.md": 0}) == ["docs/README.md"]
+    assert set(order(**{"docs/README.md": 5, "README.md": 5})) == {"docs/README.md", "README.md"}
