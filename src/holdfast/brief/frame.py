@@ -9,6 +9,7 @@ from holdfast.state.wording import one_line as short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.brief.gap import Summary
     from holdfast.brief.item import Item
     from holdfast.brief.pack import Room
     from holdfast.state.model import State
@@ -28,13 +29,13 @@ def title(name: str, ident: str) -> str:
 
 
 def fitting(
-    state: State, name: str, recall: str, room: Room, *, compacted: bool
+    state: State, name: str, recall: str, room: Room, *, compacted: bool, told: Summary | None
 ) -> tuple[str, str]:
     """The fullest opening that leaves room for the rest, and the closing; the room is taken."""
     last = closing(recall, truncated=True)
     alone = room.tokens > PREVIEW
     for quote in QUOTES:
-        first = opening(state, quote, compacted=compacted, alone=alone)
+        first = opening(state, quote, compacted=compacted, alone=alone, told=told)
         if room.cost(first) <= SHARE * room.tokens and room.take(_frame(name, first, last)):
             return first, last
     for first in (HOW_TO_READ, ""):
@@ -53,17 +54,27 @@ def how_to_read(state: State, *, compacted: bool) -> str:
     return f"{when} the log: {HOW_TO_READ}"
 
 
-def opening(state: State, quote: int, *, compacted: bool, alone: bool = True) -> str:
+def opening(
+    state: State,
+    quote: int,
+    *,
+    compacted: bool,
+    alone: bool = True,
+    told: Summary | None = None,
+) -> str:
     """Works alone: a host that shows only a preview shows this.
 
-    A brief that fits into a preview as a whole need not say things twice.
+    A brief that fits into a preview as a whole need not say things twice, and what the summary
+    has word for word need not be quoted.
     """
-    told = [how_to_read(state, compacted=compacted)]
+    lead = [how_to_read(state, compacted=compacted)]
     if state["requests"]:
         last = state["requests"][-1]
-        told.append(f"Latest request: “{short(last['text'], quote)}” (L{last['line']}).")
+        said = told is not None and told.quotes(last["text"])
+        request = "as in the summary" if said else f"“{short(last['text'], quote)}”"
+        lead.append(f"Latest request: {request} (L{last['line']}).")
     if not alone:
-        return " ".join(told)
+        return " ".join(lead)
     first: list[str] = []
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
     if running:
@@ -72,7 +83,7 @@ def opening(state: State, quote: int, *, compacted: bool, alone: bool = True) ->
     failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
     if failing:
         first.append(f"failing: `{short(failing[-1]['command'], 60)}` {ref(failing[-1]['call'])}")
-    return " ".join([*told, f"Check first, {'; '.join(first)}."] if first else told)
+    return " ".join([*lead, f"Check first, {'; '.join(first)}."] if first else lead)
 
 
 def unsaid(opening: str, item: Item, state: State) -> bool:

@@ -32,10 +32,14 @@ class Summary:
     def says(self, item: Item) -> bool:
         """Whether nothing of this item would be lost if only the summary were left."""
         if item.quote:
-            if words(item.quote) in self._words:
+            if self.quotes(item.quote):
                 return all(name in self.text for name in item.names)
             return item.kind not in VERBATIM and self._covers(item.quote)
         return bool(item.names) and all(name in self.text for name in item.names)
+
+    def quotes(self, text: str) -> bool:
+        """Whether it says this word for word."""
+        return words(text) in self._words
 
     def names(self, text: str, kind: str) -> bool:
         """Whether the summary has this very name."""

@@ -96,7 +96,9 @@ def build(
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
-    opening, closing = frame.fitting(state, template.title, recall, room, compacted=compacted)
+    opening, closing = frame.fitting(
+        state, template.title, recall, room, compacted=compacted, told=told
+    )
     if not closing:
         # Not even a pointer to where everything can be looked up has room.
         return Brief("", "", shown=[], left_out=everything, said=[], estimator=estimator)

@@ -228,3 +228,13 @@ def test_budgets_hold_for_any_words(requests: list[str], paths: list[str], token
     made = brief(state, tokens, 1200)
     assert made.tokens <= tokens
     assert made.units <= 1200
+
+
+def test_a_latest_request_that_the_summary_has_word_for_word_is_not_quoted_again(
+    state: State,
+) -> None:
+    last = state["requests"][-1]
+    quoted = brief(state, 1000, summary=f"The user then said: {last['text']}").text
+    assert f"Latest request: as in the summary (L{last['line']})." in quoted
+    assert last["text"][:60] not in quoted
+    assert last["text"][:60] in brief(state, 1000, summary="Payments were worked on.").text
