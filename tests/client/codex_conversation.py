@@ -28,7 +28,8 @@ HEADLESS = ("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-a
 class CodexConversation(Conversation):
     """One session of Codex."""
 
-    flags: tuple[str, ...] = ()
+    provider: str = "fake"
+    """What the provider of the model calls itself."""
 
     def api_program(self) -> str:
         """The program that plays the model."""
@@ -38,7 +39,7 @@ class CodexConversation(Conversation):
         """One turn in a process of its own; returns the lines the client printed."""
         words = ("resume", self.session_id) if self.session_id else ()
         printed = output_of(
-            self.command("exec", *words, *HEADLESS, *self.flags, prompt),
+            self.command("exec", *words, *HEADLESS, prompt),
             seconds=TURN_SECONDS,
             cwd=self.sandbox.project,
             env=self.environment(),
@@ -74,7 +75,7 @@ class CodexConversation(Conversation):
             "model": MODEL,
             "model_provider": "fake",
             "model_auto_compact_token_limit": COMPACTS_AT,
-            "model_providers.fake.name": "fake",
+            "model_providers.fake.name": self.provider,
             "model_providers.fake.base_url": url,
             "model_providers.fake.wire_api": "responses",
             "model_providers.fake.env_key": "FAKE_KEY",
