@@ -1,7 +1,7 @@
 """Turns of the real Codex against one scripted Responses API, with no network but loopback.
 
 ``say`` runs one ``codex exec`` per turn; ``server`` keeps the client open behind its own protocol,
-which is how editors drive it, and the only way to compact by hand without a terminal.
+which is how editors drive it; ``terminal`` is what a person sees.
 """
 
 import json
@@ -17,10 +17,14 @@ from .commands import CommandError, output_of
 from .conversation import TURN_SECONDS, Conversation
 from .fake_messages_api import Json
 from .requirements import in_namespace_of
+from .terminal import Screen, opened
 
 # One whose tools the client knows offline: commands, and patches as a tool of their own.
 MODEL = "gpt-5.5"
 COMPACTS_AT = 50_000
+# A newer model, which the client offers once, before anything can be typed.
+ANNOUNCED = "gpt-6-sol"
+UUID_LENGTH = 36
 HEADLESS = ("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
 
@@ -67,6 +71,17 @@ class CodexConversation(Conversation):
                 yield Server(conversation=self, process=process)
             finally:
                 process.kill()
+
+    @contextmanager
+    def terminal(self) -> Iterator[Screen]:
+        """The client's own interface, as it opens for somebody who was here before."""
+        known = f'[notice.model_migrations]\n"{MODEL}" = "{ANNOUNCED}"\n'
+        (self.sandbox.config / "config.toml").write_text(known, encoding="utf-8")
+        client = self.command(HEADLESS[-1])
+        with opened(self.sandbox, client, self.environment(), columns=120) as screen:
+            yield screen
+        (log,) = self.sandbox.config.glob("sessions/*/*/*/rollout-*.jsonl")
+        self.session_id = log.stem[-UUID_LENGTH:]
 
     def command(self, *arguments: str) -> list[str]:
         """The client's command line, inside the namespace of the fake API."""

@@ -8,7 +8,8 @@ The script is a JSON object:
 
 A step answers one request of the conversation. A tool whose input is a text is a custom tool, as
 `apply_patch` is. Compactions take a summary and no step. One that the server is to make itself
-(the client then takes it for OpenAI's) is answered with the summary sealed.
+(the client then takes it for OpenAI's) is answered with the summary sealed. The title that the
+client shows of a conversation takes no step either.
 """
 
 import argparse
@@ -27,6 +28,7 @@ Json = dict[str, Any]
 COMPACTION_PROMPT = "CONTEXT CHECKPOINT COMPACTION"
 SEALED_TRIGGER = "compaction_trigger"
 NOTHING_LEFT: Json = {"text": "The script has no step left for this request."}
+TITLE: Json = {"text": '{"title": "Back off"}'}
 DEFAULT_USAGE = 1_000
 
 
@@ -47,12 +49,17 @@ class Script:
                 lines.write(json.dumps({"kind": kind, "agent_id": None, "body": body}) + "\n")
             if kind == "main":
                 return next(self.steps, NOTHING_LEFT)
+            if kind == "title":
+                return TITLE
             summary = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
             return {"text" if kind == "compaction" else "sealed": summary}
 
 
 def kind_of(body: Json) -> str:
-    """The client asks for a summary in a last message of the user's, or by an item of its own."""
+    """The client asks for a summary in a last message of the user's, or by an item of its own;
+    only a title has a form that the answer must have."""
+    if "format" in (body.get("text") or {}):
+        return "title"
     last = (body.get("input") or [{}])[-1]
     if last.get("type") == SEALED_TRIGGER:
         return "sealed compaction"
