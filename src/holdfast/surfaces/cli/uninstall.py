@@ -11,8 +11,8 @@ import argparse
 import os
 
 from holdfast import settings
+from holdfast.actions import host_survey, install_record, rules_file, settings_file
 from holdfast.actions import install as action
-from holdfast.actions import install_record, rules_file, settings_file
 from holdfast.errors import SettingsFileUnusable
 from holdfast.hosts import claude_code, mcp_settings
 from holdfast.hosts.base import Host
@@ -52,6 +52,10 @@ def run(args: argparse.Namespace) -> int:
         _take_rules_away(host, home)
     if not args.dry_run and any(change.is_needed for change in changes) and os.path.isdir(home):
         say(f"Saved states stay in {home}.")
+    if not args.host:
+        for other in host_survey.with_hooks(os.environ, here(), home):
+            if other is not claude_code:
+                say(f"{other.TITLE} still has hooks: `holdfast uninstall --host {other.NAME}`.")
     return 0
 
 
