@@ -18,7 +18,8 @@ LEGEND = """\
   it. **summariser**: the host's summariser is told what to keep. **replace**: the summary itself
   could be ours. **receipts**: the log proves that a brief arrived.
 - *real client*: tested here on the requests of the client itself. *documentation*: written and
-  tested from what the host's documentation says, not yet run against the client. A dash: the host
+  tested from what the host's documentation says, not yet run against the client. *changelog*: the
+  same, where the host's changelog says that it works and its reference does not. A dash: the host
   offers no such thing.
 """.splitlines()
 

@@ -1,7 +1,7 @@
 """Turns of the real Codex against one scripted Responses API, with no network but loopback.
 
 ``say`` runs one ``codex exec`` per turn; ``server`` keeps the client open behind its own protocol,
-which is how editors drive it, and the only way to compact by hand without a terminal.
+which is how editors drive it; ``terminal`` is what a person sees.
 """
 
 import json
@@ -17,10 +17,14 @@ from .commands import CommandError, output_of
 from .conversation import TURN_SECONDS, Conversation
 from .fake_messages_api import Json
 from .requirements import in_namespace_of
+from .terminal import Screen, opened
 
 # One whose tools the client knows offline: commands, and patches as a tool of their own.
 MODEL = "gpt-5.5"
 COMPACTS_AT = 50_000
+# A newer model, which the client offers once, before anything can be typed.
+ANNOUNCED = "gpt-6-sol"
+UUID_LENGTH = 36
 HEADLESS = ("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
 
@@ -28,7 +32,8 @@ HEADLESS = ("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-a
 class CodexConversation(Conversation):
     """One session of Codex."""
 
-    flags: tuple[str, ...] = ()
+    provider: str = "fake"
+    """What the provider of the model calls itself."""
 
     def api_program(self) -> str:
         """The program that plays the model."""
@@ -38,7 +43,7 @@ class CodexConversation(Conversation):
         """One turn in a process of its own; returns the lines the client printed."""
         words = ("resume", self.session_id) if self.session_id else ()
         printed = output_of(
-            self.command("exec", *words, *HEADLESS, *self.flags, prompt),
+            self.command("exec", *words, *HEADLESS, prompt),
             seconds=TURN_SECONDS,
             cwd=self.sandbox.project,
             env=self.environment(),
@@ -67,6 +72,17 @@ class CodexConversation(Conversation):
             finally:
                 process.kill()
 
+    @contextmanager
+    def terminal(self) -> Iterator[Screen]:
+        """The client's own interface, as it opens for somebody who was here before."""
+        known = f'[notice.model_migrations]\n"{MODEL}" = "{ANNOUNCED}"\n'
+        (self.sandbox.config / "config.toml").write_text(known, encoding="utf-8")
+        client = self.command(HEADLESS[-1])
+        with opened(self.sandbox, client, self.environment(), columns=120) as screen:
+            yield screen
+        (log,) = self.sandbox.config.glob("sessions/*/*/*/rollout-*.jsonl")
+        self.session_id = log.stem[-UUID_LENGTH:]
+
     def command(self, *arguments: str) -> list[str]:
         """The client's command line, inside the namespace of the fake API."""
         url = f"http://127.0.0.1:{self.file('port').read_text()}/v1"
@@ -74,7 +90,7 @@ class CodexConversation(Conversation):
             "model": MODEL,
             "model_provider": "fake",
             "model_auto_compact_token_limit": COMPACTS_AT,
-            "model_providers.fake.name": "fake",
+            "model_providers.fake.name": self.provider,
             "model_providers.fake.base_url": url,
             "model_providers.fake.wire_api": "responses",
             "model_providers.fake.env_key": "FAKE_KEY",

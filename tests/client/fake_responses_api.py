@@ -7,10 +7,13 @@ The script is a JSON object:
      "summaries": ["what the first compaction is to say", ...]}
 
 A step answers one request of the conversation. A tool whose input is a text is a custom tool, as
-`apply_patch` is. Compactions take a summary and no step.
+`apply_patch` is. Compactions take a summary and no step. One that the server is to make itself
+(the client then takes it for OpenAI's) is answered with the summary sealed. The title that the
+client shows of a conversation takes no step either.
 """
 
 import argparse
+import base64
 import json
 import os
 import threading
@@ -23,7 +26,9 @@ from urllib.parse import urlsplit
 Json = dict[str, Any]
 
 COMPACTION_PROMPT = "CONTEXT CHECKPOINT COMPACTION"
+SEALED_TRIGGER = "compaction_trigger"
 NOTHING_LEFT: Json = {"text": "The script has no step left for this request."}
+TITLE: Json = {"text": '{"title": "Back off"}'}
 DEFAULT_USAGE = 1_000
 
 
@@ -44,14 +49,26 @@ class Script:
                 lines.write(json.dumps({"kind": kind, "agent_id": None, "body": body}) + "\n")
             if kind == "main":
                 return next(self.steps, NOTHING_LEFT)
+            if kind == "title":
+                return TITLE
             summary = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
-            return {"text": summary}
+            return {"text" if kind == "compaction" else "sealed": summary}
 
 
 def kind_of(body: Json) -> str:
-    """The client asks for a summary in a last message of the user's."""
-    asked = body.get("input") or [{}]
-    return "compaction" if COMPACTION_PROMPT in json.dumps(asked[-1]) else "main"
+    """The client asks for a summary in a last message of the user's, or by an item of its own;
+    only a title has a form that the answer must have."""
+    if "format" in (body.get("text") or {}):
+        return "title"
+    last = (body.get("input") or [{}])[-1]
+    if last.get("type") == SEALED_TRIGGER:
+        return "sealed compaction"
+    return "compaction" if COMPACTION_PROMPT in json.dumps(last) else "main"
+
+
+def sealed(summary: str) -> str:
+    """A summary as nobody but the server can read it."""
+    return base64.b64encode(summary[::-1].encode()).decode()
 
 
 def items(step: Json) -> Iterator[Json]:
@@ -60,6 +77,9 @@ def items(step: Json) -> Iterator[Json]:
         content = [{"type": "output_text", "text": step["text"], "annotations": []}]
         message = {"type": "message", "role": "assistant", "status": "completed"}
         yield {**message, "id": f"msg_{os.urandom(6).hex()}", "content": content}
+    if "sealed" in step:
+        ident = f"cmp_{os.urandom(6).hex()}"
+        yield {"type": "compaction", "id": ident, "encrypted_content": sealed(step["sealed"])}
     if "tool" in step:
         ident, given = os.urandom(6).hex(), step["input"]
         called = {"call_id": f"call_{ident}", "name": step["tool"], "status": "completed"}

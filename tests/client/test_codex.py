@@ -15,6 +15,7 @@ from .codex import CodexSandbox, required_client
 from .codex_conversation import CodexConversation
 from .conversation import Request
 from .fake_messages_api import Json
+from .fake_responses_api import sealed
 from .story import (
     ANSWER,
     BRANCH,
@@ -32,6 +33,8 @@ pytestmark = pytest.mark.client
 
 MARKER = re.compile(r"holdfast:([0-9a-f]{8})\b")
 FULL = 60_000
+# A provider of this name is taken for one that compacts on its server.
+OPENAI = "OpenAI"
 # By default this client offers no tool for plans.
 KEPT = [fact for fact in FACTS if fact != PLAN_ITEM]
 IN_THE_BRIEF = (DECISION, EDITED_FILE, FAILING_COMMAND, ERROR_LINE, BRANCH)
@@ -57,9 +60,9 @@ def converse(sandbox: CodexSandbox) -> Iterator[Converse]:
     """Start a conversation whose model plays these steps."""
     with ExitStack() as open_conversations:
 
-        def start(*steps: Json, flags: tuple[str, ...] = ()) -> CodexConversation:
+        def start(*steps: Json, provider: str = "fake") -> CodexConversation:
             script = {"steps": steps, "summaries": [SUMMARY]}
-            made = CodexConversation(sandbox=sandbox, script=script, flags=flags)
+            made = CodexConversation(sandbox=sandbox, script=script, provider=provider)
             return open_conversations.enter_context(made)
 
         yield start
@@ -74,10 +77,12 @@ def work(usage: int = 9_000) -> list[Json]:
     ]
 
 
-def trusted(sandbox: CodexSandbox, converse: Converse, *steps: Json) -> CodexConversation:
+def trusted(
+    sandbox: CodexSandbox, converse: Converse, *steps: Json, provider: str = "fake"
+) -> CodexConversation:
     """A conversation with hooks that were installed, and that a person has trusted."""
     sandbox.holdfast("install", "--host", "codex")
-    conversation = converse(*steps)
+    conversation = converse(*steps, provider=provider)
     with conversation.server() as server:
         sandbox.trust(server.hooks())
     return conversation
@@ -118,6 +123,21 @@ def test_a_full_window_is_compacted_and_made_good_within_the_turn(
     conversation.say(PROMPT)
     assert [request.kind for request in conversation.requests()][-2:] == ["compaction", "main"]
     assert_restored(conversation, conversation.requests("main")[-1], trigger="auto")
+
+
+def test_a_summary_that_the_server_sealed_is_no_text_and_the_brief_stands_alone(
+    sandbox: CodexSandbox, converse: Converse
+) -> None:
+    conversation = trusted(sandbox, converse, *work(usage=FULL), ANSWER, ANSWER, provider=OPENAI)
+    conversation.say(PROMPT)
+    kinds = [request.kind for request in conversation.requests()]
+    assert kinds[-2:] == ["sealed compaction", "main"]
+    last = conversation.requests("main")[-1]
+    assert sealed(SUMMARY) in last.text
+    assert_restored(conversation, last, trigger="auto")
+    shown = sandbox.holdfast("compactions", "show", "1")
+    assert sealed(SUMMARY) not in shown
+    assert SUMMARY not in shown
 
 
 def test_a_manual_compaction_is_made_good_with_the_next_prompt(

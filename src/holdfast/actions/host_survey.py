@@ -48,7 +48,7 @@ def _one(
     return Survey(
         name=host.NAME,
         title=host.TITLE,
-        found=bool(path) or is_set_up(host, environ),
+        found=bool(path) or is_set_up(host, environ, home),
         program=path,
         version=version,
         installed=[*installed(host, environ, folder, home)],
@@ -57,9 +57,12 @@ def _one(
     )
 
 
-def is_set_up(host: Host, environ: Mapping[str, str]) -> bool:
-    """Whether the folder of the host's own settings is there."""
-    return os.path.isdir(os.path.dirname(host.settings_path(environ, None)))
+def is_set_up(host: Host, environ: Mapping[str, str], home: str) -> bool:
+    """Whether the folder of the host's own settings is there, and not because we made it."""
+    path = os.path.realpath(host.settings_path(environ, None))
+    record = install_record.known(home, path)
+    made = record.folders if record else ()
+    return os.path.isdir(os.path.dirname(path)) and os.path.dirname(path) not in made
 
 
 def installed(host: Host, environ: Mapping[str, str], folder: str, home: str) -> Iterator[str]:
@@ -73,6 +76,11 @@ def installed(host: Host, environ: Mapping[str, str], folder: str, home: str) ->
             continue
         if claude_code.OURS in text:
             yield path
+
+
+def with_hooks(environ: Mapping[str, str], folder: str, home: str) -> list[Host]:
+    """The hosts that run hooks of ours."""
+    return [host for host in hosts.every() if any(installed(host, environ, folder, home))]
 
 
 def others(environ: Mapping[str, str], chosen: str) -> list[tuple[Host, str]]:

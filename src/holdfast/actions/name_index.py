@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store
 
 MARK = "names"
-VERSION = 3
+VERSION = 4
 # What a host writes between the hook before a compaction and the one after it: a boundary, the
 # summary, the hooks themselves. An index that is older than that is brought up to date first.
 NEAR = 60

@@ -8,9 +8,11 @@ from holdfast import hosts
 
 # What hosts name that never do.
 NEVER = (9999,)
+UNPROVEN = "unproven"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from holdfast.hosts.base import Host
     from holdfast.hosts.call import HookCall
     from holdfast.state.model import Compaction, Delivery, State
     from holdfast.store.base import CompactionRow, Store
@@ -42,8 +44,9 @@ def receipt_of(
         return ("cut" if not whole else "twice" if len(whole) > 1 else "whole"), best[-1]["line"]
     if state["usage"]["line"] > max(row["brief_line"] or 0, told["line"]):
         proven = records_delivery(state, host_name) or told["deliveries"]
-        return ("never" if proven else "unproven"), None
-    return "pending", None
+        return ("never" if proven else UNPROVEN), None
+    host = hosts.named(host_name)
+    return ("pending" if host is None or can_prove(host) else UNPROVEN), None
 
 
 def deliveries(told: Compaction, state: State, host_name: str) -> list[Delivery]:
@@ -59,8 +62,14 @@ def deliveries(told: Compaction, state: State, host_name: str) -> list[Delivery]
 def records_delivery(state: State, host_name: str) -> bool:
     """Whether this client writes down what hooks inject. An unknown version is a new one."""
     host, version = hosts.named(host_name), client_version(state)
-    since = host.RECORDS_DELIVERY_SINCE if host else (0,)
-    return since < NEVER and (version is None or version >= since)
+    if host is None:
+        return True
+    return can_prove(host) and (version is None or version >= host.RECORDS_DELIVERY_SINCE)
+
+
+def can_prove(host: Host) -> bool:
+    """Whether any version of this client writes down what it was given."""
+    return host.RECORDS_DELIVERY_SINCE < NEVER
 
 
 def client_version(state: State) -> tuple[int, ...] | None:

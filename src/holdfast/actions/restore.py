@@ -8,6 +8,7 @@ import sys
 from holdfast.actions.handoffs import with_handoffs
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.name_index import names_before
+from holdfast.actions.receipt import UNPROVEN, can_prove
 from holdfast.brief.render import build
 from holdfast.brief.roles import SESSION
 from holdfast.state.richness import richness
@@ -86,6 +87,8 @@ def restore(
             delivered_by=event,
             now=now,
         )
+        if not can_prove(host):
+            store.note_receipt(session.id, ordinal, UNPROVEN, None)
     return brief.text
 
 

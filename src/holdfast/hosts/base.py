@@ -35,6 +35,10 @@ class Host(Protocol):
     NAMES_SUB_AGENTS_SINCE: tuple[int, ...]
     """The first client version that says which compactions are a sub-agent's."""
 
+    RULES: str
+    """The folder of ours, below a project's, for rules that the model is shown; nothing where
+    hooks can speak to it."""
+
     SUPPORT: dict[str, str]
     """How save, restore, summariser and replace were tested; nothing where there is none."""
     AFTER_INSTALL: str

@@ -39,6 +39,7 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
 TIMEOUT = 15
 WRITES_BOUNDARY = True
 TELLS_FOLDER = True
+RULES = ""
 EMPTY = "{}\n"
 GUIDES_SUMMARY = True
 SUPPORT = {

@@ -41,6 +41,7 @@ EVENTS = (
 TIMEOUTS = {"SessionEnd": 3}
 WRITES_BOUNDARY = True
 TELLS_FOLDER = True
+RULES = ""
 EMPTY = "{}\n"
 SUPPORT = {"save": "real client", "restore": "real client", "summariser": "", "replace": ""}
 AFTER_INSTALL = (

@@ -1,7 +1,7 @@
 """Copilot CLI: with events named as Claude Code names them it sends nearly the same payloads.
 
 Nothing fires after a compaction; that one happened stands in the log, and the next prompt then
-brings the brief. From its documentation.
+brings the brief, if the client lets it through. From its documentation and changelog.
 """
 
 from __future__ import annotations
@@ -30,12 +30,16 @@ MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
 GUIDES_SUMMARY = False
 WRITES_BOUNDARY = True
 TELLS_FOLDER = True
+RULES = ""
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 EMPTY = '{"version": 1}\n'
 SUPPORT = {
-    "save": dialect.DOCUMENTED, "restore": dialect.DOCUMENTED, "summariser": "", "replace": "",
+    "save": dialect.DOCUMENTED, "restore": dialect.CHANGELOG, "summariser": "", "replace": "",
 }  # fmt: skip
-AFTER_INSTALL = dialect.UNTRIED
+AFTER_INSTALL = (
+    f"{dialect.UNTRIED} By its changelog the brief reaches the model from 1.0.65 on; by its "
+    "reference what a prompt hook says is dropped. `holdfast recall` works either way."
+)
 
 
 def context(event: str, text: str, notice: str = "") -> str:

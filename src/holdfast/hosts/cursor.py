@@ -1,7 +1,8 @@
-"""Cursor: a conversation instead of a session, and no way to put anything back.
+"""Cursor: a conversation instead of a session, and no hook that speaks to the model.
 
-Its prompt hook lets nothing through to the model, so Holdfast saves there and answers lookups; it
-restores nothing. From its documentation.
+Its prompt hook lets nothing through. What `sessionStart` and `postToolUse` say it is documented
+to show, and reported not to; so the brief becomes a file of rules, which it shows in every
+conversation of the project. From its documentation.
 """
 
 from __future__ import annotations
@@ -29,18 +30,24 @@ MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
 GUIDES_SUMMARY = False
 WRITES_BOUNDARY = False
 TELLS_FOLDER = False
+RULES = ".cursor/rules/holdfast"
 OURS = {
     "sessionStart": "SessionStart", "stop": "Stop", "preCompact": "PreCompact",
     "sessionEnd": "SessionEnd",
 }  # fmt: skip
 EVENTS = (*OURS,)
 EMPTY = '{"version": 1}\n'
-SUPPORT = {"save": dialect.DOCUMENTED, "restore": "", "summariser": "", "replace": ""}
-AFTER_INSTALL = f"{dialect.UNTRIED} Nothing can be put back here, but `holdfast recall` works."
+SUPPORT = {
+    "save": dialect.DOCUMENTED, "restore": dialect.DOCUMENTED, "summariser": "", "replace": "",
+}  # fmt: skip
+AFTER_INSTALL = (
+    f"{dialect.UNTRIED} At a compaction the brief is written to {RULES} of the project, "
+    "which git ignores, and taken away when the conversation ends."
+)
 
 
 def context(event: str, text: str, notice: str = "") -> str:
-    """Nothing reaches the model."""
+    """Nothing that a hook prints is sure to reach the model."""
     return ""
 
 

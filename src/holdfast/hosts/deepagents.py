@@ -28,6 +28,7 @@ MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
 GUIDES_SUMMARY = False
 WRITES_BOUNDARY = False
 TELLS_FOLDER = False
+RULES = ""
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 EMPTY = "{}\n"
 SUPPORT = {

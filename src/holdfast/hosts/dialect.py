@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 DOCUMENTED = "documentation"
+# The host's changelog says that it works, its reference does not.
+CHANGELOG = "changelog"
 UNTRIED = (
     "This is written from the host's documentation and not yet run against the client: "
     "`holdfast doctor` tells whether the hooks fire."

@@ -30,6 +30,7 @@ MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
 GUIDES_SUMMARY = False
 WRITES_BOUNDARY = True
 TELLS_FOLDER = False
+RULES = ""
 OURS = {"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "PreCompress": "PreCompact"}
 THEIRS = {ours: theirs for theirs, ours in OURS.items()}
 EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")

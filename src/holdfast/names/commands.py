@@ -12,6 +12,7 @@ GLUE_WORDS = """
     type uniq unset wait wc which whoami xargs yes
 """
 GLUE = frozenset(GLUE_WORDS.split())
+PIPES = ("|", "|&")
 SHORTEST, LONGEST = 6, 300
 
 
@@ -21,6 +22,9 @@ def commands(script: str) -> list[str]:
     for command in shell.commands(script):
         first = command.words[0] if command.words else None
         if first is None or first.rpartition("/")[2] in GLUE:
+            continue
+        if first == "sed" and command.joint in PIPES:
+            # It cuts out of what another command printed: alone it does nothing.
             continue
         text = " ".join(" ".join(command.written).split())
         if SHORTEST <= len(text) <= LONGEST and not command.heredoc:

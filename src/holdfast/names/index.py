@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.names.model import Entry, Index
     from holdfast.transcript.model import Event
 
-VERSION = 3
+VERSION = 4
 # What of a tool's input says what it works on; an edit's text and an agent's task do not.
 PATHS = ("file_path", "notebook_path", "path")
 TARGETS = (*PATHS, "pattern", "glob", "command", "url")
@@ -60,8 +60,12 @@ def see(index: Index, event: Event) -> None:
 
 def _called(index: Index, event: Event) -> None:
     given, line = event["input"], event["line"]
-    targets = [value for key in TARGETS if isinstance(value := given.get(key), str)]
+    changed = _changed(given.get("changes"))
+    targets = [value for key in TARGETS if isinstance(value := given.get(key), str)] + changed
     path = next((value for key in PATHS if isinstance(value := given.get(key), str)), "")
+    if len(changed) > 1:
+        # Of what a patch says of several files it is not known which says what.
+        path = ""
     about = whole(index["root"], index["cwd"], path) if path else ""
     if about:
         # What a search finds in a file names the file only in the call.
@@ -75,8 +79,17 @@ def _called(index: Index, event: Event) -> None:
         for command in commands(script):
             _put(index, (COMMAND, command), "used", line)
             _removed(index, command.split())
-    rest = [value for key, value in given.items() if key not in TARGETS]
+    rest = [value for key, value in given.items() if key not in (*TARGETS, "changes")]
     _note(index, "\n".join(_strings(rest)), "shown", line, step=0, about=about)
+
+
+def _changed(listed: Any) -> list[str]:
+    """The files that a patch works on, with the names that it gives them."""
+    told = [change for change in (listed if isinstance(listed, list) else ()) if change]
+    paths = [
+        change.get(key) for change in told if isinstance(change, dict) for key in ("path", "to")
+    ]
+    return [path for path in paths if isinstance(path, str)]
 
 
 def _removed(index: Index, words: list[str]) -> None:

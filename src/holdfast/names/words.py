@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 # A run of signs that can be one name: no quotes, brackets or commas.
-RUN = re.compile(r"(?<![*\w@~./#])[A-Za-z0-9_@~.#/][\w@~./\\:#+\-?=&%]{4,199}|#\d{2,6}\b")
+RUN = re.compile(r"(?<![*\w@~./#$])[A-Za-z0-9_@~.#/$][\w@~./\\:#+\-?=&%]{4,199}|#\d{2,6}\b")
 IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{5,79}")
 # camelCase, HTTPServer, snake_case, CONSTANT_NAME.
 JOINED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
@@ -94,6 +94,9 @@ def _of_run(run: str) -> list[Name]:
 
 def _is_file(run: str) -> bool:
     suffix = SUFFIX.search(run)
-    if suffix is None or run.startswith("//") or "=" in run or "://" in run:
+    if suffix is None or "=" in run or "://" in run:
+        return False
+    # Below a folder that only a shell knows, or as an expression spells it, it is no file's name.
+    if run.startswith(("//", "$")) or "\\." in run:
         return False
     return suffix[1] in SUFFIXES and run[: suffix.start()].strip("./") != ""

@@ -32,6 +32,8 @@ DEADLINE = 10.0
 GRACE = 1.15
 # Any other hook that fires inside a sub-agent is none of its parent's business.
 OF_AGENTS = ("SubagentStart", "SubagentStop")
+# These run what stands in Claude Code's settings besides their own hooks.
+RUN_OTHERS_HOOKS = ("copilot", "cursor")
 LARGEST_PAYLOAD = 32 << 20
 # event -> the module of `moments` that handles it
 MOMENTS = {
@@ -71,7 +73,8 @@ def run(raw: bytes, started: float, origin: str = "", name: str = "") -> str:
     that was registered with it says so.
     """
     call, host = _understand(raw, name)
-    if origin == "plugin" and host.is_installed(os.environ, call.cwd):
+    second = origin == "plugin" or (not name and host.NAME in RUN_OTHERS_HOOKS)
+    if second and host.is_installed(os.environ, call.cwd):
         # Installed twice: the hook in the settings does the work, and nothing is said twice.
         return ""
     chosen = settings.load(os.environ, call.cwd)

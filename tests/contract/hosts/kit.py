@@ -42,7 +42,7 @@ class Sample:
     common: Callable[[str, str], Line]
     """The fields of every payload, for a log and a project."""
     restores_with: str = "restore"
-    """The moment whose answer has the brief; nothing if there is none."""
+    """The moment that brings the brief."""
     records: Callable[[str], list[Line]] = field(default=lambda brief: [])
     """What it writes of a brief that it was given."""
     shown: Callable[[Line], str] = field(
@@ -278,7 +278,7 @@ SAMPLES: dict[str, Sample] = {
             if name not in ("restore", "prompt")
         },
         after=lambda: [{"role": "assistant", "message": {"content": "On it."}}],
-        restores_with="",
+        restores_with="save",
     ),
 }  # fmt: skip
 

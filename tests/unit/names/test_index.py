@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from holdfast.brief.names import ranked
 from holdfast.names import index as module
 from holdfast.names.index import new_index, observe
+from tests.unit import rollout_lines
 from tests.unit.transcript_lines import (
     ROOT,
     bash,
@@ -57,6 +58,24 @@ def test_what_a_search_found_in_a_file_is_told_with_the_call_that_names_the_file
     assert index["names"]["waitLonger"]["home"] == f"2,3 {ROOT}/src/retry.py"
     (name,) = (one for one in ranked(state_of(), index) if one.text == "waitLonger")
     assert (name.home_lines, name.home) == ([2, 3], f"{ROOT}/src/retry.py")
+
+
+def test_every_file_of_a_patch_is_one_that_the_agent_works_on() -> None:
+    index = new_index()
+    parts = ("*** Update File: src/retry.py", "@@", "+waitLonger()", "*** Add File: src/new.py")
+    observe(index, events_of(*rollout_lines.patched(*parts, "*** Move to: src/moved.py")))
+    assert [index["names"][f"src/{name}.py"]["used"] for name in ("retry", "new", "moved")] == [
+        1
+    ] * 3
+    assert index["names"]["waitLonger"]["home"] == ""
+
+
+def test_what_stands_in_the_patch_of_one_file_is_told_with_that_file() -> None:
+    index = new_index()
+    observe(
+        index, events_of(*rollout_lines.patched("*** Update File: src/retry.py", "+waitLonger()"))
+    )
+    assert index["names"]["waitLonger"]["home"] == "1 src/retry.py"
 
 
 def test_what_a_sub_agent_names_is_its_own() -> None:

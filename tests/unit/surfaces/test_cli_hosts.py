@@ -22,8 +22,9 @@ def program(terminal: Terminal, name: str, says: str) -> None:
 
 @pytest.fixture
 def hooks(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Codex is here; its list of hooks is not yet."""
+    """Claude Code and Codex are here; Codex's list of hooks is not yet."""
     monkeypatch.delenv("CODEX_HOME", raising=False)
+    program(terminal, "claude", "2.1.325 (Claude Code)")
     program(terminal, "codex", "codex-cli 0.166.0")
     return terminal.home / ".codex" / "hooks.json"
 
@@ -86,6 +87,7 @@ def test_uninstalling_leaves_every_byte_as_it_was(
 def test_each_host_is_taken_out_alone(terminal: Terminal, hooks: Path) -> None:
     terminal.run("install")
     terminal.run("install", "--host", "codex")
+    assert terminal.user_settings.exists()
     terminal.run("uninstall")
     assert not terminal.user_settings.exists()
     assert hooks.exists()
@@ -184,17 +186,78 @@ def test_other_hosts_are_installed_checked_and_taken_out(terminal: Terminal, nam
     assert left == set(before)
 
 
+def answer(monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    """A person sits there and types this."""
+    stdin = io.StringIO(words)
+    monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdin", stdin)
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+
+
+@pytest.mark.parametrize(("words", "agrees"), [("n\n", False), ("", False), ("\n", True)])
 def test_a_person_is_asked_for_each_other_host(
+    terminal: Terminal, hooks: Path, monkeypatch: pytest.MonkeyPatch, words: str, agrees: bool
+) -> None:
+    answer(monkeypatch, words)
+    assert "Codex 0.166.0 is here too." in terminal.run("install").err
+    assert hooks.exists() is agrees
+
+
+@pytest.fixture
+def without_claude(terminal: Terminal, hooks: Path) -> None:
+    (terminal.root / "bin" / "claude").unlink()
+
+
+@pytest.mark.usefixtures("without_claude")
+def test_settings_of_a_host_that_is_not_here_are_not_made_where_others_are(
+    terminal: Terminal,
+) -> None:
+    ran = terminal.run("install")
+    assert ran.code == 1
+    assert "Claude Code is not on this machine" in ran.err
+    assert "`holdfast install --host codex`" in ran.err
+    assert not terminal.user_settings.exists()
+    terminal.run("install", "--host", "claude-code")
+    assert terminal.user_settings.exists()
+
+
+@pytest.mark.usefixtures("without_claude")
+def test_the_only_host_that_is_here_is_offered(
     terminal: Terminal, hooks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for answer, expected in (("n\n", False), ("\n", True)):
-        stdin = io.StringIO(answer)
-        monkeypatch.setattr(stdin, "isatty", lambda: True, raising=False)
-        monkeypatch.setattr("sys.stdin", stdin)
-        monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
-        ran = terminal.run("install")
-        assert "Codex 0.166.0 is here too." in ran.err
-        assert hooks.exists() is expected
+    answer(monkeypatch, "y\n")
+    assert terminal.run("install").code == 0
+    assert hooks.exists()
+    assert not terminal.user_settings.exists()
+
+
+@pytest.mark.usefixtures("without_claude")
+def test_a_host_that_was_used_here_before_is_meant_though_its_client_is_out_of_sight(
+    terminal: Terminal,
+) -> None:
+    terminal.user_settings.parent.mkdir()
+    assert terminal.run("install").code == 0
+    assert terminal.user_settings.exists()
+
+
+def test_whoever_takes_hooks_out_is_told_where_more_are(terminal: Terminal, hooks: Path) -> None:
+    terminal.run("install", "--host", "Codex")
+    terminal.run("install")
+    assert "`holdfast uninstall --host codex`" in terminal.run("uninstall").err
+    assert "still has hooks" not in terminal.run("uninstall", "--host", "codex").err
+
+
+def test_a_folder_that_only_the_install_made_is_no_sign_of_a_host(terminal: Terminal) -> None:
+    ran = terminal.run("install", "--host", "droid")
+    assert "`droid` is not on the PATH" in ran.err
+    known = {one["name"]: one for one in terminal.run("hosts", "--json").json["hosts"]}
+    assert (known["droid"]["found"], len(known["droid"]["installed"])) == (False, 1)
+
+
+def test_a_project_file_that_names_this_machine_is_not_to_be_shared(
+    terminal: Terminal, hooks: Path
+) -> None:
+    assert "do not share" in terminal.run("install", "--host", "codex", "--project").err
 
 
 def test_commands_that_codex_runs_know_their_session(

@@ -40,6 +40,13 @@ from holdfast.surfaces.cli.sessions import (
     refresh,
 )
 
+# What stands in place of "it arrived" where that is not what is known.
+ARRIVED = {
+    "": "none was sent",
+    "pending": "nothing has been said since",
+    "never": "it never arrived",
+    "unproven": "whether it arrived is unproven: this host does not write that down",
+}
 SHORTENED = (
     "kept in short: of a session's last compactions `keep_compactions` are kept with their texts"
 )
@@ -115,7 +122,7 @@ def _show(report: Report, as_json: bool) -> int:
         print_json({**told, "losses": {name: [*map(_described, items)] for name, items in parts}})
         return 0
     entry = report.entry
-    receipt = f"it arrived: {entry['receipt']}" if entry["receipt"] else "none was sent"
+    receipt = ARRIVED.get(entry["receipt"] or "", f"it arrived: {entry['receipt']}")
     known = _counted([item for part in found for item in part]) if found else "nothing was saved"
     _section(f"Compaction {entry['ordinal']} ({entry['trigger'] or 'unknown trigger'})", known)
     _section("The host's summary", report.summary or "not known")

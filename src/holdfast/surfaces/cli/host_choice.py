@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from holdfast import hosts
 from holdfast.actions import host_survey
+from holdfast.actions.client import client
 from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code
 from holdfast.surfaces.cli.output import say
@@ -23,6 +24,7 @@ FOR_CLAUDE_CODE = ("statusline", "guard_edits", "mcp", "local")
 def add_host(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--host",
+        type=str.lower,
         choices=[*hosts.HOSTS],
         metavar="NAME",
         help=f"the host: {', '.join(hosts.HOSTS)} (default: {claude_code.NAME})",
@@ -45,6 +47,15 @@ def path_of(args: argparse.Namespace, host: Host) -> str:
     return os.path.abspath(host.settings_path(os.environ, project, args.local))
 
 
+def is_meant(args: argparse.Namespace, home: str) -> bool:
+    """Whether to install for Claude Code: not where only other hosts are, and nobody named it."""
+    if args.host or args.project or args.local or client(os.environ)[0]:
+        return True
+    if host_survey.is_set_up(claude_code, os.environ, home):
+        return True
+    return not host_survey.others(os.environ, claude_code.NAME)
+
+
 def offered(args: argparse.Namespace) -> list[Host]:
     """Other hosts on this machine: a person is asked for each, a program is told of them."""
     if args.host or args.project or args.local or args.dry_run:
@@ -61,4 +72,6 @@ def offered(args: argparse.Namespace) -> list[Host]:
 
 def _agrees(question: str) -> bool:
     print(question, end="", file=sys.stderr, flush=True)
-    return sys.stdin.readline().strip().lower() in ("", "y", "yes")
+    answer = sys.stdin.readline()
+    # Without so much as a line break the input has ended, and nobody has agreed.
+    return bool(answer) and answer.strip().lower() in ("", "y", "yes")

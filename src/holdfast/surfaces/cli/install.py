@@ -20,7 +20,7 @@ from holdfast.errors import BadUsage
 from holdfast.hosts import claude_code, mcp_settings
 from holdfast.hosts.base import Host
 from holdfast.hosts.statusline_settings import OURS
-from holdfast.surfaces.cli.host_choice import add_host, chosen, offered, path_of
+from holdfast.surfaces.cli.host_choice import add_host, chosen, is_meant, offered, path_of
 from holdfast.surfaces.cli.output import say
 from holdfast.surfaces.cli.sessions import here
 
@@ -60,6 +60,8 @@ def run(args: argparse.Namespace) -> int:
     host = chosen(args)
     if host is not claude_code:
         return _elsewhere(args, host, home)
+    if not is_meant(args, home):
+        return _only_elsewhere(args, home)
     mcp = _mcp(args, home) if args.mcp else None
     path, version = client(os.environ)
     asked = action.Options(statusline=args.statusline, guard_edits=args.guard_edits)
@@ -84,9 +86,22 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
+def _only_elsewhere(args: argparse.Namespace, home: str) -> int:
+    """Claude Code is not here and others are: its settings are not made for nobody."""
+    say(
+        "Claude Code is not on this machine; `--host claude-code` registers the hooks all the same."
+    )
+    wanted = offered(args)
+    for other in wanted:
+        _elsewhere(args, other, home)
+    if wanted:
+        return 0
+    raise BadUsage("no host was chosen", hint="name one, for example `--host codex`")
+
+
 def _elsewhere(args: argparse.Namespace, host: Host, home: str) -> int:
     """The same for any other host: its hooks, and what a person must do there."""
-    _, version = client(os.environ, host)
+    path, version = client(os.environ, host)
     change = action.plan_install(path_of(args, host), version, home, host=host)
     if args.dry_run:
         show(change)
@@ -95,6 +110,10 @@ def _elsewhere(args: argparse.Namespace, host: Host, home: str) -> int:
         action.install(change, home)
         found = f"{host.TITLE} {version}".strip()
         say(f"Installed in {change.path} ({found}): {', '.join(change.events)}.")
+        if not path:
+            say(f"`{host.PROGRAM}` is not on the PATH: nothing runs them until it is here.")
+        if args.project:
+            say("It names this machine's Python: do not share the file.")
     else:
         say(f"Already installed in {change.path}; nothing to do.")
     say(host.AFTER_INSTALL)

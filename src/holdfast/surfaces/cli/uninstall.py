@@ -1,7 +1,8 @@
 """Take the hooks out of a host's settings, and the MCP server if it is registered.
 
 If nobody changed the file since the install it becomes what it was, byte for byte; otherwise
-exactly our entries are removed. What Holdfast saved stays where it is.
+exactly our entries are removed. Briefs that were written into a project as rules go too. What
+Holdfast saved stays where it is.
 """
 
 from __future__ import annotations
@@ -10,13 +11,15 @@ import argparse
 import os
 
 from holdfast import settings
+from holdfast.actions import host_survey, install_record, rules_file, settings_file
 from holdfast.actions import install as action
-from holdfast.actions import install_record, settings_file
 from holdfast.errors import SettingsFileUnusable
 from holdfast.hosts import claude_code, mcp_settings
+from holdfast.hosts.base import Host
 from holdfast.surfaces.cli.host_choice import add_host, chosen, path_of
 from holdfast.surfaces.cli.install import add_scope, mcp_path_of, show
 from holdfast.surfaces.cli.output import say
+from holdfast.surfaces.cli.sessions import here, open_store
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -45,9 +48,26 @@ def run(args: argparse.Namespace) -> int:
             say(f"Taken out of {change.path} ({change.note}).")
         else:
             say(f"Holdfast is not installed in {change.path}; nothing to do.")
+    if host.RULES and not args.dry_run:
+        _take_rules_away(host, home)
     if not args.dry_run and any(change.is_needed for change in changes) and os.path.isdir(home):
         say(f"Saved states stay in {home}.")
+    if not args.host:
+        for other in host_survey.with_hooks(os.environ, here(), home):
+            if other is not claude_code:
+                say(f"{other.TITLE} still has hooks: `holdfast uninstall --host {other.NAME}`.")
     return 0
+
+
+def _take_rules_away(host: Host, home: str) -> None:
+    """Briefs that were written into projects, where nobody would take them away any more."""
+    if not os.path.isdir(home):
+        return
+    with open_store() as (store, _):
+        for project, found in rules_file.left_over(store, host, os.environ, here()):
+            rules_file.take_all_away(project, host.RULES)
+            briefs = "a brief" if len(found) == 1 else f"{len(found)} briefs"
+            say(f"Taken out of {os.path.join(project, host.RULES)}: {briefs}.")
 
 
 def _is_registered(path: str) -> bool:

@@ -22,14 +22,19 @@ def pre_compact(job: Job) -> str:
     session = job.session()
     keep_notes(job, session)
     snapshot = save(job.store, session, job.call.trigger or "compaction", job.now)
+    ordinal = current_ordinal(job.store, session, job.host)
     job.store.open_compaction(
         session.id,
-        current_ordinal(job.store, session, job.host),
+        ordinal,
         trigger=job.call.trigger or None,
         snapshot=snapshot,
         now=job.now,
     )
     prune(job.store, session.id, job.settings)
+    if job.host.RULES:
+        from holdfast.surfaces.moments.ruling import announce
+
+        announce(job, session, ordinal)
     job.index_names = True
     if not job.settings.guidance or not job.host.GUIDES_SUMMARY:
         return ""

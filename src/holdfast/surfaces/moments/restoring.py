@@ -24,18 +24,23 @@ def restored(job: Job, session: Session, ordinal: int, notice: str = "") -> str:
 
     Without a compaction (0) it is the brief of a session whose log was cut.
     """
+    brief = made(job, session, ordinal)
+    return job.host.context(job.call.event, brief, notice) if brief else ""
+
+
+def made(job: Job, session: Session, ordinal: int) -> str:
+    """The brief itself, recorded as sent."""
     if ordinal:
         compacted(job.store, session.id, ordinal)
     event = job.call.event
     late = event == "SessionStart" and job.call.source != "compact"
     by = AT_RESUME if late else event
     commands, notes = beside_log(job.store, session.id, session.state, job.settings, job.call.cwd)
-    brief = restore(
+    return restore(
         job.store, session, ordinal, event=by, host=job.host, settings=job.settings,
         recall=recall_command(), now=job.now, transcript=job.call.transcript,
         commands=commands, notes=notes, template=_template(job),
     )  # fmt: skip
-    return job.host.context(event, brief, notice) if brief else ""
 
 
 def _template(job: Job) -> Template:

@@ -19,6 +19,10 @@ def session_start(job: Job) -> str:
     if job.call.source == "compact":
         return _after_compaction(job, session)
     job.store.reopen_session(job.call.session)
+    if job.host.RULES:
+        from holdfast.surfaces.moments.ruling import make_way
+
+        make_way(job)
     if job.call.source in ("startup", "clear"):
         return _new(job, session)
     return _resumed(job, session) if job.call.source in RESUMED else ""

@@ -20,6 +20,10 @@ def stop(job: Job) -> str:
     session = job.session()
     words = watch(job.store, session, job.settings, job.now)
     keep_notes(job, session)
+    if job.host.RULES:
+        from holdfast.surfaces.moments.ruling import keep
+
+        keep(job, session)
     return job.host.message(words) if words else ""
 
 
@@ -45,6 +49,10 @@ def sub_agent_start(job: Job) -> str:
 def session_end(job: Job) -> str:
     job.session()
     job.store.end_session(job.call.session, job.now)
+    if job.host.RULES:
+        from holdfast.surfaces.moments.ruling import take_away
+
+        take_away(job)
     if job.call.source == "clear" and job.settings.restore_on_clear != "off":
         from holdfast.actions.resume import note_clear
 
