@@ -80,6 +80,8 @@ class Database(Protocol):
     """Statements and transactions, the same for every dialect; named statements are in sql/."""
 
     dialect: str
+    path: str
+    """The file, where it is one."""
 
     def close(self) -> None: ...
 

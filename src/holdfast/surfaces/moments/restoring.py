@@ -19,23 +19,25 @@ if TYPE_CHECKING:
     from holdfast.surfaces.moments import Job
 
 
-def restored(job: Job, session: Session, ordinal: int, notice: str = "") -> str:
-    """The answer that carries the brief of this compaction, or nothing if nothing is known.
+def restored(job: Job, session: Session, ordinal: int) -> str:
+    """The answer that carries the brief of this compaction, or nothing if nothing is known."""
+    brief = brief_of(job, session, ordinal)
+    return job.host.context(job.call.event, brief) if brief else ""
 
-    Without a compaction (0) it is the brief of a session whose log was cut.
-    """
+
+def brief_of(job: Job, session: Session, ordinal: int) -> str:
+    """Without a compaction (0) it is the brief of a session whose log was cut."""
     if ordinal:
         compacted(job.store, session.id, ordinal)
     event = job.call.event
     late = event == "SessionStart" and job.call.source != "compact"
     by = AT_RESUME if late else event
     commands, notes = beside_log(job.store, session.id, session.state, job.settings, job.call.cwd)
-    brief = restore(
+    return restore(
         job.store, session, ordinal, event=by, host=job.host, settings=job.settings,
         recall=recall_command(), now=job.now, transcript=job.call.transcript,
         commands=commands, notes=notes, template=_template(job),
     )  # fmt: skip
-    return job.host.context(event, brief, notice) if brief else ""
 
 
 def _template(job: Job) -> Template:

@@ -6,7 +6,7 @@ import os
 
 from holdfast import log
 from holdfast.errors import HoldfastError
-from holdfast.surfaces.moments import client_process
+from holdfast.surfaces.moments import client_process, with_mail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,11 +39,10 @@ def keep_notes(job: Job, session: Session) -> None:
 
 
 def sub_agent_start(job: Job) -> str:
-    """What binds the parent binds whoever works for it."""
+    """What binds the parent binds whoever works for it; what others said to it goes along."""
     from holdfast.actions.binding import binding
 
-    text = binding(job.session().state)
-    return job.host.context(job.call.event, text) if text else ""
+    return with_mail(job, binding(job.session().state))
 
 
 def session_end(job: Job) -> str:
