@@ -147,10 +147,14 @@ class Records:
         return [_snapshot(row) for row in self._all("snapshots_of", (session, most))]
 
     def snapshots_before(
-        self, session: str | None, before: tuple[float, str] | None, most: int
+        self,
+        session: str | None,
+        before: tuple[float, str] | None,
+        most: int,
+        folder: str | None = None,
     ) -> list[SnapshotRow]:
         at, ident = before or (1e18, "")
-        values = {"session": session, "at": at, "id": ident, "most": most}
+        values = {"session": session, "at": at, "id": ident, "most": most, "folder": folder}
         return [_snapshot(row) for row in self._found("snapshots_before", values)]
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None:

@@ -12,10 +12,12 @@ from litestar.config.compression import CompressionConfig
 from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.types import Scope
 
 import holdfast
 from holdfast.surfaces.api import (
     agent_routes,
+    held,
     message_routes,
     problems,
     state_routes,
@@ -45,13 +47,18 @@ def application(desk: Desk, live: Live) -> Litestar:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
+    def desk_for(scope: Scope) -> Desk:
+        project = held.project_of(scope)
+        return held.HeldDesk(desk, project) if project else desk
+
     return Litestar(
         route_handlers=[
             work_routes.router(), subtask_routes.router(), agent_routes.router(),
             message_routes.router(), state_routes.router(), system_routes.router(),
         ],
         dependencies={
-            "desk": Provide(lambda: desk, sync_to_thread=False),
+            "desk": Provide(desk_for, sync_to_thread=False),
+            "held_to": Provide(held.project_of, sync_to_thread=False),
             "live_changes": Provide(lambda: live, sync_to_thread=False),
         },
         exception_handlers=problems.HANDLERS,

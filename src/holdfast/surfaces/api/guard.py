@@ -11,7 +11,7 @@ from litestar.concurrency import sync_to_thread
 
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
-from holdfast.surfaces.api import problems
+from holdfast.surfaces.api import held, problems
 from holdfast.surfaces.api.pace import Pace
 
 if TYPE_CHECKING:
@@ -91,6 +91,8 @@ class Guard:
             return 403, f"this token may {row['scope']}; this needs {wanted}"
         if not self._pace.allows(row["id"], self._now()):
             return 429, "this token asks too often"
+        if row["project"]:
+            scope[held.KEY] = row["project"]
         return None
 
     def _looked_up(self, token: str) -> Row | None:
