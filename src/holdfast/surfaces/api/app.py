@@ -30,6 +30,7 @@ from holdfast.surfaces.api.asgi import App
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
 from holdfast.surfaces.api.live import Live
+from holdfast.surfaces.api.pace import Pace
 
 LARGEST_BODY = 8 << 20
 
@@ -87,10 +88,11 @@ def guarded(
     hosts: tuple[str, ...] = LOOPBACK,
     token_needed: bool = False,
     logged: Callable[[dict[str, Any]], None] | None = None,
+    pace: Pace | None = None,
 ) -> tuple[App, Live]:
     """The whole thing as it is served, and its live changes."""
     live = Live(desk)
     app: App = Guard(
-        cast(App, application(desk, live)), desk, hosts=hosts, token_needed=token_needed
+        cast(App, application(desk, live)), desk, hosts=hosts, token_needed=token_needed, pace=pace
     )
     return (Access(app, logged) if logged else app), live
