@@ -44,6 +44,10 @@ class NotNow(HoldfastError):
     """That is not possible the way things are."""
 
 
+class NotAllowed(HoldfastError):
+    """That is not allowed."""
+
+
 class NotATranscript(HoldfastError):
     """That is not a transcript that can be read."""
 

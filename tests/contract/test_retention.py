@@ -7,6 +7,7 @@ from contextlib import closing
 
 import pytest
 
+from holdfast.actions.handoffs import MOST_SHOWN
 from holdfast.actions.retention import Leftovers, clear, leftovers
 from holdfast.ledger import agents, messages
 from holdfast.ledger.ledger import Ledger
@@ -16,7 +17,7 @@ from holdfast.state.model import State
 from holdfast.store.base import Store
 from tests.contract.databases import Database
 
-NOTHING = Leftovers(snapshots=0, messages=0, agents=0, changes=0)
+NOTHING = Leftovers()
 
 
 @pytest.fixture
@@ -101,3 +102,32 @@ def test_changes_stay_until_every_team_has_been_told(store: Store, ledger: Ledge
     ledger.keep_sent("one", told[4]["seq"], 60.0)
     clear(store, ledger, 1000.0)
     assert ledger.changes() == told[4:], "numbers go on from the last"
+
+
+def hand_on(store: Store, session: str, number: int) -> str:
+    return store.add_handoff(
+        session, agent=f"a{number}", agent_type="Explore", task="look", line=number,
+        status="completed", decision="", content={}, raw="words", tokens_before=1, tokens_after=1,
+        now=float(number),
+    )  # fmt: skip
+
+
+def test_of_handoffs_those_that_a_brief_could_show_stay(store: Store, ledger: Ledger) -> None:
+    snapshots(store, "s1")
+    snapshots(store, "s2")
+    made = [hand_on(store, "s1", number) for number in range(MOST_SHOWN + 5)]
+    other = hand_on(store, "s2", 1)
+    assert leftovers(store, ledger, 3.0).handoffs == 3, "what is young stays"
+    assert clear(store, ledger, 1000.0).handoffs == 5
+    kept = store.handoffs("s1", 1000)
+    assert [row["id"] for row in kept] == made[:4:-1]
+    assert store.handoff(other)["raw"] == "words"
+
+
+def test_what_would_be_freed_is_told_before(store: Store, ledger: Ledger) -> None:
+    snapshots(store, "s1", 1, 90, 2)
+    messages.send(ledger, 1.0, ident="m", from_agent_id="a", payload={"text": "x" * 500})
+    told = leftovers(store, ledger, 9000.0)
+    assert told.bytes > 500
+    assert clear(store, ledger, 9000.0) == told
+    assert clear(store, ledger, 9000.0) == NOTHING

@@ -17,6 +17,7 @@ import pytest
 
 import holdfast
 from holdfast import example
+from holdfast.ledger import flags
 from holdfast.store.sqlite import SQLiteStore
 
 # Besides what the interpreter itself has loaded. Each costs a fraction of a millisecond.
@@ -154,6 +155,21 @@ def test_what_a_sub_agent_hands_on_is_kept_with_the_same_few_imports(tmp_path: P
     assert "holdfast.handoff.compact" in found
     theirs = {module for module in found - bare if module.split(".")[0] != "holdfast"}
     assert theirs - ALLOWED == set()
+    assert found & NEVER == set()
+
+
+def test_messages_for_others_cost_a_hook_one_small_module(tmp_path: Path) -> None:
+    made = example.build(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
+    transcript = str(tmp_path / "s1.jsonl")
+    example.write(transcript, made.before)
+    flags.raise_flag(str(tmp_path / "home" / "ledger.db"), "somebody else", 9e9)
+    told = example.payload("UserPromptSubmit", made.session, transcript, text="go on")
+    program = PROGRAM.format(folder=str(Path(holdfast.__file__).parent.parent))
+    modules(program, told, tmp_path / "home")
+    found, printed = modules(program, told, tmp_path / "home")
+    assert not printed
+    ledger = {module for module in found if module.startswith("holdfast.ledger")}
+    assert ledger == {"holdfast.ledger", "holdfast.ledger.flags"}
     assert found & NEVER == set()
 
 

@@ -7,49 +7,101 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
+from itertools import islice
+from typing import NamedTuple
 
-from holdfast.ledger import messages
+from holdfast.actions.delivery import project_id, words
+from holdfast.ledger import mailbox, messages
 from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.opening import chosen_ledger
+from holdfast.ledger.mailbox import MAIN, Reader
+from holdfast.ledger.opening import chosen_ledger, local_ledger
+from holdfast.ledger.tables import MESSAGES, READS
 from holdfast.redact import redact
+from holdfast.store.dsn import team_url
 
 MOST = 50
 
 
+class Asking(NamedTuple):
+    """Who asks: a session of a project, or an agent in it that names itself."""
+
+    session: str
+    folder: str
+    agent: str = ""
+    kind: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.agent or self.session
+
+    @property
+    def known_as(self) -> str:
+        return self.kind or self.agent or MAIN
+
+
 @contextmanager
-def _ledger(path: str, environ: Mapping[str, str]) -> Iterator[Ledger]:
+def _ledgers(path: str, environ: Mapping[str, str]) -> Iterator[tuple[Ledger, Ledger | None]]:
+    """The one to ask and, if that is a team's, this machine's, which its hooks read."""
     opened = chosen_ledger(path, environ)
     with closing(opened.database):
-        yield opened
+        if not team_url(environ):
+            yield opened, None
+            return
+        mine = local_ledger(path)
+        with closing(mine.database):
+            yield opened, mine
 
 
-def waiting(path: str, agent: str, *, again: bool = False) -> list[Row]:
+def waiting(path: str, asking: Asking, *, again: bool = False) -> list[Row]:
     """What waits for an agent, the most important first; from now on it counts as read."""
     now = time.time()
-    with _ledger(path, os.environ) as ledger:
-        found = messages.inbox(ledger, agent, now, MOST, unread=not again)
-        messages.mark_read(ledger, found, agent, now)
-    return found
+    with _ledgers(path, os.environ) as (ledger, mine):
+        reader = Reader(asking.name, asking.known_as, project_id(ledger, asking.folder))
+
+        def chosen(found: list[Row]) -> list[Row]:
+            return list(islice(found, MOST))
+
+        told, _ = mailbox.take(ledger, reader, now, chosen, again=again)
+        if mine is not None:
+            told = [row for row in told if again or not _told_here(mine, row, reader)]
+            _keep_here(mine, ledger, told)
+    return told
 
 
-def send(path: str, *, sender: str, to: str, topic: str, text: str, session: str) -> Row:
-    """To one agent, or to all who listen where none is named."""
-    with _ledger(path, os.environ) as ledger:
-        return messages.send(
+def _told_here(mine: Ledger, row: Row, reader: Reader) -> bool:
+    """Whether a hook of this machine was first, and the team has yet to hear of it."""
+    names = {reader.own, row["to_agent_id"]}
+    return any(one["agent_id"] in names for one in mine.rows(READS, message=row["id"]))
+
+
+def _keep_here(mine: Ledger, team: Ledger, told: list[Row]) -> None:
+    for row in told:
+        mine.take_over(MESSAGES, row)
+        for read in team.rows(READS, message=row["id"]):
+            mine.take_over(READS, read)
+
+
+def send(path: str, asking: Asking, *, to: str, topic: str, text: str) -> Row:
+    """To one agent, or to all of the project who listen where none is named."""
+    with _ledgers(path, os.environ) as (ledger, mine):
+        sent = messages.send(
             ledger,
             time.time(),
             ident=str(uuid.uuid4()),
-            from_agent_id=sender,
+            from_agent_id=asking.name,
             to_agent_id=to,
             topic=topic,
             payload={"text": redact(text)},
-            session=session,
+            session=asking.session,
+            project=project_id(ledger, asking.folder),
         )
+        if mine is not None:
+            mine.take_over(MESSAGES, sent)
+            messages.flag(mine, sent)
+    return sent
 
 
 def told(row: Row) -> str:
     """A message in one line."""
-    payload = row["payload"]
-    text = payload.get("text") if isinstance(payload, dict) else payload
     topic = f" [{row['topic']}]" if row["topic"] else ""
-    return f"{row['from_agent_id']}{topic}: {text if text is not None else payload}"
+    return f"{row['from_agent_id']}{topic}: {words(row)}"

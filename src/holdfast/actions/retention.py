@@ -1,11 +1,17 @@
-"""Take away what nobody will ask for again; what a session could be restored from stays."""
+"""Take away what nobody will ask for again, and pack what is hardly ever asked for.
+
+What a session could be restored from stays.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from holdfast.actions.handoffs import MOST_SHOWN
+from holdfast.ledger import flags
 from holdfast.store import schema
+from holdfast.store.cold import Cold
 from holdfast.store.records import LOCK
 
 if TYPE_CHECKING:
@@ -13,40 +19,71 @@ if TYPE_CHECKING:
     from holdfast.store.base import Store
 
 DAY = 86_400.0
-KINDS = ("messages", "agents", "changes")
+OF_STORE = ("snapshots", "handoffs")
+OF_LEDGER = ("messages", "agents", "changes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leftovers:
-    """How many of each there are, or were."""
+    """How many of each there are, or were, to take away or to pack, and the bytes that frees."""
 
-    snapshots: int
-    messages: int
-    agents: int
-    changes: int
+    snapshots: int = 0
+    handoffs: int = 0
+    messages: int = 0
+    agents: int = 0
+    changes: int = 0
+    packed: int = 0
+    bytes: int = 0
+
+    @property
+    def gone(self) -> dict[str, int]:
+        """What does not stay in any form."""
+        return {name: getattr(self, name) for name in (*OF_STORE, *OF_LEDGER)}
 
     @property
     def total(self) -> int:
-        return self.snapshots + self.messages + self.agents + self.changes
+        return sum(self.gone.values()) + self.packed
 
 
 def leftovers(store: Store, ledger: Ledger, before: float) -> Leftovers:
     """What is older than that and can go."""
-    queries = schema.queries("retention")
-    given = {"before": before}
-    ledgers = {
-        kind: ledger.database.run(queries[f"count_{kind}"], given)[0][0]["n"] for kind in KINDS
-    }
-    snapshots = store.database.run(queries["count_snapshots"], given)[0][0]["n"]
-    return Leftovers(snapshots=snapshots, **ledgers)
+    counted = _counted(store, ledger, before)
+    old = store.database.run(schema.queries("retention")["old_snapshots"], {"before": before})[0]
+    cold = Cold(store.database, before).measure(without={row["id"] for row in old})
+    return Leftovers(
+        **{name: row["n"] for name, row in counted.items()},
+        packed=cold.snapshots,
+        bytes=sum(row["bytes"] for row in counted.values()) + cold.saved,
+    )
 
 
 def clear(store: Store, ledger: Ledger, before: float) -> Leftovers:
     """Take it away; how much it was."""
-    queries = schema.queries("retention")
-    given = {"before": before}
-    snapshots = store.database.run(queries["drop_snapshots"], given, LOCK)[1]
+    queries, given = schema.queries("retention"), {"before": before}
+    freed = sum(row["bytes"] for row in _counted(store, ledger, before).values())
+    of_store = {
+        name: store.database.run(queries[f"drop_{name}"], _given(name, before), LOCK)[1]
+        for name in OF_STORE
+    }
     with ledger.together():
-        ledgers = {kind: ledger.database.run(queries[f"drop_{kind}"], given)[1] for kind in KINDS}
+        of_ledger = {
+            name: ledger.database.run(queries[f"drop_{name}"], given)[1] for name in OF_LEDGER
+        }
         ledger.database.run(queries["drop_reads"], given)
-    return Leftovers(snapshots=snapshots, **ledgers)
+    if path := ledger.database.path:
+        flags.tidy(path, before)
+    cold = Cold(store.database, before).pack()
+    return Leftovers(**of_store, **of_ledger, packed=cold.snapshots, bytes=freed + cold.saved)
+
+
+def _counted(store: Store, ledger: Ledger, before: float) -> dict[str, dict[str, Any]]:
+    queries = schema.queries("retention")
+    return {
+        name: database.run(queries[f"count_{name}"], _given(name, before))[0][0]
+        for names, database in ((OF_STORE, store.database), (OF_LEDGER, ledger.database))
+        for name in names
+    }
+
+
+def _given(name: str, before: float) -> dict[str, Any]:
+    return {"before": before, "shown": MOST_SHOWN} if name == "handoffs" else {"before": before}

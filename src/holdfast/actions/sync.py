@@ -1,4 +1,5 @@
 """Send what is new on this machine to the team's store: kept here until it has arrived there.
+Messages of the team's other machines come back on the same way.
 
 Every row is named by its content or by where it comes from, so what is sent twice is there once.
 """
@@ -9,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.actions.fill_ledger import fill_all
+from holdfast.actions.incoming import receive
 from holdfast.ledger.tables import SHARED
 from holdfast.store.copying import Copying
 
@@ -24,6 +26,8 @@ AT_ONCE = 100
 class Sent:
     sessions: int
     rows: int
+    received: int = 0
+    """Messages that came from the team."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,6 +45,7 @@ def sync(
     return Sent(
         sessions=_sessions(store, ledger, team_store, target),
         rows=_rows(ledger, team, target, now),
+        received=receive(ledger, team, target, now),
     )
 
 

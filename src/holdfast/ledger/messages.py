@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.ledger import ids
+from holdfast.ledger import flags, ids
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, READS, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
@@ -46,7 +46,15 @@ def send(
         "payload": payload, "priority": priority, "created_at": now,
         "expires_at": now + min(max(seconds, 1.0), LONGEST), "updated_at": now,
     }  # fmt: skip
-    return ledger.write(MESSAGES, row)
+    sent = ledger.write(MESSAGES, row)
+    flag(ledger, sent)
+    return sent
+
+
+def flag(ledger: Ledger, row: Row) -> None:
+    """Let the hooks of this machine know; those of others do when the message comes there."""
+    if path := ledger.database.path:
+        flags.raise_flag(path, row["to_agent_id"], row["expires_at"])
 
 
 def recent(

@@ -16,10 +16,12 @@ if TYPE_CHECKING:
 BUSY_SECONDS = 5.0
 
 
-def local_ledger(path: str, *, gate: Lock | None = None) -> Ledger:
+def local_ledger(
+    path: str, *, gate: Lock | None = None, busy_seconds: float = BUSY_SECONDS
+) -> Ledger:
     """`gate` is for threads that pass connections around: one writes at a time."""
     database = SQLiteDatabase(
-        path, busy_seconds=BUSY_SECONDS, any_thread=gate is not None, plan=schema.LEDGER, gate=gate
+        path, busy_seconds=busy_seconds, any_thread=gate is not None, plan=schema.LEDGER, gate=gate
     )
     return Ledger(database)
 

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 SCOPES = ("read", "write", "admin")
 PREFIX = "hft_"
+# What the ids of tokens begin with that the server itself gives to its pages.
+PAGE = "page-"
 
 
 def new(
@@ -37,7 +39,8 @@ def new(
 
 
 def listed(ledger: Ledger) -> list[Row]:
-    return ledger.rows(TOKENS, newest_first=False)
+    """Those that people made."""
+    return [row for row in ledger.rows(TOKENS, newest_first=False) if not is_page(row)]
 
 
 def revoke(ledger: Ledger, ident: str, now: float) -> Row:
@@ -47,10 +50,16 @@ def revoke(ledger: Ledger, ident: str, now: float) -> Row:
 def allowed(ledger: Ledger, token: str, now: float) -> Row | None:
     """The row of a token that is good at this moment."""
     row = ledger.first(TOKENS, hash=hashed(token))
-    if row is None or row["revoked_at"] is not None:
-        return None
+    return row if row is not None and not is_page(row) and is_good(row, now) else None
+
+
+def is_page(row: Row) -> bool:
+    return str(row["id"]).startswith(PAGE)
+
+
+def is_good(row: Row, now: float) -> bool:
     expired = row["expires_at"] is not None and row["expires_at"] <= now
-    return None if expired else row
+    return row["revoked_at"] is None and not expired
 
 
 def covers(row: Row, scope: str) -> bool:

@@ -80,6 +80,8 @@ class Database(Protocol):
     """Statements and transactions, the same for every dialect; named statements are in sql/."""
 
     dialect: str
+    path: str
+    """The file, where it is one."""
 
     def close(self) -> None: ...
 
@@ -149,9 +151,15 @@ class Store(Protocol):
     def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]: ...
 
     def snapshots_before(
-        self, session: str | None, before: tuple[float, str] | None, most: int
+        self,
+        session: str | None,
+        before: tuple[float, str] | None,
+        most: int,
+        folder: str | None = None,
     ) -> list[SnapshotRow]:
-        """Of one session or of all, newest first; `before` is time and id where a page ended."""
+        """Of one session, of one project's folder or of all, newest first; `before` is time and
+        id where a page ended.
+        """
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None: ...
 

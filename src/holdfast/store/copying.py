@@ -6,7 +6,7 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from holdfast import quick_json
-from holdfast.store import schema
+from holdfast.store import encoding, schema
 from holdfast.store.records import LOCK
 
 if TYPE_CHECKING:
@@ -70,9 +70,17 @@ class Copying:
             if owner:
                 renamed[ident] = _longer(session, ident)
             for row in self._ask(self._here, "snapshot", id=ident):
-                told = {**row, "id": renamed.get(ident, ident)}
+                told = {**row, "id": renamed.get(ident, ident), "state": self._alone(row["state"])}
                 self._there.run(self._queries["put_snapshot"], told)
         return renamed
+
+    def _alone(self, blob: bytes) -> bytes:
+        """As it can be read without another, which may have another name there."""
+        base = encoding.base_of(blob)
+        if not base:
+            return blob
+        (other,) = self._ask(self._here, "snapshot", id=base)
+        return encoding.pack_tight(encoding.unpack(blob, encoding.unpack(other["state"])))
 
     def _handoff_id(self, row: Row) -> str:
         ident, session = str(row["id"]), str(row["session"])

@@ -37,9 +37,42 @@ def load(text: str) -> State:
     return state
 
 
+# What begins bytes that can be read only beside another's; no stream of zlib begins so.
+BESIDE, END = b"\x01", b"\0"
+# How far back zlib looks, and so how much of the other is of use.
+WINDOW = 32_768
+TIGHTEST = 9
+
+
 def pack(text: str) -> bytes:
     return zlib.compress(text.encode("ascii"), 1)
 
 
-def unpack(blob: bytes) -> str:
-    return zlib.decompress(blob).decode("ascii")
+def pack_tight(text: str) -> bytes:
+    """For what is hardly ever read again."""
+    return zlib.compress(text.encode("ascii"), TIGHTEST)
+
+
+def pack_beside(text: str, base: str, told: str) -> bytes:
+    """What differs from another text, which is stored under the id `base`."""
+    packing = zlib.compressobj(TIGHTEST, zdict=told[-WINDOW:].encode("ascii"))
+    return BESIDE + base.encode() + END + packing.compress(text.encode("ascii")) + packing.flush()
+
+
+def is_tight(blob: bytes) -> bool:
+    """Whether it was packed for the long term: zlib notes the level in its second byte."""
+    return blob[:1] == BESIDE or blob[1] >> 6 == 3
+
+
+def base_of(blob: bytes) -> str:
+    """The id of what it must be read beside, if it cannot be read alone."""
+    return blob[1:].partition(END)[0].decode() if blob[:1] == BESIDE else ""
+
+
+def unpack(blob: bytes, told: str = "") -> str:
+    """`told` is the text that it was packed beside; another is refused by its checksum."""
+    if blob[:1] != BESIDE:
+        return zlib.decompress(blob).decode("ascii")
+    unpacking = zlib.decompressobj(zdict=told[-WINDOW:].encode("ascii"))
+    text = unpacking.decompress(blob.partition(END)[2]) + unpacking.flush()
+    return text.decode("ascii")

@@ -78,6 +78,7 @@ class PostgresDatabase:
     """
 
     dialect = "postgres"
+    path = ""
 
     def __init__(self, postgres: Postgres, *, owns: bool = False, keeps: bool = False) -> None:
         self.postgres = postgres

@@ -141,25 +141,41 @@ class Records:
         found = self._one("snapshot", (ident,))
         if found is None:
             raise NoSuchRecord(f"snapshot {ident}", hint="`holdfast snapshots` lists them")
-        return _snapshot(found)
+        return self._snapshot(found)
 
     def snapshots(self, session: str, most: int = 50) -> list[SnapshotRow]:
-        return [_snapshot(row) for row in self._all("snapshots_of", (session, most))]
+        return [self._snapshot(row) for row in self._all("snapshots_of", (session, most))]
 
     def snapshots_before(
-        self, session: str | None, before: tuple[float, str] | None, most: int
+        self,
+        session: str | None,
+        before: tuple[float, str] | None,
+        most: int,
+        folder: str | None = None,
     ) -> list[SnapshotRow]:
         at, ident = before or (1e18, "")
-        values = {"session": session, "at": at, "id": ident, "most": most}
-        return [_snapshot(row) for row in self._found("snapshots_before", values)]
+        values = {"session": session, "at": at, "id": ident, "most": most, "folder": folder}
+        return [self._snapshot(row) for row in self._found("snapshots_before", values)]
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None:
         found = self._one("richest_snapshot", (session,))
-        return _snapshot(found) if found else None
+        return self._snapshot(found) if found else None
 
     def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
         self._write("prune_snapshots", {"session": session, "most": snapshots})
         self._write("shorten_compactions", {"session": session, "most": compactions})
+
+    def _snapshot(self, row: dict[str, Any]) -> SnapshotRow:
+        blob = row["state"]
+        if base := encoding.base_of(blob):
+            # An old one, kept as what differs from another.
+            other = self._one("snapshot", (base,))
+            if other is None:
+                raise StoreUnavailable(f"snapshot {row['id']} cannot be read without {base}")
+            row["state"] = encoding.load(encoding.unpack(blob, encoding.unpack(other["state"])))
+        else:
+            row["state"] = encoding.load(encoding.unpack(blob))
+        return row  # type: ignore[return-value]
 
     # Compactions
 
@@ -286,9 +302,4 @@ def handoff_id(session: str, agent: str) -> str:
 def _handoff(row: dict[str, Any]) -> HandoffRow:
     row["content"] = quick_json.loads(row["content"])
     row["raw"] = quick_json.loads(encoding.unpack(row["raw"]))
-    return row  # type: ignore[return-value]
-
-
-def _snapshot(row: dict[str, Any]) -> SnapshotRow:
-    row["state"] = encoding.load(encoding.unpack(row["state"]))
     return row  # type: ignore[return-value]

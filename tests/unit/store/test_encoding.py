@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import pytest
@@ -41,3 +42,27 @@ def test_a_state_that_cannot_be_read_is_empty_and_of_no_version(text: str) -> No
     state = encoding.load(text)
     assert state == {**new_state(), "version": 0}
     assert state["version"] != VERSION, "so the log is folded again"
+
+
+@given(PLAIN, PLAIN)
+def test_what_is_packed_tightly_comes_back_letter_by_letter(one: str, other: str) -> None:
+    state: Any = {**new_state(), "place": {"a": one}}
+    text, told = encoding.dump(state), encoding.dump({**state, "place": {"a": other}})
+    assert encoding.unpack(encoding.pack_tight(text)) == text
+    beside = encoding.pack_beside(text, "b4se", told)
+    assert encoding.base_of(beside) == "b4se"
+    assert encoding.unpack(beside, told) == text
+
+
+def test_how_it_was_packed_can_be_seen() -> None:
+    text = encoding.dump(new_state())
+    assert not encoding.is_tight(encoding.pack(text))
+    assert encoding.is_tight(encoding.pack_tight(text))
+    assert encoding.is_tight(encoding.pack_beside(text, "b4se", text))
+    assert encoding.base_of(encoding.pack_tight(text)) == ""
+
+
+def test_another_text_than_it_was_packed_beside_is_refused() -> None:
+    text = encoding.dump(new_state())
+    with pytest.raises(zlib.error):
+        encoding.unpack(encoding.pack_beside(text, "b4se", text), text + " ")

@@ -10,6 +10,7 @@ import pytest
 from holdfast.ledger import messages
 from holdfast.ledger.opening import local_ledger
 from holdfast.ledger.tables import MESSAGES
+from holdfast.store.sqlite import SQLiteStore
 from tests.unit.surfaces.conftest import Terminal
 
 
@@ -58,3 +59,29 @@ def test_what_makes_no_sense_is_explained(terminal: Terminal, argv: tuple[str, .
 def test_a_team_s_store_is_cleared_on_demand(terminal: Terminal, postgres_url: str) -> None:
     terminal.set(HOLDFAST_DATABASE=postgres_url)
     assert terminal.run("gc", "--team", "--dry-run", "--json").json["snapshots"] == 0
+
+
+def test_what_is_packed_is_shown_and_compared_as_before(seasoned: Terminal) -> None:
+    """A restore after it works too: it reads the richest."""
+    with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
+        (row,) = store.sessions(None, 1)
+        state = {**row["state"], "lines": row["state"]["lines"] + 1}
+        made = [store.add_snapshot(row["id"], "auto", state, 5.0 + n) for n in range(3)]
+        for number, ident in enumerate(made, 2):
+            store.open_compaction(row["id"], number, trigger="auto", snapshot=ident, now=5.0)
+        store.database.run("UPDATE snapshots SET created_at = created_at - 1e9")
+    asked = [
+        ("compactions", "show", "1", "--json"), ("diff", made[0], made[2]),
+        ("snapshot", "show", made[1], "--json"), ("brief",),
+    ]  # fmt: skip
+    before = [seasoned.run(*words) for words in asked]
+    ran = seasoned.run("gc", "--yes", "--json").json
+    assert ran["packed"] >= 3
+    assert ran["bytes"] > 0
+    assert [seasoned.run(*words) for words in asked] == before
+    assert [answer.code for answer in before] == [0, 0, 0, 0]
+
+
+def test_a_dry_run_tells_the_bytes(cluttered: Terminal) -> None:
+    assert "bytes" in cluttered.run("gc", "--dry-run").err
+    assert cluttered.run("gc", "--dry-run", "--json").json["bytes"] > 0

@@ -54,8 +54,25 @@ def test_a_token_can_be_for_some_days(terminal: Terminal) -> None:
     assert "good for 2 d" in terminal.run("token", "list").out
 
 
+def test_a_token_can_be_for_one_project_by_a_folder_in_it_or_its_id(terminal: Terminal) -> None:
+    inner = terminal.project / "src"
+    (terminal.project / ".git").mkdir()
+    inner.mkdir()
+    ran = terminal.run("token", "new", "ci", "--project", inner, "--json")
+    ident = ran.json["project"]
+    by_id = terminal.run("token", "new", "cd", "--project", ident)
+    assert f"in {terminal.project};" in by_id.err
+    terminal.run("token", "new", "all")
+    listed = {row["name"]: row["project"] for row in terminal.run("token", "list", "--json").json}
+    assert listed == {"ci": ident, "cd": ident, "all": None}
+    printed = terminal.run("token", "list").out
+    assert str(terminal.project) in printed
+    assert "all projects" in printed
+
+
 @pytest.mark.parametrize("argv", [
-    ("new",), ("revoke",), ("list", "x"), ("revoke", "nobody"), ("new", "x", "--days", "0"),
+    ("new", "x", "--project", "nowhere"), ("new",), ("revoke",), ("list", "x"),
+    ("revoke", "nobody"), ("new", "x", "--days", "0"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_explained(terminal: Terminal, argv: tuple[str, ...]) -> None:
     ran = terminal.run("token", *argv)

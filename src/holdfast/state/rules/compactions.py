@@ -15,6 +15,8 @@ HANDLES = ("compaction", "summary", "reply", "tool_call", "injected", "usage")
 # Every brief carries it, with the eight digits that name the brief.
 MARKER = "holdfast:"
 HEX = frozenset("0123456789abcdef")
+# What may follow a brief in the same text: no part of it, and said by others.
+AFTER_BRIEF = "Messages from other agents"
 
 
 def apply(state: State, event: Event) -> None:
@@ -63,7 +65,7 @@ def _left(state: State, event: Event) -> None:
 
 
 def _delivered(state: State, event: Event) -> None:
-    text = event.get("text", "").strip()
+    text = f"\n{event.get('text', '')}".partition(f"\n{AFTER_BRIEF}")[0].strip()
     brief = text.partition(MARKER)[2][:8]
     if not state["compactions"] or len(brief) != 8 or not HEX.issuperset(brief):
         return

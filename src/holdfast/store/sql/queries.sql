@@ -43,7 +43,10 @@ SELECT * FROM snapshots WHERE session = ? ORDER BY created_at DESC, id LIMIT ?;
 -- name: snapshots_before
 SELECT * FROM snapshots WHERE id IN (
     SELECT id FROM snapshots
-    WHERE (CAST(:session AS TEXT) IS NULL OR session = :session) AND (created_at, id) < (:at, :id)
+    WHERE (CAST(:session AS TEXT) IS NULL OR session = :session)
+        AND (CAST(:folder AS TEXT) IS NULL
+            OR session IN (SELECT id FROM sessions WHERE project = :folder))
+        AND (created_at, id) < (:at, :id)
     ORDER BY created_at DESC, id DESC LIMIT :most
 ) ORDER BY created_at DESC, id DESC;
 

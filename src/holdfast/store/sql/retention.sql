@@ -1,7 +1,16 @@
 -- What a session could be restored from stays: its newest snapshot, its richest, and those that a
 -- compaction was made with.
 -- name: count_snapshots
-SELECT count(*) AS n FROM snapshots AS old WHERE created_at < :before
+SELECT count(*) AS n, CAST(coalesce(sum(length(state)), 0) AS BIGINT) AS bytes
+FROM snapshots AS old WHERE created_at < :before
+AND NOT EXISTS (SELECT 1 FROM compactions WHERE compactions.snapshot = old.id)
+AND EXISTS (SELECT 1 FROM snapshots AS newer WHERE newer.session = old.session
+    AND (newer.created_at, newer.id) > (old.created_at, old.id))
+AND EXISTS (SELECT 1 FROM snapshots AS richer WHERE richer.session = old.session
+    AND (richer.richness, richer.created_at, richer.id) > (old.richness, old.created_at, old.id));
+
+-- name: old_snapshots
+SELECT id FROM snapshots AS old WHERE created_at < :before
 AND NOT EXISTS (SELECT 1 FROM compactions WHERE compactions.snapshot = old.id)
 AND EXISTS (SELECT 1 FROM snapshots AS newer WHERE newer.session = old.session
     AND (newer.created_at, newer.id) > (old.created_at, old.id))
@@ -18,8 +27,23 @@ AND EXISTS (SELECT 1 FROM snapshots AS richer WHERE richer.session = old.session
     AND (richer.richness, richer.created_at, richer.id) > (old.richness, old.created_at, old.id))
 );
 
+-- A brief shows the last so many of a session; what is older than those and than asked for goes.
+-- name: count_handoffs
+SELECT count(*) AS n, CAST(coalesce(sum(length(raw) + length(content)), 0) AS BIGINT) AS bytes
+FROM handoffs AS old WHERE captured_at < :before
+AND (SELECT count(*) FROM handoffs AS newer WHERE newer.session = old.session
+    AND (newer.captured_at, newer.id) > (old.captured_at, old.id)) >= :shown;
+
+-- name: drop_handoffs
+DELETE FROM handoffs WHERE id IN (
+SELECT id FROM handoffs AS old WHERE captured_at < :before
+AND (SELECT count(*) FROM handoffs AS newer WHERE newer.session = old.session
+    AND (newer.captured_at, newer.id) > (old.captured_at, old.id)) >= :shown
+);
+
 -- name: count_messages
-SELECT count(*) AS n FROM messages WHERE expires_at < :before;
+SELECT count(*) AS n, CAST(coalesce(sum(length(payload)), 0) AS BIGINT) AS bytes
+FROM messages WHERE expires_at < :before;
 
 -- name: drop_messages
 DELETE FROM messages WHERE expires_at < :before;
@@ -30,14 +54,18 @@ DELETE FROM message_reads WHERE NOT EXISTS (
 ) AND updated_at < :before;
 
 -- name: count_agents
-SELECT count(*) AS n FROM agents WHERE updated_at < :before;
+SELECT count(*) AS n,
+    CAST(coalesce(sum(length(id) + length(agent_id) + length(session)), 0) AS BIGINT) AS bytes
+FROM agents WHERE updated_at < :before;
 
 -- name: drop_agents
 DELETE FROM agents WHERE updated_at < :before;
 
 -- The newest stays, so that numbers go on from there.
 -- name: count_changes
-SELECT count(*) AS n FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
+SELECT count(*) AS n,
+    CAST(coalesce(sum(length(id) + length(kind) + length(record)), 0) AS BIGINT) AS bytes
+FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
 AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes));
 
 -- name: drop_changes

@@ -12,10 +12,12 @@ from litestar.config.compression import CompressionConfig
 from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
 from litestar.openapi.plugins import JsonRenderPlugin
+from litestar.types import Scope
 
 import holdfast
 from holdfast.surfaces.api import (
     agent_routes,
+    held,
     message_routes,
     problems,
     state_routes,
@@ -28,6 +30,7 @@ from holdfast.surfaces.api.asgi import App
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
 from holdfast.surfaces.api.live import Live
+from holdfast.surfaces.api.pace import Pace
 
 LARGEST_BODY = 8 << 20
 
@@ -45,13 +48,18 @@ def application(desk: Desk, live: Live) -> Litestar:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
 
+    def desk_for(scope: Scope) -> Desk:
+        project = held.project_of(scope)
+        return held.HeldDesk(desk, project) if project else desk
+
     return Litestar(
         route_handlers=[
             work_routes.router(), subtask_routes.router(), agent_routes.router(),
             message_routes.router(), state_routes.router(), system_routes.router(),
         ],
         dependencies={
-            "desk": Provide(lambda: desk, sync_to_thread=False),
+            "desk": Provide(desk_for, sync_to_thread=False),
+            "held_to": Provide(held.project_of, sync_to_thread=False),
             "live_changes": Provide(lambda: live, sync_to_thread=False),
         },
         exception_handlers=problems.HANDLERS,
@@ -80,10 +88,11 @@ def guarded(
     hosts: tuple[str, ...] = LOOPBACK,
     token_needed: bool = False,
     logged: Callable[[dict[str, Any]], None] | None = None,
+    pace: Pace | None = None,
 ) -> tuple[App, Live]:
     """The whole thing as it is served, and its live changes."""
     live = Live(desk)
     app: App = Guard(
-        cast(App, application(desk, live)), desk, hosts=hosts, token_needed=token_needed
+        cast(App, application(desk, live)), desk, hosts=hosts, token_needed=token_needed, pace=pace
     )
     return (Access(app, logged) if logged else app), live

@@ -11,17 +11,21 @@ from litestar.concurrency import sync_to_thread
 
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
-from holdfast.surfaces.api import problems
+from holdfast.surfaces.api import held, page_session, problems
 from holdfast.surfaces.api.pace import Pace
+from holdfast.surfaces.api.page_session import PAGE, PageSession
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Row
     from holdfast.surfaces.api.asgi import App, Receive, Scope, Send
     from holdfast.surfaces.api.desk import Desk
 
+# What is wrong with a request, if anything is, and the cookie that its answer sets, if any.
+Verdict = tuple[tuple[int, str] | None, bytes | None]
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
-OPEN = ("/health",)
+OPEN = ("/health", *page_session.FILES)
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
+SIGN_IN, SIGN_OUT = ("POST", page_session.SESSION), ("DELETE", page_session.SESSION)
 
 
 class Guard:
@@ -43,6 +47,7 @@ class Guard:
         self._token_needed = token_needed
         self._now = now
         self._pace = pace or Pace()
+        self._pages = PageSession(desk)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -52,13 +57,22 @@ class Guard:
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in scope["headers"]
         }
-        refusal = self._refusal(str(scope["method"]), headers) or await self._unknown(
-            scope, headers
-        )
+        refusal = self._refusal(str(scope["method"]), headers)
+        cookie: bytes | None = None
         if refusal is None:
-            await self._app(scope, receive, send)
-        else:
+            try:
+                refusal, cookie = await self._caller(scope, headers)
+            except StoreUnavailable as problem:
+                refusal = 503, str(problem)
+        if refusal is not None:
             await _refuse(send, *refusal)
+            return
+        told = page_session.with_cookie(send, cookie) if cookie else send
+        if scope["path"] == page_session.SESSION:
+            await told({"type": "http.response.start", "status": 204, "headers": []})
+            await told({"type": "http.response.body", "body": b"", "more_body": False})
+        else:
+            await self._app(scope, receive, told)
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -74,23 +88,53 @@ class Guard:
             return 415, "send JSON, with Content-Type: application/json"
         return None
 
-    async def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
+    async def _caller(self, scope: Scope, headers: dict[str, str]) -> Verdict:
         """Who may do what; on loopback a token is not needed, but a wrong one is refused."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
-            needed = self._token_needed and scope["path"] not in OPEN
-            return (401, "send Authorization: Bearer TOKEN") if needed else None
-        try:
-            row = await sync_to_thread(self._looked_up, token.strip())
-        except StoreUnavailable as problem:
-            return 503, str(problem)
+            return await self._without_token(scope, headers)
+        row = await sync_to_thread(self._looked_up, token.strip())
         if row is None:
-            return 401, "this token is unknown, expired or revoked"
+            return (401, "this token is unknown, expired or revoked"), None
+        refusal = self._not_allowed(scope, row)
+        if refusal is None and (scope["method"], scope["path"]) == SIGN_IN:
+            given = await sync_to_thread(self._pages.issue, self._now(), row)
+            return None, page_session.cookie(scope, given)
+        return refusal, None
+
+    async def _without_token(self, scope: Scope, headers: dict[str, str]) -> Verdict:
+        """A page has one of its own, which the server gives it along with the page."""
+        path, now = scope["path"], self._now()
+        token = page_session.token_in(scope, headers)
+        row, renewed = (
+            await sync_to_thread(self._pages.known, token, now) if token else (None, False)
+        )
+        if row is not None and (scope["method"], path) == SIGN_OUT:
+            await sync_to_thread(self._pages.end, row)
+            return None, page_session.cookie(scope, "")
+        if row is not None:
+            kept = page_session.cookie(scope, token) if renewed else None
+            return self._not_allowed(scope, row), kept
+        if path == page_session.PAGE and not self._token_needed:
+            given = await sync_to_thread(self._pages.issue, now)
+            return None, page_session.cookie(scope, given)
+        if path in OPEN:
+            return None, None
+        if self._token_needed or path == page_session.SESSION:
+            return (401, "send Authorization: Bearer TOKEN"), None
+        if page_session.is_of_a_page(headers):
+            return (401, f"the page's own token is missing or has expired: open {PAGE} again"), None
+        return None, None
+
+    def _not_allowed(self, scope: Scope, row: Row) -> tuple[int, str] | None:
+        """What is wrong with this request by the owner of a token, if anything is."""
         wanted = needed_scope(str(scope["method"]), scope["path"])
         if not tokens.covers(row, wanted):
             return 403, f"this token may {row['scope']}; this needs {wanted}"
         if not self._pace.allows(row["id"], self._now()):
             return 429, "this token asks too often"
+        if row["project"]:
+            scope[held.KEY] = row["project"]
         return None
 
     def _looked_up(self, token: str) -> Row | None:
@@ -99,7 +143,7 @@ class Guard:
 
 
 def needed_scope(method: str, path: str) -> str:
-    if method not in CHANGING or path == "/api/compact/restore":
+    if method not in CHANGING or path in ("/api/compact/restore", page_session.SESSION):
         return "read"
     return "admin" if method == "DELETE" and path.startswith("/api/projects/") else "write"
 

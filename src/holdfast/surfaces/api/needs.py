@@ -9,3 +9,5 @@ from holdfast.surfaces.api.live import Live
 
 TheDesk = NamedDependency[Desk]
 TheLive = NamedDependency[Live]
+HeldTo = NamedDependency[str]
+"""The one project that the caller's token is for, or nothing."""

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-AT_ONCE, A_SECOND = 400.0, 200.0
+A_SECOND = 200.0
+# So many seconds' worth may come at once.
+BURST = 2.0
+AT_ONCE = BURST * A_SECOND
 MOST_KNOWN = 10_000
 
 

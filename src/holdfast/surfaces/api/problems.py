@@ -10,7 +10,14 @@ import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 
-from holdfast.errors import BadUsage, HoldfastError, NoSuchRecord, NotNow, StoreUnavailable
+from holdfast.errors import (
+    BadUsage,
+    HoldfastError,
+    NoSuchRecord,
+    NotAllowed,
+    NotNow,
+    StoreUnavailable,
+)
 from holdfast.redact import redact
 
 MEDIA_TYPE = "application/problem+json"
@@ -19,6 +26,7 @@ STATUS: list[tuple[type[HoldfastError], int]] = [
     (NoSuchRecord, 404),
     (BadUsage, 400),
     (NotNow, 409),
+    (NotAllowed, 403),
     (StoreUnavailable, 503),
 ]
 TITLES = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import signal
 import socket
+import ssl
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -18,6 +19,7 @@ from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK
 from holdfast.surfaces.api.live import Live
+from holdfast.surfaces.api.pace import A_SECOND, BURST, Pace
 
 # How long open requests may take when the server is told to stop.
 PATIENCE = 5
@@ -35,6 +37,8 @@ class Place:
     names: tuple[str, ...] = ()
     certificate: str | None = None
     key: str | None = None
+    rate: float = A_SECOND
+    """How often a token may ask in a second, for long."""
 
     @property
     def is_local(self) -> bool:
@@ -72,7 +76,11 @@ def serve(
     logged: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Listen until SIGTERM or SIGINT; `keep` is called now and then beside it."""
-    app, live = guarded(desk, hosts=place.all_names, token_needed=not place.is_local, logged=logged)
+    _check_certificate(place)
+    app, live = guarded(
+        desk, hosts=place.all_names, token_needed=not place.is_local, logged=logged,
+        pace=Pace(BURST * place.rate, place.rate),
+    )  # fmt: skip
     config = uvicorn.Config(
         app,
         log_config=None,
@@ -88,6 +96,23 @@ def serve(
         host = f"[{place.host}]" if ":" in place.host else place.host
         started(f"{scheme}://{host}:{bound.getsockname()[1]}")
         _with_signals(Server(config, live), bound)
+
+
+def _check_certificate(place: Place) -> None:
+    """Before anybody is told that there is a server."""
+    if place.certificate is None:
+        return
+    try:
+        # A key that is locked would be asked for on the terminal, where nobody may sit.
+        ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(
+            place.certificate, place.key, password=""
+        )
+    except (OSError, ValueError) as problem:
+        told = getattr(problem, "reason", None) or problem.args[-1]
+        raise BadUsage(
+            f"{place.certificate} and {place.key} cannot be used ({told})",
+            hint="both are PEM files; the key belongs to the certificate and has no passphrase",
+        ) from None
 
 
 def _with_signals(server: Server, bound: socket.socket) -> None:

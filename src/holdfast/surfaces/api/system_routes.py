@@ -15,7 +15,8 @@ from litestar.response.sse import ServerSentEventMessage
 import holdfast
 from holdfast.ledger.tables import SHARED
 from holdfast.surfaces.api import answers, live
-from holdfast.surfaces.api.needs import TheDesk, TheLive
+from holdfast.surfaces.api.held import wanted
+from holdfast.surfaces.api.needs import HeldTo, TheDesk, TheLive
 from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import Filter
 
@@ -42,6 +43,7 @@ def stats(desk: TheDesk) -> Answer:
 @get("/api/events")
 async def events(
     live_changes: TheLive,
+    held_to: HeldTo,
     last_event_id: Annotated[str, HeaderParameter(name="Last-Event-ID")] = "",
     after: FromQuery[str] = "",
     project_id: Filter = None,
@@ -49,13 +51,14 @@ async def events(
 ) -> ServerSentEvent:
     """Changes as they happen; `Last-Event-ID` (or `after`) goes on where a listener stopped."""
     since = live.read(last_event_id or after)
+    project = wanted(project_id, held_to)
 
     async def told() -> AsyncIterator[ServerSentEventMessage]:
         yield ServerSentEventMessage(comment="listening", data=None, retry=2000)
         async for change in live_changes.changes(since):
             if change is None:
                 yield ServerSentEventMessage(comment="still here", data=None)
-            elif _wanted(change, project_id, session_id):
+            elif _wanted(change, project, session_id):
                 yield _message(change)
 
     return ServerSentEvent(told())

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from holdfast.surfaces.api.desk import Desk
 
 PORT = 3847
+RATE = 200
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -37,6 +38,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     parser.add_argument("--tls-cert", metavar="FILE", help="a certificate, to speak HTTPS")
     parser.add_argument("--tls-key", metavar="FILE", help="its key")
+    parser.add_argument(
+        "--rate", type=int, default=RATE, metavar="N",
+        help=f"how often a token may ask in a second, for long ({RATE})",
+    )  # fmt: skip
     parser.add_argument(
         "--access-log", action="store_true", help="one JSON line for each request, on stderr"
     )
@@ -57,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     desk = _desk(local)
     place = serving.Place(
         host=args.host, port=args.port, names=tuple(name.lower() for name in args.name),
-        certificate=args.tls_cert, key=args.tls_key,
+        certificate=args.tls_cert, key=args.tls_key, rate=args.rate,
     )  # fmt: skip
     if not place.is_local:
         _warn(desk, place.certificate)
@@ -80,6 +85,8 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if not 0 <= args.port <= 65535:
         raise BadUsage("--port is a number from 0 to 65535")
+    if args.rate < 1:
+        raise BadUsage("--rate is a positive number")
     if bool(args.tls_cert) != bool(args.tls_key):
         raise BadUsage("--tls-cert and --tls-key go together")
     for path in filter(None, (args.tls_cert, args.tls_key)):

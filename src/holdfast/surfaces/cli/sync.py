@@ -1,4 +1,4 @@
-"""Send what is new on this machine to the team's store (HOLDFAST_DATABASE).
+"""Send what is new on this machine to the team's store (HOLDFAST_DATABASE); fetch messages.
 
 Hooks write to this machine only; what cannot be sent now waits, and nothing is sent twice.
 """
@@ -51,7 +51,11 @@ def run(args: argparse.Namespace) -> int:
             with closing(PostgresStore.at(url)) as team:
                 sent = sync(store, ledger, team, Ledger(team.database), target, time.time())
     if args.json:
-        print_json({"target": target, "sessions": sent.sessions, "rows": sent.rows})
+        told = {"sessions": sent.sessions, "rows": sent.rows, "received": sent.received}
+        print_json({"target": target, **told})
         return 0
-    say(f"{target}: {count(sent.sessions)} sessions and {count(sent.rows)} rows were sent.")
+    say(
+        f"{target}: {count(sent.sessions)} sessions and {count(sent.rows)} rows were sent; "
+        f"{count(sent.received)} messages came."
+    )
     return 0

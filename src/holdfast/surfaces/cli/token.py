@@ -1,6 +1,7 @@
 """Who may use `holdfast serve` from other machines.
 
 holdfast token new NAME --scope read     prints a token, once; only its hash is kept
+holdfast token new NAME --project .      good for this project, and for nothing of others
 holdfast token list
 holdfast token revoke ID
 """
@@ -14,10 +15,13 @@ from contextlib import closing
 from typing import Any
 
 from holdfast import settings
-from holdfast.errors import BadUsage
-from holdfast.ledger import tokens
+from holdfast.actions.project import project_of
+from holdfast.actions.repository import origin_of
+from holdfast.errors import BadUsage, NoSuchRecord
+from holdfast.ledger import projects, tokens
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.opening import chosen_ledger
+from holdfast.ledger.tables import PROJECTS
 from holdfast.surfaces.cli.output import ago, console, print_json, say, stamp, table
 from holdfast.surfaces.cli.sessions import here
 
@@ -29,6 +33,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("name", nargs="?", help="a new one's name, or the id of one to revoke")
     parser.add_argument(
         "--scope", choices=tokens.SCOPES, default="write", help="what it allows (write)"
+    )
+    parser.add_argument(
+        "--project", default="", metavar="PATH", help="only this one, by a folder in it or its id"
     )
     parser.add_argument("--days", type=int, metavar="N", help="for how long (until revoked)")
     parser.add_argument("--json", action="store_true", help="for programs")
@@ -47,13 +54,31 @@ def run(args: argparse.Namespace) -> int:
 
 def _new(ledger: Ledger, args: argparse.Namespace) -> int:
     seconds = None if args.days is None else args.days * DAY
-    row, token = tokens.new(ledger, time.time(), name=args.name, scope=args.scope, seconds=seconds)
+    project = _project(ledger, args.project) if args.project else None
+    row, token = tokens.new(
+        ledger, time.time(), name=args.name, scope=args.scope, seconds=seconds,
+        project=project["id"] if project else "",
+    )  # fmt: skip
     if args.json:
         print_json({**_described(row), "token": token})
         return 0
     print(token)
-    say(f"{row['id']} may {row['scope']}; nobody can look this token up later.")
+    where = f" in {project['path']}" if project else ""
+    say(f"{row['id']} may {row['scope']}{where}; nobody can look this token up later.")
     return 0
+
+
+def _project(ledger: Ledger, given: str) -> dict[str, Any]:
+    """By its id, or by a folder, which becomes known if it was not."""
+    known = ledger.get(PROJECTS, given)
+    if known is not None:
+        return known
+    if not os.path.isdir(given):
+        raise NoSuchRecord(
+            f"project {given}", hint="give a folder in it, or an id of GET /api/projects"
+        )
+    root = project_of(given)
+    return projects.project(ledger, root, time.time(), origin=origin_of(root))
 
 
 def _list(ledger: Ledger, args: argparse.Namespace) -> int:
@@ -64,10 +89,13 @@ def _list(ledger: Ledger, args: argparse.Namespace) -> int:
     if not found:
         say("There are no tokens; `holdfast token new NAME` makes one.")
         return 0
+    names = {row["id"]: row["path"] for row in ledger.rows(PROJECTS)}
     rows = [
-        (row["id"], row["name"], row["scope"], ago(row["created_at"]), _state(row)) for row in found
-    ]
-    console().print(table(("id", "name", "may", "made", "state"), rows))
+        (row["id"], row["name"], row["scope"], _where(row, names), ago(row["created_at"]),
+         _state(row))
+        for row in found
+    ]  # fmt: skip
+    console().print(table(("id", "name", "may", "in", "made", "state"), rows))
     return 0
 
 
@@ -75,6 +103,10 @@ def _revoke(ledger: Ledger, args: argparse.Namespace) -> int:
     row = tokens.revoke(ledger, args.name, time.time())
     say(f"{row['id']} ({row['name']}) is revoked.")
     return 0
+
+
+def _where(row: dict[str, Any], names: dict[str, str]) -> str:
+    return names.get(row["project"], row["project"]) or "all projects"
 
 
 def _state(row: dict[str, Any]) -> str:
@@ -91,6 +123,7 @@ def _described(row: dict[str, Any]) -> dict[str, Any]:
         "id": row["id"],
         "name": row["name"],
         "scope": row["scope"],
+        "project": row["project"] or None,
         "created": stamp(row["created_at"]),
         "expires": stamp(row["expires_at"]),
         "revoked": stamp(row["revoked_at"]),

@@ -13,7 +13,7 @@ from holdfast.actions.beside_log import beside_log
 from holdfast.actions.handoffs import described
 from holdfast.actions.learned_tokens import scale_of
 from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
-from holdfast.actions.messages import send, told, waiting
+from holdfast.actions.messages import Asking, send, told, waiting
 from holdfast.actions.project import project_of
 from holdfast.actions.recall import printed
 from holdfast.actions.restore import best_state, recall_command
@@ -141,20 +141,22 @@ def notes_text() -> str:
 
 def messages(agent: str, again: bool, max_tokens: int) -> str:
     """What other agents said to this one, and not twice unless asked for again."""
-    with desk() as opened:
-        reader = agent or _session(opened)["id"]
-    found = waiting(settings.load(os.environ, folder()).ledger, reader, again=again)
+    found = waiting(settings.load(os.environ, folder()).ledger, _asking(agent), again=again)
     return within(map(told, found), max_tokens) or "No messages wait."
 
 
 def send_message(agent: str, to: str, topic: str, text: str) -> str:
     if not text.strip():
         raise BadUsage("a message needs words")
-    with desk() as opened:
-        session = _session(opened)["id"]
     path = settings.load(os.environ, folder()).ledger
-    sent = send(path, sender=agent or session, to=to, topic=topic, text=text, session=session)
+    sent = send(path, _asking(agent), to=to, topic=topic, text=text)
     return f"Sent to {sent['to_agent_id'] or 'all who listen'}."
+
+
+def _asking(agent: str) -> Asking:
+    with desk() as opened:
+        row = _session(opened)
+    return Asking(row["id"], row["project"], agent)
 
 
 def handoff(ident: str, max_tokens: int) -> str:

@@ -101,6 +101,29 @@ def keep_notes(job: Job, session: Session, asked: str = "") -> None:
         log.note(job.settings.log, f"notes: {problem}", os.environ)
 
 
+def with_mail(job: Job, text: str, notice: str = "") -> str:
+    """The answer that carries this text and, after it, what other agents said to this one."""
+    mail = _mail(job, text)
+    whole = "\n\n".join(part.rstrip("\n") for part in (text, mail) if part) if mail else text
+    return job.host.context(job.call.event, whole, notice) if whole else ""
+
+
+def _mail(job: Job, before: str) -> str:
+    """Messages that wait, within what is left of the host's room; mostly there is not a flag."""
+    ledger, call = job.settings.ledger, job.call
+    if not os.path.isdir(os.path.join(job.settings.home, "mail")):
+        return ""
+    from holdfast.ledger import flags
+
+    own, kind = (call.agent, call.agent_type) if call.agent else (call.session, "main")
+    word = flags.standing(ledger, (own, kind, flags.ALL), job.now)
+    if not word or not flags.is_news(ledger, own, word) or not job.host.context(call.event, "?"):
+        return ""
+    from holdfast.surfaces.mail import delivered
+
+    return delivered(job, own, kind, word, before)
+
+
 def newly_noted(job: Job, session: str) -> list[str]:
     """What people noted since the agent's last turn."""
     project = job.project_with_notes()

@@ -1,9 +1,11 @@
-"""A person has sent a prompt: it is noted, and a brief that has not arrived goes with it."""
+"""A person has sent a prompt: it is noted, and a brief that has not arrived and messages of other
+agents go with it.
+"""
 
 from __future__ import annotations
 
 from holdfast.actions.compaction import is_unwritten, undelivered
-from holdfast.surfaces.moments import keep_notes
+from holdfast.surfaces.moments import keep_notes, with_mail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,15 +22,16 @@ def user_prompt(job: Job) -> str:
     if not undelivered(job.store, session, job.host) and not is_unwritten(
         job.store, session, job.host, job.now
     ):
-        return ""
+        return with_mail(job, "")
     # Sent a moment ago, it may have arrived, or not, and not be written down yet.
     session = job.settled_session()
     ordinal = undelivered(job.store, session, job.host)
     if not ordinal:
-        return ""
-    from holdfast.surfaces.moments.restoring import restored
+        return with_mail(job, "")
+    from holdfast.surfaces.moments.restoring import brief_of
 
-    return restored(job, session, ordinal, LATE)
+    brief = brief_of(job, session, ordinal)
+    return with_mail(job, brief, LATE if brief else "")
 
 
 def expansion(job: Job) -> str:

@@ -19,17 +19,14 @@ if TYPE_CHECKING:
     from holdfast.surfaces.moments import Job
 
 
-def restored(job: Job, session: Session, ordinal: int, notice: str = "") -> str:
-    """The answer that carries the brief of this compaction, or nothing if nothing is known.
-
-    Without a compaction (0) it is the brief of a session whose log was cut.
-    """
-    brief = made(job, session, ordinal)
-    return job.host.context(job.call.event, brief, notice) if brief else ""
+def restored(job: Job, session: Session, ordinal: int) -> str:
+    """The answer that carries the brief of this compaction, or nothing if nothing is known."""
+    brief = brief_of(job, session, ordinal)
+    return job.host.context(job.call.event, brief) if brief else ""
 
 
-def made(job: Job, session: Session, ordinal: int) -> str:
-    """The brief itself, recorded as sent."""
+def brief_of(job: Job, session: Session, ordinal: int) -> str:
+    """Without a compaction (0) it is the brief of a session whose log was cut."""
     if ordinal:
         compacted(job.store, session.id, ordinal)
     event = job.call.event

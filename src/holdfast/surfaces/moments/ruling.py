@@ -18,9 +18,9 @@ def announce(job: Job, session: Session, ordinal: int) -> None:
     """A compaction is coming: the brief lies there before the summary is made."""
     if not _may_write(job):
         return
-    from holdfast.surfaces.moments.restoring import made
+    from holdfast.surfaces.moments.restoring import brief_of
 
-    if brief := made(job, session, ordinal):
+    if brief := brief_of(job, session, ordinal):
         _put(job, session, ordinal, brief)
 
 

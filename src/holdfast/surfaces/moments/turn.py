@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from holdfast.surfaces.moments import FLUSH_SECONDS, client_process, keep_notes
+from holdfast.surfaces.moments import FLUSH_SECONDS, client_process, keep_notes, with_mail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,11 +39,10 @@ def tool_used(job: Job) -> str:
 
 
 def sub_agent_start(job: Job) -> str:
-    """What binds the parent binds whoever works for it."""
+    """What binds the parent binds whoever works for it; what others said to it goes along."""
     from holdfast.actions.binding import binding
 
-    text = binding(job.session().state)
-    return job.host.context(job.call.event, text) if text else ""
+    return with_mail(job, binding(job.session().state))
 
 
 def session_end(job: Job) -> str:

@@ -55,7 +55,9 @@ def test_another_site_s_page_is_refused(local: Caller, headers: dict[str, str]) 
 
 
 def test_our_own_page_is_answered_and_no_other_is_invited(local: Caller) -> None:
-    own = {"Origin": HERE, "Sec-Fetch-Site": "same-origin"}
+    cookie = local.client.get("/docs").headers["set-cookie"].partition(";")[0]
+    local.client.cookies.clear()
+    own = {"Origin": HERE, "Sec-Fetch-Site": "same-origin", "Cookie": cookie}
     answer = local.client.post("/api/actions", json=ACTION, headers=own)
     assert answer.status_code == 201
     assert "access-control-allow-origin" not in answer.headers

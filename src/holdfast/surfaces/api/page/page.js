@@ -26,6 +26,43 @@ const field = (parent, parameter) => {
   return { ...parameter, input };
 };
 
+const SESSION = "/docs/session";
+const SIGNED_IN = "signed in";
+const part = (id) => document.getElementById(id);
+
+// The page's own token is in a cookie that only the server reads. Where nobody has to sign in,
+// the page itself brings a new one when the old one has expired.
+async function ask(address, options) {
+  const answer = await fetch(address, options);
+  if (answer.status !== 401) return answer;
+  await fetch("/docs");
+  const again = await fetch(address, options);
+  if (again.status === 401) {
+    sessionStorage.removeItem(SIGNED_IN);
+    part("sign-in").hidden = false;
+    part("sign-out").hidden = true;
+  }
+  return again;
+}
+
+async function signIn(event) {
+  event.preventDefault();
+  const headers = { Authorization: `Bearer ${part("token").value}` };
+  const answer = await fetch(SESSION, { method: "POST", headers });
+  part("token").value = "";
+  part("refused").textContent = answer.ok ? "" : (await answer.json()).detail;
+  if (!answer.ok) return;
+  part("sign-in").hidden = true;
+  sessionStorage.setItem(SIGNED_IN, "yes");
+  await main();
+}
+
+async function signOut() {
+  await fetch(SESSION, { method: "DELETE" });
+  sessionStorage.removeItem(SIGNED_IN);
+  location.reload();
+}
+
 async function send(method, path, fields, body, shown) {
   let url = path;
   const query = new URLSearchParams();
@@ -35,13 +72,11 @@ async function send(method, path, fields, body, shown) {
     else if (place === "query" && input.value) query.append(name, input.value);
     else if (place === "header" && input.value) headers[name] = input.value;
   }
-  const token = document.getElementById("token").value;
-  if (token) headers.Authorization = `Bearer ${token}`;
   if (body) headers["Content-Type"] = "application/json";
   const address = query.size ? `${url}?${query}` : url;
   shown.textContent = "…";
   try {
-    const answer = await fetch(address, { method, headers, body: body ? body.value : undefined });
+    const answer = await ask(address, { method, headers, body: body ? body.value : undefined });
     const text = await answer.text();
     let told = text;
     try { told = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON */ }
@@ -72,12 +107,14 @@ function operation(parent, method, path, told, all) {
 }
 
 async function main() {
-  const answer = await fetch("/openapi/openapi.json");
+  const answer = await ask("/openapi/openapi.json");
+  part("operations").textContent = "";
+  if (!answer.ok) return;
+  part("sign-out").hidden = !sessionStorage.getItem(SIGNED_IN);
   const told = await answer.json();
   const all = (told.components && told.components.schemas) || {};
   document.getElementById("about").textContent = told.info.description || "";
-  const target = document.getElementById("operations");
-  target.textContent = "";
+  const target = part("operations");
   const sections = new Map();
   for (const [path, methods] of Object.entries(told.paths)) {
     for (const [method, one] of Object.entries(methods)) {
@@ -92,4 +129,6 @@ async function main() {
   }
 }
 
+part("sign-in").addEventListener("submit", signIn);
+part("sign-out").addEventListener("click", signOut);
 main();

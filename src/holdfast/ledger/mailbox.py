@@ -1,0 +1,73 @@
+"""What waits for an agent by any of its names, told once.
+
+An agent answers to its own id, to its kind (`main`, or a sub-agent's type) and to no name at all,
+which is a broadcast. Its id is its own; kinds and broadcasts are a project's, if they name one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from holdfast.ledger import ids
+from holdfast.ledger.tables import MESSAGES, READS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.ledger.ledger import Ledger, Row
+
+MAIN = "main"
+_CHOSEN = "FROM subscriptions WHERE agent_id IN (:own, :kind)"
+_REACHES = (
+    "expires_at > :now AND from_agent_id <> :own AND (to_agent_id = :own OR (project IN "
+    "('', :project) AND (to_agent_id = :kind OR (to_agent_id = '' AND "
+    f"(topic IN (SELECT topic {_CHOSEN}) OR NOT EXISTS (SELECT 1 {_CHOSEN}))))))"
+)
+# Whoever of a kind comes first takes what was written to the kind; a broadcast is for each.
+_UNREAD = (
+    " AND NOT EXISTS (SELECT 1 FROM message_reads WHERE message_reads.message = messages.id AND "
+    "(message_reads.agent_id = :own OR message_reads.agent_id = messages.to_agent_id))"
+)
+
+
+class Reader(NamedTuple):
+    """An agent by its names."""
+
+    own: str
+    kind: str
+    project: str = ""
+
+
+def pending(ledger: Ledger, reader: Reader, now: float, *, again: bool = False) -> list[Row]:
+    """The most important first, then the oldest; `again` also what was told before."""
+    kind = reader.kind or reader.own
+    values = {"own": reader.own, "kind": kind, "project": reader.project, "now": now}
+    also = _REACHES if again else _REACHES + _UNREAD
+    found = ledger.rows(MESSAGES, newest_first=False, also=also, values=values)
+    return sorted(found, key=lambda row: (-row["priority"], row["created_at"]))
+
+
+def take(
+    ledger: Ledger,
+    reader: Reader,
+    now: float,
+    chosen: Callable[[list[Row]], list[Row]],
+    *,
+    again: bool = False,
+) -> tuple[list[Row], int]:
+    """Those of them that are told now, and how many are left; nobody is told the same again."""
+    with ledger.together("mail"):
+        found = pending(ledger, reader, now, again=again)
+        told = chosen(found)
+        for row in told:
+            _mark(ledger, row, reader, now)
+    return told, len(found) - len(told)
+
+
+def _mark(ledger: Ledger, row: Row, reader: Reader, now: float) -> None:
+    names = {reader.own, row["to_agent_id"]} - {""}
+    for name in sorted(names):
+        receipt = {"message": row["id"], "agent_id": name, "updated_at": now}
+        ident = ids.ident("read", row["id"], name)
+        if ledger.get(READS, ident) is None:
+            ledger.write(READS, {"id": ident, **receipt})

@@ -1,0 +1,156 @@
+"""The ledger as one project sees it: rows of others are not there, and cannot be written.
+
+Everything goes through the few operations of a ledger, so whatever is built on them is held too.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from holdfast.errors import NoSuchRecord, NotAllowed
+from holdfast.ledger.ledger import Ledger, Row
+from holdfast.ledger.tables import (
+    AGENTS,
+    BLOCKINGS,
+    MESSAGES,
+    PROJECTS,
+    READS,
+    SUBSCRIPTIONS,
+    TOKENS,
+    WAVES,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.ledger.tables import Table
+    from holdfast.store.base import Database
+
+# An agent's name may be in use by another project too: then it is nobody's alone.
+_AGENT = (
+    "EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = {0} AND agents.project = :within) "
+    "AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = {0} "
+    "AND agents.project NOT IN ('', :within))"
+)
+_SESSION = " OR ".join(
+    f"EXISTS (SELECT 1 FROM {table} WHERE {table}.session = waves.session "
+    f"AND {table}.project = :within)"
+    for table in ("requests", "agents")
+)
+# Tables that name no project hang on one that does.
+_HANGS = {
+    PROJECTS.name: "id = :within",
+    WAVES.name: f"({_SESSION})",
+    READS.name: "EXISTS (SELECT 1 FROM messages WHERE messages.id = message_reads.message "
+    "AND messages.project = :within)",
+    SUBSCRIPTIONS.name: _AGENT.format("subscriptions.agent_id"),
+    BLOCKINGS.name: _AGENT.format("blockings.blocked_id"),
+    TOKENS.name: "1 = 0",
+}
+_AGENTS_OF = {SUBSCRIPTIONS.name: ("agent_id",), BLOCKINGS.name: ("blocked_id", "blocker_id")}
+_ELSEWHERE = (
+    " UNION ALL ".join(
+        f"SELECT 1 AS n FROM {table} WHERE session = :session AND project NOT IN ('', :within)"
+        for table in ("requests", "agents", "actions")
+    )
+    + " LIMIT 1"
+)
+
+
+class LedgerWithin(Ledger):
+    """Reads and writes of one project."""
+
+    def __init__(
+        self, database: Database, project: str, is_theirs: Callable[[str], bool] | None = None
+    ) -> None:
+        """`is_theirs` tells of a session whether somebody else is known to lead it."""
+        super().__init__(database)
+        self.project = project
+        self._is_theirs = is_theirs
+
+    def rows(
+        self,
+        table: Table,
+        *,
+        most: int | None = None,
+        before: tuple[float, str] | None = None,
+        newest_first: bool = True,
+        also: str = "",
+        values: Row | None = None,
+        **equal: Any,
+    ) -> list[Row]:
+        also = f"({also}) AND {_held(table)}" if also else _held(table)
+        given = {**(values or {}), "within": self.project}
+        return super().rows(
+            table, most=most, before=before, newest_first=newest_first, also=also, values=given,
+            **equal,
+        )  # fmt: skip
+
+    def count(self, table: Table, **equal: Any) -> int:
+        where = " AND ".join([_held(table), *(f"{column} = :{column}" for column in equal)])
+        statement = f"SELECT count(*) AS n FROM {table.name} WHERE {where}"
+        found = self.database.run(statement, {**equal, "within": self.project})[0]
+        number: int = found[0]["n"]
+        return number
+
+    def write(self, table: Table, row: Row) -> Row:
+        row = self._claimed(table, row)
+        known = super().rows(table, most=1, id=row["id"])
+        if known and self.get(table, row["id"]) is None:
+            raise NotAllowed(f"{row['id']} is another project's")
+        return super().write(table, row)
+
+    def remove(self, table: Table, row: Row, now: float) -> None:
+        if self.get(table, row["id"]) is not None:
+            super().remove(table, row, now)
+
+    def _claimed(self, table: Table, row: Row) -> Row:
+        """The row as one of this project's, if it can be one."""
+        if session := row.get("session"):
+            self._check_session(str(session))
+        if table is TOKENS or (table is PROJECTS and row["id"] != self.project):
+            raise NotAllowed("this token is for one project, and this is not it")
+        if (
+            table is WAVES
+            and not self.database.run(
+                f"SELECT 1 AS n FROM (SELECT :session AS session) AS waves WHERE {_held(WAVES)}",
+                {"session": row["session"], "within": self.project},
+            )[0]
+        ):
+            hint = "POST /api/requests or /api/agents tells of one"
+            raise NoSuchRecord(f"session {row['session']} in this project", hint=hint)
+        if table is READS:
+            self.need(MESSAGES, row["message"])
+        for column in _AGENTS_OF.get(table.name, ()):
+            self._check_agent(row[column])
+        if "project" not in table.columns:
+            return row
+        if row["project"] not in ("", self.project):
+            raise NotAllowed(f"this token is not for project {row['project']}")
+        return {**row, "project": self.project}
+
+    def _check_session(self, session: str) -> None:
+        given = {"session": session, "within": self.project}
+        if self.database.run(_ELSEWHERE, given)[0] or (
+            self._is_theirs is not None and self._is_theirs(session)
+        ):
+            raise NotAllowed(f"session {session} is another project's")
+
+    def _check_agent(self, agent: str) -> None:
+        everywhere = super().rows(AGENTS, agent_id=agent)
+        if not any(row["project"] == self.project for row in everywhere):
+            raise NoSuchRecord(f"agent {agent} in this project", hint="POST /api/agents makes one")
+        if any(row["project"] not in ("", self.project) for row in everywhere):
+            raise NotAllowed(f"agent {agent} is another project's too")
+
+    # What only the whole ledger has.
+
+    def _whole(self, *_: Any, **__: Any) -> NoReturn:
+        raise NotAllowed("this is for tokens that are good for all projects")
+
+    take_over = last_change = reading = keep_reading = sent = keep_sent = _whole
+    count_changes = changes = _whole
+
+
+def _held(table: Table) -> str:
+    return _HANGS.get(table.name) or f"{table.name}.project = :within"

@@ -1,0 +1,124 @@
+"""Who is told which message, and how often, on every database."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from holdfast.ledger import mailbox, messages
+from holdfast.ledger.ledger import Ledger, Row
+from holdfast.ledger.mailbox import Reader
+from tests.contract.databases import Database
+
+SESSION = Reader("s1", "main", "p1")
+OTHER = Reader("s2", "main", "p1")
+ELSEWHERE = Reader("s9", "main", "p9")
+EXPLORER = Reader("a1", "Explore", "p1")
+
+
+@pytest.fixture
+def ledger(database: Database) -> Iterator[Ledger]:
+    opened = database.ledger()
+    with closing(opened.database):
+        yield opened
+
+
+def say(ledger: Ledger, ident: str, to: str = "", **fields: Any) -> None:
+    told = {"from_agent_id": "boss", "project": "p1", **fields}
+    messages.send(ledger, 100.0, ident=ident, to_agent_id=to, **told)
+
+
+def everything(found: list[Row]) -> list[Row]:
+    return found
+
+
+def told(ledger: Ledger, reader: Reader, most: int = 100) -> list[str]:
+    rows, _ = mailbox.take(ledger, reader, 200.0, lambda found: found[:most])
+    return [row["id"] for row in rows]
+
+
+def test_a_message_to_an_agent_reaches_it_once_and_nobody_else(ledger: Ledger) -> None:
+    say(ledger, "m1", "s1")
+    assert told(ledger, OTHER) == []
+    assert told(ledger, SESSION) == ["m1"]
+    assert told(ledger, SESSION) == []
+
+
+def test_an_agents_own_id_counts_in_whatever_project(ledger: Ledger) -> None:
+    say(ledger, "m1", "s9")
+    assert told(ledger, ELSEWHERE) == ["m1"]
+
+
+def test_a_message_to_a_kind_reaches_the_first_of_that_kind_in_the_project(ledger: Ledger) -> None:
+    say(ledger, "m1", "Explore")
+    assert told(ledger, Reader("a9", "Explore", "p9")) == []
+    assert told(ledger, EXPLORER) == ["m1"]
+    assert told(ledger, Reader("a2", "Explore", "p1")) == []
+
+
+def test_a_broadcast_reaches_every_agent_of_its_project_once(ledger: Ledger) -> None:
+    say(ledger, "m1")
+    for reader in (SESSION, OTHER, EXPLORER):
+        assert told(ledger, reader) == ["m1"]
+        assert told(ledger, reader) == []
+    assert told(ledger, ELSEWHERE) == []
+
+
+def test_without_a_project_it_reaches_those_of_any(ledger: Ledger) -> None:
+    say(ledger, "m1", project="")
+    say(ledger, "m2", "main", project="")
+    assert told(ledger, ELSEWHERE) == ["m1", "m2"]
+
+
+def test_an_agent_without_a_kind_is_not_everybody(ledger: Ledger) -> None:
+    messages.subscribe(ledger, "a1", "api", 1.0)
+    say(ledger, "m1", topic="lunch")
+    assert told(ledger, Reader("a1", "", "p1")) == []
+
+
+def test_whoever_chose_topics_hears_of_no_others(ledger: Ledger) -> None:
+    messages.subscribe(ledger, "s1", "api", 1.0)
+    messages.subscribe(ledger, "Explore", "ui", 1.0)
+    say(ledger, "m1", topic="api")
+    say(ledger, "m2", topic="ui")
+    assert told(ledger, SESSION) == ["m1"]
+    assert told(ledger, EXPLORER) == ["m2"]
+    assert told(ledger, OTHER) == ["m1", "m2"]
+
+
+def test_the_important_and_then_the_oldest_come_first(ledger: Ledger) -> None:
+    for ident, priority in (("m1", 1), ("m2", 9), ("m3", 9)):
+        say(ledger, ident, priority=priority)
+    assert told(ledger, SESSION, most=2) == ["m2", "m3"]
+    assert told(ledger, SESSION) == ["m1"]
+
+
+def test_what_was_not_chosen_waits_and_is_counted(ledger: Ledger) -> None:
+    for number in range(3):
+        say(ledger, f"m{number}")
+    rows, left = mailbox.take(ledger, SESSION, 200.0, lambda found: found[:1])
+    assert (len(rows), left) == (1, 2)
+
+
+def test_nobody_is_told_what_it_said_itself_or_what_has_expired(ledger: Ledger) -> None:
+    say(ledger, "m1", from_agent_id="s1")
+    say(ledger, "m2", seconds=50.0)
+    assert told(ledger, SESSION) == []
+    assert told(ledger, OTHER) == ["m1"]
+
+
+def test_what_was_read_by_the_servers_way_is_not_told_again(ledger: Ledger) -> None:
+    say(ledger, "m1", "s1")
+    messages.mark_read(ledger, messages.inbox(ledger, "s1", 150.0, 10), "s1", 150.0)
+    assert told(ledger, SESSION) == []
+    again, _ = mailbox.take(ledger, SESSION, 200.0, everything, again=True)
+    assert [row["id"] for row in again] == ["m1"]
+
+
+def test_the_receipt_names_who_read_it_also_for_a_kind(ledger: Ledger) -> None:
+    say(ledger, "m1", "Explore")
+    rows, _ = mailbox.take(ledger, EXPLORER, 200.0, everything)
+    assert messages.readers(ledger, rows) == {"m1": ["Explore", "a1"]}

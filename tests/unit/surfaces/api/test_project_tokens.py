@@ -1,0 +1,303 @@
+"""A token for one project: on every route, nothing of another is shown, changed or told of.
+
+Each route has a case here; a route that is added without one fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import pytest
+from litestar import Litestar
+from litestar.routes import HTTPRoute
+from litestar.testing import TestClient
+
+from holdfast.ledger import agents, contexts, messages, projects, tokens, waves, work
+from holdfast.ledger.actions import add_action
+from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.tables import ALL, TOKENS
+from holdfast.surfaces.api.app import application
+from holdfast.surfaces.api.desk import Books, Desk
+from holdfast.surfaces.api.live import Live
+from tests.unit.surfaces.api.conftest import Borrowed, a_state
+
+SECRET = "quince"
+OURS, THEIRS = "/srv/ours", "/srv/theirs"
+
+
+class World(NamedTuple):
+    """What each project has, by the names that cases use."""
+
+    ours: dict[str, str]
+    theirs: dict[str, str]
+    token: str
+
+
+def furnish(books: Books, path: str, word: str) -> dict[str, str]:
+    """One of everything, in one project."""
+    ledger, session = books.ledger, f"session-{word}"
+    project = projects.project(ledger, path, 1.0)["id"]
+    held: dict[str, Any] = {"project": project, "session": session}
+    request = work.add_request(ledger, 1.0, prompt=word, prompt_type="user", **held)
+    task = work.add_task(ledger, 1.0, request=request, name=word, wave_number=1)
+    subtask = work.add_subtask(ledger, 1.0, task=task, description=word)
+    action = add_action(ledger, 1.0, ident=f"a-{word}", tool_name=word, **held)
+    agents.seen(ledger, 1.0, agent_id=f"agent-{word}", agent_type=word, **held)
+    agents.seen(ledger, 1.0, agent_id=f"other-{word}", agent_type=word, **held)
+    contexts.save_snapshot(ledger, session, project, {"context_summary": word}, 1.0)
+    message = messages.send(
+        ledger, 4e9, ident=f"m-{word}", from_agent_id=f"other-{word}", topic=word,
+        to_agent_id=f"agent-{word}", payload={"text": word}, **held,
+    )  # fmt: skip
+    messages.subscribe(ledger, f"agent-{word}", word, 1.0)
+    messages.block(ledger, f"agent-{word}", f"other-{word}", word, 1.0)
+    waves.create(ledger, session, 1, 1.0)
+    state = a_state(word)
+    state["compactions"] = [{
+        "id": "c", "line": 1, "trigger": "auto", "before": 9, "after": 1, "summary_line": 1,
+        "reply_line": 1, "deliveries": [],
+    }]  # fmt: skip
+    books.store.save_session(
+        session=session, host="claude-code", project=path, transcript="", cursor=None, state=state,
+        revision=0, now=1.0,
+    )  # fmt: skip
+    snapshot = books.store.add_snapshot(session, "auto", state, 1.0)
+    books.store.open_compaction(session, 1, trigger="auto", snapshot=snapshot, now=1.0)
+    books.store.note_summary(session, 1, word)
+    return {
+        "project": project, "session": session, "request": request["id"], "task": task["id"],
+        "subtask": subtask["id"], "action": action["id"], "agent": f"agent-{word}",
+        "other": f"other-{word}", "message": message["id"], "path": path, "topic": word,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def world(desk: Desk) -> World:
+    with desk.books() as books:
+        ours, theirs = furnish(books, OURS, "plum"), furnish(books, THEIRS, SECRET)
+        _, token = tokens.new(
+            books.ledger, 1.0, name="held", scope="admin", project=ours["project"]
+        )
+    return World(ours, theirs, token)
+
+
+@pytest.fixture
+def held(
+    served: tuple[TestClient[Any], Borrowed], desk: Desk, world: World
+) -> Iterator[TestClient[Any]]:
+    client, borrowed = served
+    borrowed.desk = desk
+    client.headers["Authorization"] = f"Bearer {world.token}"
+    yield client
+    del client.headers["Authorization"]
+    borrowed.desk = None
+
+
+class Case(NamedTuple):
+    """A request that is after another project's; `{name}` is put in from what that one has."""
+
+    path: str
+    body: dict[str, Any] | None = None
+    status: tuple[int, ...] = (404,)
+
+
+HIDDEN, LISTED, REFUSED = (404,), (200,), (403, 404)
+PUBLIC = {"GET /health", "GET /docs", "GET /docs/page.js", "GET /docs/page.css"}
+PUBLIC |= {"GET /openapi", "GET /openapi/{path:str}", "GET /openapi/openapi.json"}
+# An endless answer: test_events_of_another_project_are_refused.
+STREAMS = {"GET /api/events"}
+NAMED: dict[str, Any] = {"session_id": "{session}", "project_id": "{project}"}
+CASES: dict[str, Case] = {
+    "GET /stats": Case("/stats", None, LISTED),
+    "POST /api/projects": Case("/api/projects", {"path": "{path}", "name": "mine"}, REFUSED),
+    "GET /api/projects": Case("/api/projects", None, LISTED),
+    "GET /api/projects/by-path": Case("/api/projects/by-path?path={path}"),
+    "GET /api/projects/{ident:str}": Case("/api/projects/{project}"),
+    "DELETE /api/projects/{ident:str}": Case("/api/projects/{project}"),
+    "GET /api/hierarchy/{project_id:str}": Case("/api/hierarchy/{project}"),
+    "POST /api/requests": Case("/api/requests", {"prompt": "x", **NAMED}, REFUSED),
+    "GET /api/requests": Case("/api/requests?project_id={project}", None, LISTED),
+    "GET /api/requests/{ident:str}": Case("/api/requests/{request}"),
+    "PATCH /api/requests/{ident:str}": Case("/api/requests/{request}", {"status": "failed"}),
+    "DELETE /api/requests/{ident:str}": Case("/api/requests/{request}"),
+    "POST /api/tasks": Case("/api/tasks", {"request_id": "{request}", "name": "x"}),
+    "GET /api/tasks": Case("/api/tasks?session_id={session}", None, LISTED),
+    "GET /api/tasks/{ident:str}": Case("/api/tasks/{task}"),
+    "PATCH /api/tasks/{ident:str}": Case("/api/tasks/{task}", {"status": "failed"}),
+    "DELETE /api/tasks/{ident:str}": Case("/api/tasks/{task}"),
+    "POST /api/subtasks": Case("/api/subtasks", {"task_id": "{task}", "description": "x"}),
+    "GET /api/subtasks": Case("/api/subtasks?task_id={task}", None, LISTED),
+    "GET /api/subtasks/{ident:str}": Case("/api/subtasks/{subtask}"),
+    "PATCH /api/subtasks/{ident:str}": Case("/api/subtasks/{subtask}", {"status": "failed"}),
+    "DELETE /api/subtasks/{ident:str}": Case("/api/subtasks/{subtask}"),
+    "POST /api/actions": Case("/api/actions", {"tool_name": "x", "id": "{action}"}, REFUSED),
+    "GET /api/actions": Case("/api/actions?session_id={session}", None, LISTED),
+    "DELETE /api/actions/{ident:str}": Case("/api/actions/{action}"),
+    "POST /api/agents": Case("/api/agents", {"agent_id": "{agent}", **NAMED}, REFUSED),
+    "GET /api/agents": Case("/api/agents?session_id={session}", None, LISTED),
+    "GET /api/capacity/{ident:str}": Case("/api/capacity/{agent}"),
+    "POST /api/capacity/{ident:str}/reset": Case("/api/capacity/{agent}/reset", {}),
+    "POST /api/tokens/track": Case(
+        "/api/tokens/track",
+        {"agent_id": "{agent}", "session_id": "{session}", "input_tokens": 9},
+        REFUSED,
+    ),
+    "POST /api/waves/{session_id:str}/create": Case("/api/waves/{session}/create", {}, REFUSED),
+    "POST /api/waves/{session_id:str}/start": Case("/api/waves/{session}/start", {}, REFUSED),
+    "POST /api/waves/{session_id:str}/transition": Case(
+        "/api/waves/{session}/transition", {"force": True}, LISTED
+    ),
+    "GET /api/waves/{session_id:str}/current": Case("/api/waves/{session}/current", None, LISTED),
+    "GET /api/waves/{session_id:str}/history": Case("/api/waves/{session}/history", None, LISTED),
+    "POST /api/messages": Case("/api/messages", {"from_agent_id": "x", "id": "{message}"}, REFUSED),
+    "GET /api/messages": Case("/api/messages?topic={topic}", None, LISTED),
+    "GET /api/messages/{ident:str}": Case("/api/messages/{agent}?mark_read=true", None, LISTED),
+    "POST /api/messages/{ident:str}/read": Case(
+        "/api/messages/{message}/read", {"agent_id": "{agent}"}
+    ),
+    "POST /api/subscribe": Case("/api/subscribe", {"agent_id": "{agent}", "topic": "x"}, REFUSED),
+    "POST /api/unsubscribe": Case(
+        "/api/unsubscribe", {"agent_id": "{agent}", "topic": "{topic}"}, LISTED
+    ),
+    "GET /api/subscriptions": Case("/api/subscriptions?agent_id={agent}", None, LISTED),
+    "POST /api/blocking": Case(
+        "/api/blocking", {"blocked_id": "{agent}", "blocker_id": "{other}"}, REFUSED
+    ),
+    "POST /api/unblock": Case("/api/unblock", {"blocked_id": "{agent}"}, LISTED),
+    "GET /api/blocking/check": Case("/api/blocking/check?blocked_id={agent}", None, LISTED),
+    "GET /api/blocking/{ident:str}": Case("/api/blocking/{agent}", None, LISTED),
+    "DELETE /api/blocking/{ident:str}": Case("/api/blocking/{agent}", None, (204,)),
+    "POST /api/compact/save": Case("/api/compact/save", {"session_id": "{session}"}, REFUSED),
+    "POST /api/compact/restore": Case("/api/compact/restore", {"session_id": "{session}"}, LISTED),
+    "GET /api/compact/status/{session_id:str}": Case(
+        "/api/compact/status/{session}", None, LISTED
+    ),
+    "GET /api/compact/snapshot/{session_id:str}": Case("/api/compact/snapshot/{session}"),
+    "POST /api/agent-contexts": Case(
+        "/api/agent-contexts", {"agent_id": "x", "agent_type": "x", **NAMED}, REFUSED
+    ),
+    "GET /api/agent-contexts": Case("/api/agent-contexts?session_id={session}", None, LISTED),
+    "GET /api/sessions": Case("/api/sessions?project_path={path}", None, LISTED),
+    "GET /api/sessions/{ident:str}": Case("/api/sessions/{session}"),
+    "GET /api/compactions": Case("/api/compactions?session_id={session}"),
+    "GET /api/compactions/{number:int}/losses": Case(
+        "/api/compactions/1/losses?session_id={session}"
+    ),
+}  # fmt: skip
+# Lists that say nothing of what is asked for still hold everything that there is.
+WHOLE_LISTS = [name for name, case in CASES.items() if case.status == LISTED and "?" in case.path]
+
+
+def routes(app: Litestar) -> set[str]:
+    found = set()
+    for route in app.routes:
+        assert isinstance(route, HTTPRoute), f"say here how {route.path} holds a project's token"
+        found |= {f"{method} {route.path}" for method in route.methods - {"OPTIONS", "HEAD"}}
+    return found
+
+
+def filled(value: Any, names: dict[str, str]) -> Any:
+    if isinstance(value, str):
+        return value.format(**names)
+    if isinstance(value, dict):
+        return {key: filled(one, names) for key, one in value.items()}
+    return value
+
+
+def asked(client: TestClient[Any], name: str, names: dict[str, str]) -> Any:
+    case = CASES[name]
+    method, body = name.partition(" ")[0], filled(case.body, names)
+    return client.request(method, filled(case.path, names), json=body)
+
+
+def everything(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
+    return {name: ledger.rows(table) for name, table in ALL.items() if table is not TOKENS}
+
+
+def test_every_route_has_a_case(desk: Desk) -> None:
+    known = CASES.keys() | PUBLIC | STREAMS
+    assert routes(application(desk, Live(desk))) - known == set(), "add what it must not show"
+    assert known - routes(application(desk, Live(desk))) == set(), "a case without its route"
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_another_project_is_not_shown_and_not_changed(
+    held: TestClient[Any], desk: Desk, world: World, name: str
+) -> None:
+    with desk.books() as books:
+        before = everything(books.ledger)
+    answer = asked(held, name, world.theirs)
+    assert answer.status_code in CASES[name].status, answer.text
+    told = answer.text
+    for known in world.theirs.values():
+        # What was asked for may be named in the answer; nothing else of theirs.
+        if known not in str(filled(CASES[name].path, world.theirs)) + str(
+            filled(CASES[name].body, world.theirs)
+        ):
+            assert known not in told
+    with desk.books() as books:
+        assert everything(books.ledger) == before
+
+
+@pytest.mark.parametrize("name", WHOLE_LISTS)
+def test_a_list_of_everything_holds_nothing_of_others(
+    held: TestClient[Any], world: World, name: str
+) -> None:
+    path = CASES[name].path.partition("?")[0]
+    answer = held.get(filled(path, world.theirs))
+    assert SECRET not in answer.text.replace(world.theirs["agent"], "")
+
+
+@pytest.mark.parametrize("name", [
+    name for name in CASES if not name.startswith("DELETE")
+])  # fmt: skip
+def test_its_own_project_is_shown_and_can_be_changed(
+    held: TestClient[Any], world: World, name: str
+) -> None:
+    answer = asked(held, name, world.ours)
+    assert answer.status_code in (200, 201), answer.text
+
+
+def test_agents_of_the_project_may_wait_for_each_other(held: TestClient[Any]) -> None:
+    body = {"blocked_id": "agent-plum", "blocker_id": "other-plum"}
+    assert held.post("/api/blocking", json=body).status_code == 201
+    elsewhere = {**body, "blocker_id": f"other-{SECRET}"}
+    assert held.post("/api/blocking", json=elsewhere).status_code in REFUSED
+
+
+def test_what_names_no_project_becomes_its_own(held: TestClient[Any], world: World) -> None:
+    made = held.post("/api/actions", json={"tool_name": "Read", "session_id": "fresh"}).json()
+    assert made["project_id"] == world.ours["project"]
+
+
+def test_a_session_of_another_project_cannot_be_taken_over(
+    held: TestClient[Any], world: World
+) -> None:
+    """Else its waves and snapshots could be read by first writing into it."""
+    for path, body in (
+        ("/api/agents", {"agent_id": "x"}),
+        ("/api/actions", {"tool_name": "x"}),
+        ("/api/messages", {"from_agent_id": "x"}),
+        ("/api/requests", {"prompt": "x"}),
+    ):
+        answer = held.post(path, json={**body, "session_id": world.theirs["session"]})
+        assert answer.status_code == 403, path
+
+
+def test_a_session_that_only_the_store_knows_cannot_be_taken_over_either(
+    held: TestClient[Any], desk: Desk
+) -> None:
+    with desk.books() as books:
+        books.store.save_session(
+            session="new", host="claude-code", project=THEIRS, transcript="", cursor=None,
+            state=a_state("x"), revision=0, now=1.0,
+        )  # fmt: skip
+    answer = held.post("/api/agents", json={"agent_id": "x", "session_id": "new"})
+    assert answer.status_code == 403
+
+
+def test_events_of_another_project_are_refused(held: TestClient[Any], world: World) -> None:
+    """That a stream without a filter tells of none of them is tried on a real server."""
+    answer = held.get(f"/api/events?project_id={world.theirs['project']}")
+    assert answer.status_code == 403
