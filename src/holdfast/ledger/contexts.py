@@ -20,13 +20,20 @@ def save_snapshot(
     ledger: Ledger, session: str, project: str, body: dict[str, Any], now: float
 ) -> Row:
     """Keep a caller's snapshot; the same one again is the one that is there."""
-    ident = ids.ident("snapshot", session, quick_json.dumps(sorted(body.items())))
-    return ledger.get(CONTEXTS, ident) or ledger.write(CONTEXTS, {
-        "id": ident, "project": project, "session": session, "agent_id": session,
-        "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [], "tools_used": [],
-        "progress_summary": _text(body.get("context_summary")), "created_at": now,
-        "updated_at": now,
-    })  # fmt: skip
+    fresh, _ = snapshot(session, project, body, now)
+    return ledger.get(CONTEXTS, fresh["id"]) or ledger.write(CONTEXTS, fresh)
+
+
+def snapshot(session: str, project: str, body: dict[str, Any], now: float) -> tuple[Row, str]:
+    """The row of a snapshot, named by what it says, and its body as JSON."""
+    body = dict(sorted(body.items()))
+    text = quick_json.dumps(body)
+    return {
+        "id": ids.ident("snapshot", session, text), "project": project, "session": session,
+        "agent_id": session, "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [],
+        "tools_used": [], "progress_summary": _text(body.get("context_summary")),
+        "created_at": now, "updated_at": now,
+    }, text  # fmt: skip
 
 
 def save_context(

@@ -108,6 +108,17 @@ class PostgresDatabase:
         found = self.postgres.explained(lambda: self._execute(statement, values))
         return found
 
+    def run_many(self, statement: str, rows: list[dict[str, Any]]) -> int:
+        changed: int
+        changed = self.postgres.explained(lambda: self._execute_many(statement, rows))
+        return changed
+
+    def _execute_many(self, statement: str, rows: list[dict[str, Any]]) -> int:
+        # All of them go over the network together.
+        with (self._held or self._taken()).cursor() as cursor:
+            cursor.executemany(statements.translated(statement).encode(), map(_storable, rows))
+            return cursor.rowcount
+
     def _execute(self, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
         if self._held is not None:
             return _done(self._held, statement, values)

@@ -57,6 +57,12 @@ class SQLiteDatabase:
         except schema.Error as problem:
             raise schema.explain(problem, self.path, self._inode) from problem
 
+    def run_many(self, statement: str, rows: list[dict[str, Any]]) -> int:
+        try:
+            return self._connection.executemany(statement, map(_storable, rows)).rowcount
+        except schema.Error as problem:
+            raise schema.explain(problem, self.path, self._inode) from problem
+
     def begin(self, lock: str = "") -> None:
         if self._gate is not None:
             self._gate.acquire()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from holdfast.ledger import agents
@@ -10,10 +11,10 @@ from holdfast.ledger.waves import NO_WAVE
 
 Answer = dict[str, Any]
 
-TIMES = (
+TIMES = frozenset({
     "created_at", "updated_at", "completed_at", "started_at", "expires_at", "ended_at", "seen_at",
     "compacted_at", "revoked_at", "opened_at", "brief_at",
-)  # fmt: skip
+})  # fmt: skip
 LINKS = {
     "project": "project_id",
     "session": "session_id",
@@ -21,9 +22,11 @@ LINKS = {
     "task": "task_id",
     "subtask": "subtask_id",
 }
-OURS = ("source", "likeness", "posted", "folded", "hash")
+OURS = frozenset({"source", "likeness", "posted", "folded", "hash"})
 
 
+# Most rows were made and last changed at the same time.
+@lru_cache(maxsize=256)
 def stamp(then: float | None) -> str | None:
     if then is None:
         return None
