@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import TYPE_CHECKING, NamedTuple
 
-from holdfast.ledger.ledger import CHANGED, change_of
+from holdfast.ledger.ledger import TOLD, change_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -38,6 +38,7 @@ def add_all(ledger: Ledger, rows: list[Fresh]) -> bool:
 
 
 def _add(ledger: Ledger, table: Table, rows: list[Row]) -> None:
-    if ledger.database.run_many(table.add, rows) < len(rows):
+    database = ledger.database
+    if database.run_many(table.add, [tuple(row.values()) for row in rows]) < len(rows):
         raise _NotAllNew
-    ledger.database.run_many(CHANGED, [change_of(table, row, gone=0) for row in rows])
+    database.run_many(TOLD, [tuple(change_of(table, row, gone=0).values()) for row in rows])

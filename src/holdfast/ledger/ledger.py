@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 MOST = 100
-CHANGED = (
+TOLD = (
     "INSERT INTO changes (id, kind, record, project, session, gone, at) "
-    "VALUES (:id, :kind, :record, :project, :session, :gone, :at) ON CONFLICT (id) DO NOTHING"
+    "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 )
 _PUT_AND_TELL = (
     "WITH put AS ({put} RETURNING id) "
@@ -120,7 +120,7 @@ class Ledger:
             return table.decoded(stored)
         with self.together():
             if self.database.run(table.put, stored)[1]:
-                self.database.run(CHANGED, change_of(table, stored, gone=0))
+                self._tell(table, stored, gone=0)
         return table.decoded(stored)
 
     def change(self, table: Table, row: Row, now: float, **fields: Any) -> Row:
@@ -135,7 +135,10 @@ class Ledger:
         with self.together():
             if self.database.run(f"DELETE FROM {table.name} WHERE id = :id", {"id": row["id"]})[1]:
                 stored = table.encoded({**row, "updated_at": now})
-                self.database.run(CHANGED, change_of(table, stored, gone=1))
+                self._tell(table, stored, gone=1)
+
+    def _tell(self, table: Table, stored: Row, *, gone: int) -> None:
+        self.database.run(TOLD, tuple(change_of(table, stored, gone=gone).values()))
 
     def last_change(self) -> tuple[int, int]:
         """The place of the newest change that can be told."""

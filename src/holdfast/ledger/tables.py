@@ -30,17 +30,18 @@ class Table:
     """The column that lists are sorted by, with the id to settle ties."""
 
     add: str = field(init=False, repr=False, compare=False)
-    """Insert a row, unless there is one of that id."""
+    """Insert a row, unless there is one of that id; the values come in the columns' order."""
     put: str = field(init=False, repr=False, compare=False)
     """Insert a row, or take over a newer one: whatever order rows come in, the last stays."""
 
     def __post_init__(self) -> None:
+        insert = f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES"
+        places = ", ".join("?" for _ in self.columns)
         given = ", ".join(f":{column}" for column in self.columns)
-        insert = f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({given}) "
         taken = ", ".join(map(self._taken, self.columns[1:]))
-        object.__setattr__(self, "add", f"{insert}ON CONFLICT (id) DO NOTHING")
+        object.__setattr__(self, "add", f"{insert} ({places}) ON CONFLICT (id) DO NOTHING")
         object.__setattr__(self, "put", (
-            f"{insert}ON CONFLICT (id) DO UPDATE SET {taken} "
+            f"{insert} ({given}) ON CONFLICT (id) DO UPDATE SET {taken} "
             f"WHERE excluded.updated_at >= {self.name}.updated_at"
         ))  # fmt: skip
 

@@ -94,7 +94,7 @@ class Database(Protocol):
         `lock` is what to hold where writers do not exclude each other by themselves.
         """
 
-    def run_many(self, statement: str, rows: list[dict[str, Any]]) -> int:
+    def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         """The same statement for each of these, and the number of rows changed in all."""
 
     def begin(self, lock: str = "") -> None: ...

@@ -108,12 +108,12 @@ class PostgresDatabase:
         found = self.postgres.explained(lambda: self._execute(statement, values))
         return found
 
-    def run_many(self, statement: str, rows: list[dict[str, Any]]) -> int:
+    def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         changed: int
         changed = self.postgres.explained(lambda: self._execute_many(statement, rows))
         return changed
 
-    def _execute_many(self, statement: str, rows: list[dict[str, Any]]) -> int:
+    def _execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         # All of them go over the network together.
         with (self._held or self._taken()).cursor() as cursor:
             cursor.executemany(statements.translated(statement).encode(), map(_storable, rows))

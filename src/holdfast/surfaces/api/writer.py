@@ -40,14 +40,22 @@ class Writer:
         return await written
 
     async def _work(self) -> None:
-        loop = asyncio.get_running_loop()
-        while some := self._waiting[:MOST]:
-            del self._waiting[:MOST]
-            rows = [row for row, _ in some]
+        try:
+            while some := self._waiting[:MOST]:
+                del self._waiting[:MOST]
+                await self._settle(some)
+        finally:
+            self._at_work = None
+
+    async def _settle(self, some: list[tuple[Fresh, asyncio.Future[Row]]]) -> None:
+        loop, rows = asyncio.get_running_loop(), [row for row, _ in some]
+        outcomes: list[Row | Exception]
+        try:
             outcomes = await loop.run_in_executor(self._thread, self._written, rows)
-            for (_, written), outcome in zip(some, outcomes, strict=True):
-                _tell(written, outcome)
-        self._at_work = None
+        except Exception as problem:
+            outcomes = [problem] * len(some)
+        for (_, written), outcome in zip(some, outcomes, strict=True):
+            _tell(written, outcome)
 
     def _written(self, rows: list[Fresh]) -> list[Row | Exception]:
         try:
