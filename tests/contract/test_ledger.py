@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import NoSuchRecord, NotNow
+from holdfast.errors import NoSuchRecord, NotNow, StoreUnavailable
 from holdfast.ledger import agents, contexts, messages, projects, tokens, tree, waves, work
 from holdfast.ledger.actions import action, add_action, call_id
 from holdfast.ledger.batch import Fresh, add_all
@@ -176,13 +176,25 @@ def test_rows_of_many_callers_are_added_together_and_told_in_order(ledger: Ledge
     assert found["input"] == "é\0\ud800"
 
 
-def test_if_one_of_many_rows_is_known_none_is_added(ledger: Ledger) -> None:
-    add_action(ledger, 1.0, tool_name="Write", ident="b")
-    before = ledger.changes()
-    assert not add_all(ledger, [fresh("a"), fresh("b"), fresh("c")])
-    assert [row["tool_name"] for row in ledger.rows(ACTIONS)] == ["Write"]
-    assert ledger.changes() == before
+def test_if_one_of_many_rows_is_known_it_stays_and_all_can_be_written_alone(ledger: Ledger) -> None:
+    add_action(ledger, 3.0, tool_name="Write", ident="b")
+    rows = [fresh("a"), fresh("b"), fresh("c"), fresh("c")]
+    assert not add_all(ledger, rows)
     assert not ledger.database.in_transaction
+    assert ledger.need(ACTIONS, "b")["tool_name"] == "Write"
+    for row in rows:
+        row.alone(ledger)
+    found = {row["id"]: row["tool_name"] for row in ledger.rows(ACTIONS)}
+    assert found == {"a": "Read", "b": "Write", "c": "Read"}
+    told = [one["record"] for one in ledger.changes()]
+    assert sorted(told) == ["a", "b", "c"], "and each is told once"
+
+
+def test_of_rows_of_which_one_is_bad_none_is_added(ledger: Ledger) -> None:
+    bad = {**fresh("b").stored, "tool_name": None}
+    with pytest.raises(StoreUnavailable):
+        add_all(ledger, [fresh("a"), fresh("b")._replace(stored=bad)])
+    assert ledger.rows(ACTIONS) == ledger.changes() == []
 
 
 def test_the_same_row_is_told_once_and_every_other_by_another_name(ledger: Ledger) -> None:

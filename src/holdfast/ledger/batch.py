@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.ledger.ledger import TOLD, change_of
 
@@ -12,6 +12,13 @@ if TYPE_CHECKING:
 
     from holdfast.ledger.ledger import Ledger, Row
     from holdfast.ledger.tables import Table
+
+_ADD_AND_TELL = (
+    "WITH added AS ({add} RETURNING id) "
+    "INSERT INTO changes (id, kind, record, project, session, gone, at) "
+    "SELECT ?, ?, ?, ?, ?, CAST(? AS BIGINT), CAST(? AS DOUBLE PRECISION) FROM added "
+    "ON CONFLICT (id) DO NOTHING"
+)
 
 
 class Fresh(NamedTuple):
@@ -27,18 +34,38 @@ class _NotAllNew(Exception):
 
 
 def add_all(ledger: Ledger, rows: list[Fresh]) -> bool:
-    """Add all of them, or none if one is known already."""
+    """Add those that are new; whether all of them were.
+
+    If not, each has to be written alone, which does no harm to those that are there by now.
+    """
+    some = [(table, [one.stored for one in few]) for table, few in groupby(rows, _table)]
+    if ledger.database.dialect == "postgres":
+        return all(_add_at_once(ledger, table, few) for table, few in some)
     try:
         with ledger.together():
-            for table, some in groupby(rows, lambda one: one.table):
-                _add(ledger, table, [one.stored for one in some])
+            for table, few in some:
+                _add(ledger, table, few)
     except _NotAllNew:
         return False
     return True
+
+
+def _table(row: Fresh) -> Table:
+    return row.table
 
 
 def _add(ledger: Ledger, table: Table, rows: list[Row]) -> None:
     database = ledger.database
     if database.run_many(table.add, [tuple(row.values()) for row in rows]) < len(rows):
         raise _NotAllNew
-    database.run_many(TOLD, [tuple(change_of(table, row, gone=0).values()) for row in rows])
+    database.run_many(TOLD, [_told(table, row) for row in rows])
+
+
+def _add_at_once(ledger: Ledger, table: Table, rows: list[Row]) -> bool:
+    """One way over the network and back, and one transaction: what is sent together is."""
+    values = [(*row.values(), *_told(table, row)) for row in rows]
+    return ledger.database.run_many(_ADD_AND_TELL.format(add=table.add), values) == len(rows)
+
+
+def _told(table: Table, row: Row) -> tuple[Any, ...]:
+    return tuple(change_of(table, row, gone=0).values())

@@ -95,7 +95,10 @@ class Database(Protocol):
         """
 
     def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
-        """The same statement for each of these, and the number of rows changed in all."""
+        """The same statement for each of these, and the number of rows changed in all.
+
+        Outside of a transaction it is one by itself where values go over a network.
+        """
 
     def begin(self, lock: str = "") -> None: ...
 

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 # What takes long to read, to look through for secrets or to write keeps others waiting.
 SMALL = 1 << 16
-# Python runs one thread at a time; more of them only take turns.
-READERS = 2
+# Enough to wait for a network; Python runs one of them at a time anyway.
+READERS = 4
 LONG_WAY = frozenset({b"authorization", b"cookie", b"transfer-encoding", b"content-encoding"})
 
 Way = Callable[[bytes], Awaitable[tuple[int, Any]]]

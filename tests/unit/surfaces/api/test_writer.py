@@ -15,7 +15,7 @@ from holdfast.ledger.actions import action
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.tables import ACTIONS
-from holdfast.surfaces.api.desk import Books, Desk
+from holdfast.surfaces.api.desk import Books, Desk, TeamDesk
 from holdfast.surfaces.api.writer import Writer
 
 
@@ -37,17 +37,19 @@ class Watched(Desk):
     def books(self) -> Iterator[Books]:
         with self._desk.books() as books:
             database: Any = books.ledger.database
-            commit = database.commit
+            # On PostgreSQL the rows and their commit are sent together.
+            name = "run_many" if database.dialect == "postgres" else "commit"
+            really = getattr(database, name)
 
-            def watched() -> None:
+            def watched(*given: Any) -> Any:
                 self._committing()
-                commit()
+                return really(*given)
 
-            database.commit = watched
+            setattr(database, name, watched)
             try:
                 yield books
             finally:
-                database.commit = commit
+                setattr(database, name, really)
 
 
 def run(desk: Desk, job: Callable[[Writer], Coroutine[Any, Any, Any]]) -> Any:
@@ -77,6 +79,10 @@ def test_rows_that_come_together_share_a_transaction(desk: Desk) -> None:
     assert found == [row.stored for row in rows]
     assert stored(desk) == {f"a{number}" for number in range(20)}
     assert len(commits) == 1
+    with desk.books() as books:
+        told = books.ledger.changes()
+    assert len(told) == 20
+    assert len({one["tx"] for one in told}) == 1, "on PostgreSQL it is the transaction's number"
 
 
 def test_nobody_is_answered_before_the_commit(desk: Desk) -> None:
@@ -172,11 +178,24 @@ def test_if_the_store_is_gone_everybody_is_told_and_later_rows_are_written(desk:
     assert stored(desk) == {"later"}
 
 
-def test_a_commit_that_fails_is_nobody_s_success(desk: Desk) -> None:
-    def failing() -> None:
+def test_a_commit_that_fails_is_nobody_s_success(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
         raise StoreUnavailable("the disk is full")
 
-    found = run(Watched(desk, failing), together(fresh("a"), fresh("b")))
+    class Full(Desk):
+        shown = "full"
+
+        @contextmanager
+        def books(self) -> Iterator[Books]:
+            with desk.books() as books:
+                for name in ("run_many", "run") if isinstance(desk, TeamDesk) else ("commit",):
+                    monkeypatch.setattr(books.ledger.database, name, failing)
+                yield books
+
+    found = run(Full(), together(fresh("a"), fresh("b")))
+    monkeypatch.undo()
     assert [type(one) for one in found] == [StoreUnavailable] * 2
     assert stored(desk) == set()
 
