@@ -69,14 +69,21 @@ class Caller:
     """One connection, with at most one request on its way."""
 
     def __init__(self, port: int, ready: select.epoll) -> None:
-        self._socket = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
-        self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._port = port
+        self._ready = ready
+        self._kept, self._missing, self._since = b"", 0, 0.0
+        self._socket = self._opened()
         self.number = self._socket.fileno()
-        self._kept, self._missing, self._sent_at = b"", 0, 0.0
-        ready.register(self.number, select.EPOLLIN)
 
-    def send(self, words: bytes) -> None:
-        self._sent_at = time.perf_counter()
+    def _opened(self) -> socket.socket:
+        made = socket.create_connection(("127.0.0.1", self._port), timeout=PATIENCE)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self._ready.register(made.fileno(), select.EPOLLIN)
+        return made
+
+    def send(self, words: bytes, since: float | None = None) -> None:
+        """`since` is when it should have been sent, if that is not now."""
+        self._since = time.perf_counter() if since is None else since
         self._socket.sendall(words)
 
     def heard(self, found: Answers) -> bool:
@@ -90,7 +97,7 @@ class Caller:
             self._begin(self._kept + some, found)
         done = not self._missing and not self._kept
         if done:
-            found.took.append(time.perf_counter() - self._sent_at)
+            found.took.append(time.perf_counter() - self._since)
         return done
 
     def _begin(self, some: bytes, found: Answers) -> None:

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Row
     from holdfast.surfaces.api.desk import Desk
 
-# More at once gains nothing, and the first would wait for the last.
-MOST = 64
+# A thousand agents may wait at once. The first of a group is answered when the last is written.
+MOST = 500
 
 
 class Writer:
