@@ -1,7 +1,7 @@
 """A short way for the requests that agents make all day: an action, a save, a restore.
 
 The framework's own way costs several times what the work itself does. What is in any way unusual
-(large, broken, with a token) goes the long way, which alone decides what is wrong with it.
+(large, broken, of one project's token) goes the long way, and what is wrong is decided there alone.
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 SMALL = 1 << 16
 # Enough to wait for a network; Python runs one of them at a time anyway.
 READERS = 4
-LONG_WAY = frozenset({b"authorization", b"cookie", b"transfer-encoding", b"content-encoding"})
+LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
+# Where the guard leaves the project that a caller is held to: its books are of that one only.
+HELD_TO = "holdfast.project"
 
 Way = Callable[[bytes], Awaitable[tuple[int, Any]]]
 _action = msgspec.json.Decoder(NewAction).decode
@@ -54,7 +56,7 @@ class Quick:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         way = self._ways.get(scope["path"]) if scope["type"] == "http" else None
-        if way is None or scope["method"] != "POST" or not _is_plain(scope["headers"]):
+        if way is None or scope["method"] != "POST" or not _is_plain(scope):
             await self._app(scope, receive, send)
             if scope["type"] == "lifespan":
                 self._close()
@@ -115,14 +117,14 @@ class Quick:
         return {"additionalContext": told}
 
 
-def _is_plain(headers: list[tuple[bytes, bytes]]) -> bool:
+def _is_plain(scope: Scope) -> bool:
     length = b""
-    for name, value in headers:
+    for name, value in scope["headers"]:
         if name == b"content-length":
             length = value
         elif name in LONG_WAY:
             return False
-    return length.isdigit() and int(length) <= SMALL
+    return length.isdigit() and int(length) <= SMALL and not scope.get(HELD_TO)
 
 
 async def _heard(receive: Receive) -> list[Message]:
