@@ -9,11 +9,21 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import NoSuchRecord, NotNow
+from holdfast.errors import NoSuchRecord, NotNow, StoreUnavailable
 from holdfast.ledger import agents, contexts, messages, projects, tokens, tree, waves, work
-from holdfast.ledger.actions import add_action, call_id
+from holdfast.ledger.actions import action, add_action, call_id
+from holdfast.ledger.batch import Fresh, add_all
 from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import ACTIONS, ALL, PROJECTS, REQUESTS, SUBTASKS, TASKS, TOKENS
+from holdfast.ledger.tables import (
+    ACTIONS,
+    ALL,
+    CONTEXTS,
+    PROJECTS,
+    REQUESTS,
+    SUBTASKS,
+    TASKS,
+    TOKENS,
+)
 from tests.contract.databases import Database
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -125,6 +135,76 @@ def test_secrets_do_not_reach_the_ledger(ledger: Ledger, database: Database) -> 
     row = ledger.rows(REQUESTS)[0]
     assert row["prompt"].startswith("deploy with [redacted")
     assert TOKEN.encode() not in database.raw()
+
+
+@pytest.mark.parametrize("name", [*ACTIONS.columns[:10], "metadata", "long"])
+def test_a_secret_is_found_in_whichever_column_it_is(name: str) -> None:
+    words = f"say {TOKEN} twice " + "word " * (name == "long") * 99
+    where = "session" if name == "long" else name
+    row = {**action(1.0, ident="a", tool_name="Bash"), where: words}
+    if where in ACTIONS.json:
+        row[where] = {"deep": [words]}
+    stored = ACTIONS.encoded(row)
+    assert TOKEN not in str(stored)
+    assert "[redacted:github-token]" in stored[where]
+    assert {key: value for key, value in ACTIONS.decoded(stored).items() if key != where} == {
+        key: value for key, value in row.items() if key != where
+    }
+
+
+def test_a_value_under_a_secret_name_is_not_stored() -> None:
+    row = action(1.0, ident="a", tool_name="Bash", given={"password": "hunter2-xyz", "user": "me"})
+    found = ACTIONS.decoded(ACTIONS.encoded(row))["input"]
+    assert found == {"password": "[redacted:assignment]", "user": "me"}
+
+
+def fresh(ident: str, **more: Any) -> Fresh:
+    row = action(2.0, ident=ident, tool_name="Read", session="s1", **more)
+    return Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: ledger.write(ACTIONS, row))
+
+
+def test_rows_of_many_callers_are_added_together_and_told_in_order(ledger: Ledger) -> None:
+    saved, text = contexts.snapshot("s1", "p", {"b": "é", "a": [1]}, 3.0)
+    snapshot = Fresh(CONTEXTS, CONTEXTS.encoded(saved, role_context=text), lambda ledger: {})
+    rows = [fresh("b", given="é\0\ud800"), fresh("a"), snapshot, fresh("c")]
+    assert add_all(ledger, rows)
+    assert {row["id"] for row in ledger.rows(ACTIONS)} == {"a", "b", "c"}
+    assert ledger.rows(CONTEXTS) == [saved]
+    assert [one["record"] for one in ledger.changes()] == ["b", "a", saved["id"], "c"]
+    found = ledger.need(ACTIONS, "b")
+    assert found == ACTIONS.decoded(rows[0].stored)
+    assert found["input"] == "é\0\ud800"
+
+
+def test_if_one_of_many_rows_is_known_it_stays_and_all_can_be_written_alone(ledger: Ledger) -> None:
+    add_action(ledger, 3.0, tool_name="Write", ident="b")
+    rows = [fresh("a"), fresh("b"), fresh("c"), fresh("c")]
+    assert not add_all(ledger, rows)
+    assert not ledger.database.in_transaction
+    assert ledger.need(ACTIONS, "b")["tool_name"] == "Write"
+    for row in rows:
+        row.alone(ledger)
+    found = {row["id"]: row["tool_name"] for row in ledger.rows(ACTIONS)}
+    assert found == {"a": "Read", "b": "Write", "c": "Read"}
+    told = [one["record"] for one in ledger.changes()]
+    assert sorted(told) == ["a", "b", "c"], "and each is told once"
+
+
+def test_of_rows_of_which_one_is_bad_none_is_added(ledger: Ledger) -> None:
+    bad = {**fresh("b").stored, "tool_name": None}
+    with pytest.raises(StoreUnavailable):
+        add_all(ledger, [fresh("a"), fresh("b")._replace(stored=bad)])
+    assert ledger.rows(ACTIONS) == ledger.changes() == []
+
+
+def test_the_same_row_is_told_once_and_every_other_by_another_name(ledger: Ledger) -> None:
+    row = action(1.0, ident="a", tool_name="Read")
+    for _ in range(2):
+        ledger.write(ACTIONS, row)
+    assert len(ledger.changes()) == 1
+    for more in ({"tool_name": "Write"}, {"subtask": "Read"}, {"updated_at": 1.0001}):
+        ledger.write(ACTIONS, {**row, **more})
+    assert len(ledger.changes()) == 4
 
 
 def test_pages_follow_each_other_without_gaps_though_times_are_equal(ledger: Ledger) -> None:
@@ -404,14 +484,14 @@ def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
     contexts.save_snapshot(ledger, "s1", "p", rich, 1.0)
     contexts.save_snapshot(ledger, "s1", "p", {"trigger": "proactive", "key_decisions": []}, 2.0)
     contexts.save_snapshot(ledger, "s10", "p", {"context_summary": "another's"}, 3.0)
-    merged = contexts.merged(contexts.snapshots(ledger, "s1"))
-    assert merged == {**rich, "trigger": "proactive"}
+    assert contexts.saved(ledger, "s1") == {**rich, "trigger": "proactive"}
 
 
 def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:
     first = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 1.0)
     assert contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 2.0) == first
-    assert len(contexts.snapshots(ledger, "s1")) == 1
+    assert contexts.save_snapshot(ledger, "s1", "p", {"a": 2}, 3.0)["id"] != first["id"]
+    assert [row["updated_at"] for row in ledger.rows(CONTEXTS)] == [3.0, 1.0]
 
 
 def test_an_agent_has_one_context_that_moves_on(ledger: Ledger) -> None:

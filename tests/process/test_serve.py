@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
 import shutil
@@ -14,6 +15,7 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ import psycopg
 import pytest
 
 from holdfast import example
+from holdfast.ledger.opening import local_ledger
 from tests.postgres import Server as PostgreSQL
 
 # Machines are busy; what does not come in this time does not come at all.
@@ -208,6 +211,31 @@ def test_what_was_acknowledged_is_there_after_a_kill(tmp_path: Path, start: Star
     found = {one["id"] for one in again.get("/api/actions?limit=100")["actions"]}
     again.stop()
     assert found == set(made)
+
+
+def test_what_many_were_told_at_once_is_there_after_a_kill(tmp_path: Path, start: Start) -> None:
+    """Their rows are committed together: nobody may be answered before that."""
+    server = start(tmp_path / "home")
+    acknowledged: list[str] = []
+
+    def load(number: int) -> None:
+        try:
+            while True:
+                done = server.post("/api/actions", tool_name="Read", session_id=f"s{number}")
+                acknowledged.append(done["id"])
+        except (OSError, http.client.HTTPException):
+            return
+
+    with ThreadPoolExecutor(8) as callers:
+        for number in range(8):
+            callers.submit(load, number)
+        while len(acknowledged) < 200:
+            time.sleep(0.01)
+        server.end(signal.SIGKILL)
+    with closing(local_ledger(str(tmp_path / "home" / "ledger.db")).database) as database:
+        stored = {row["id"] for row in database.run("SELECT id FROM actions")[0]}
+    assert set(acknowledged) <= stored
+    assert len(stored) <= len(acknowledged) + 8, "nothing was written that nobody asked for"
 
 
 def test_the_access_log_has_no_bodies_and_no_queries(tmp_path: Path, start: Start) -> None:

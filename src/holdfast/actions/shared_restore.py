@@ -38,7 +38,7 @@ def restored(
     """What an agent of this session should know again, within so many tokens; empty if nothing."""
     agent = agent_type or agent_id
     state = _state(store, session)
-    saved = contexts.merged(contexts.snapshots(ledger, session))
+    saved = contexts.saved(ledger, session)
     known = _known(ledger, session, agent_id, now)
     others = bool(saved) or any(known.values())
     own = ""

@@ -84,8 +84,15 @@ for: specialist
 }
 
 
+_READ: dict[str, Template] = {}
+
+
 def built_in() -> dict[str, Template]:
-    return {SESSION.name: SESSION} | {name: parse(name, text) for name, text in TEXTS.items()}
+    """By name; they are read when they are first needed, and once."""
+    if not _READ:
+        read = {name: parse(name, text) for name, text in TEXTS.items()}
+        _READ.update({SESSION.name: SESSION} | read)
+    return dict(_READ)
 
 
 def of_agent(agent_type: str, own: Mapping[str, Template] | None = None) -> str | None:

@@ -76,4 +76,6 @@ def estimate(text: str) -> int:
 
 def units(text: str) -> int:
     """UTF-16 units: what Claude Code's cap counts."""
+    if text.isascii():
+        return len(text)
     return len(text) + sum(1 for sign in text if sign > "\uffff")

@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
 
 
-def add_action(
-    ledger: Ledger,
+def add_action(ledger: Ledger, now: float, **fields: Any) -> Row:
+    """Keep a tool call; see `action` for what is known of one."""
+    return ledger.write(ACTIONS, action(now, **fields))
+
+
+def action(
     now: float,
     *,
     tool_name: str,
@@ -28,13 +32,12 @@ def add_action(
     duration_ms: int | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Row:
-    row: Row = {
+    return {
         "id": ident, "project": project, "session": session, "subtask": subtask,
         "tool_name": tool_name, "tool_type": tool_type, "input": given, "output": output,
         "file_paths": file_paths or [], "exit_code": exit_code, "duration_ms": duration_ms,
         "metadata": metadata or {}, "created_at": now, "updated_at": now,
     }  # fmt: skip
-    return ledger.write(ACTIONS, row)
 
 
 def call_id(session: str, call: str) -> str:

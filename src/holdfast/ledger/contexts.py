@@ -14,19 +14,30 @@ if TYPE_CHECKING:
 SNAPSHOT = "compact-snapshot"
 # How many snapshots of a session are looked at for what the newest of them does not say.
 LOOKED_AT = 20
+_BODIES = (
+    "SELECT role_context FROM agent_contexts WHERE agent_id = :session AND agent_type = :type "
+    "ORDER BY updated_at DESC, id DESC LIMIT :most"
+)
 
 
 def save_snapshot(
     ledger: Ledger, session: str, project: str, body: dict[str, Any], now: float
 ) -> Row:
     """Keep a caller's snapshot; the same one again is the one that is there."""
-    ident = ids.ident("snapshot", session, quick_json.dumps(sorted(body.items())))
-    return ledger.get(CONTEXTS, ident) or ledger.write(CONTEXTS, {
-        "id": ident, "project": project, "session": session, "agent_id": session,
-        "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [], "tools_used": [],
-        "progress_summary": _text(body.get("context_summary")), "created_at": now,
-        "updated_at": now,
-    })  # fmt: skip
+    fresh, _ = snapshot(session, project, body, now)
+    return ledger.get(CONTEXTS, fresh["id"]) or ledger.write(CONTEXTS, fresh)
+
+
+def snapshot(session: str, project: str, body: dict[str, Any], now: float) -> tuple[Row, str]:
+    """The row of a snapshot, named by what it says, and its body as JSON."""
+    body = dict(sorted(body.items()))
+    text = quick_json.dumps(body)
+    return {
+        "id": ids.ident("snapshot", session, text), "project": project, "session": session,
+        "agent_id": session, "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [],
+        "tools_used": [], "progress_summary": _text(body.get("context_summary")),
+        "created_at": now, "updated_at": now,
+    }, text  # fmt: skip
 
 
 def save_context(
@@ -53,19 +64,17 @@ def save_context(
     return ledger.write(CONTEXTS, row)
 
 
-def snapshots(ledger: Ledger, session: str, most: int = LOOKED_AT) -> list[Row]:
-    """A session's, by its exact id, newest first."""
-    return ledger.rows(CONTEXTS, most=most, agent_id=session, agent_type=SNAPSHOT)
-
-
-def merged(found: list[Row]) -> dict[str, Any]:
-    """Of every field the newest value that says anything: a thin snapshot hides no rich one."""
-    body: dict[str, Any] = {}
-    for row in found:
-        for name, value in row["role_context"].items():
-            if value and not body.get(name):
-                body[name] = value
-    return body
+def saved(ledger: Ledger, session: str, most: int = LOOKED_AT) -> dict[str, Any]:
+    """What a session's snapshots say, by its exact id: of every field the newest value that says
+    anything, so that a thin snapshot hides no rich one.
+    """
+    given = {"session": session, "type": SNAPSHOT, "most": most}
+    said: dict[str, Any] = {}
+    for row in ledger.database.run(_BODIES, given)[0]:
+        for name, value in quick_json.loads(row["role_context"]).items():
+            if value and not said.get(name):
+                said[name] = value
+    return said
 
 
 def _text(value: Any) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
 
-from holdfast import quick_json
 from holdfast.redact import redact
 
 TYPE_CHECKING = False
@@ -30,7 +30,16 @@ def likeness(*texts: str) -> str:
     return hashlib.sha256("\0".join(plain).encode("utf-8", "replace")).hexdigest()[:24]
 
 
+def fresh(now: float) -> str:
+    """A UUID (version 7) that nobody else makes. Those of one time lie side by side in an index:
+    a write that finds its page in the cache costs half as much.
+    """
+    time, luck = f"{int(now * 1000) & 0xFFFFFFFFFFFF:012x}", os.urandom(10).hex()
+    return f"{time[:8]}-{time[8:]}-7{luck[:3]}-a{luck[3:6]}-{luck[6:18]}"
+
+
 def of_content(kind: str, row: dict[str, Any]) -> str:
-    """The name of a row as it is now."""
-    text = quick_json.dumps([kind, sorted(row.items())])
-    return hashlib.sha256(text.encode("ascii", "replace")).hexdigest()[:32]
+    """The name of a row as it is now: when it was written, for the index, and a hash of it all."""
+    told = ascii((kind, *row.values())).encode("ascii")
+    written = int(row["updated_at"] * 1000) & 0xFFFFFFFFFFFF
+    return f"{written:012x}{hashlib.sha256(told).hexdigest()[:28]}"

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 MOST = 100
-_CHANGED = (
+TOLD = (
     "INSERT INTO changes (id, kind, record, project, session, gone, at) "
-    "VALUES (:id, :kind, :record, :project, :session, :gone, :at) ON CONFLICT (id) DO NOTHING"
+    "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
 )
 _PUT_AND_TELL = (
     "WITH put AS ({put} RETURNING id) "
@@ -114,18 +114,18 @@ class Ledger:
         stored = table.encoded(row)
         if self.database.dialect == "postgres":
             # One statement is one transaction and one way over the network.
-            change = _change(table, stored, gone=0)
+            change = change_of(table, stored, gone=0)
             told = {f"change_{name}": value for name, value in change.items()}
-            self.database.run(_PUT_AND_TELL.format(put=table.put()), {**stored, **told})
+            self.database.run(_PUT_AND_TELL.format(put=table.put), {**stored, **told})
             return table.decoded(stored)
         with self.together():
-            if self.database.run(table.put(), stored)[1]:
-                self.database.run(_CHANGED, _change(table, stored, gone=0))
+            if self.database.run(table.put, stored)[1]:
+                self._tell(table, stored, gone=0)
         return table.decoded(stored)
 
     def take_over(self, table: Table, row: Row) -> None:
         """Keep what comes from a team that knows it already: it is not told again."""
-        self.database.run(table.put(), table.encoded(row))
+        self.database.run(table.put, table.encoded(row))
 
     def change(self, table: Table, row: Row, now: float, **fields: Any) -> Row:
         """The row with these fields; nothing is written if it has them already."""
@@ -139,7 +139,10 @@ class Ledger:
         with self.together():
             if self.database.run(f"DELETE FROM {table.name} WHERE id = :id", {"id": row["id"]})[1]:
                 stored = table.encoded({**row, "updated_at": now})
-                self.database.run(_CHANGED, _change(table, stored, gone=1))
+                self._tell(table, stored, gone=1)
+
+    def _tell(self, table: Table, stored: Row, *, gone: int) -> None:
+        self.database.run(TOLD, tuple(change_of(table, stored, gone=gone).values()))
 
     def last_change(self) -> tuple[int, int]:
         """The place of the newest change that can be told."""
@@ -185,7 +188,8 @@ class Ledger:
         return self.database.run(_CHANGES, values)[0]
 
 
-def _change(table: Table, stored: Row, *, gone: int) -> Row:
+def change_of(table: Table, stored: Row, *, gone: int) -> Row:
+    """What tells of a row that was written or deleted."""
     return {
         "id": ids.of_content(f"{table.name} {gone}", stored),
         "kind": table.name,

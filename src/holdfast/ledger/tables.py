@@ -6,10 +6,19 @@ Names come from this file only, never from a caller, so putting them into a stat
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 from holdfast import quick_json
 from holdfast.redact import redact, redact_value
+
+NOTHING = frozenset({"null", "{}", "[]"})
+LONGEST_NAME = 200
+
+
+@lru_cache(maxsize=4096)
+def _is_clean_name(name: str) -> bool:
+    return redact(name) == name
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,14 +29,21 @@ class Table:
     order: str = "created_at"
     """The column that lists are sorted by, with the id to settle ties."""
 
-    def put(self) -> str:
-        """Insert a row, or take over a newer one: whatever order rows come in, the last stays."""
+    add: str = field(init=False, repr=False, compare=False)
+    """Insert a row, unless there is one of that id; the values come in the columns' order."""
+    put: str = field(init=False, repr=False, compare=False)
+    """Insert a row, or take over a newer one: whatever order rows come in, the last stays."""
+
+    def __post_init__(self) -> None:
+        insert = f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES"
+        places = ", ".join("?" for _ in self.columns)
         given = ", ".join(f":{column}" for column in self.columns)
-        return (
-            f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({given}) "
-            f"ON CONFLICT (id) DO UPDATE SET {', '.join(map(self._taken, self.columns[1:]))} "
+        taken = ", ".join(map(self._taken, self.columns[1:]))
+        object.__setattr__(self, "add", f"{insert} ({places}) ON CONFLICT (id) DO NOTHING")
+        object.__setattr__(self, "put", (
+            f"{insert} ({given}) ON CONFLICT (id) DO UPDATE SET {taken} "
             f"WHERE excluded.updated_at >= {self.name}.updated_at"
-        )
+        ))  # fmt: skip
 
     def _taken(self, column: str) -> str:
         mine, theirs = f"{self.name}.{column}", f"excluded.{column}"
@@ -45,17 +61,41 @@ class Table:
         limit = " LIMIT :most" if most else ""
         return f"SELECT * FROM {self.name}{where} ORDER BY {self.order} {way}, id {way}{limit}"
 
-    def encoded(self, row: dict[str, Any]) -> dict[str, Any]:
-        """As it is stored: every column there, secrets taken out, lists and objects as JSON."""
-        clean = {column: row[column] for column in self.columns}
-        # One look at all of it is quicker than one at each part, and hardly any row has a secret.
-        text = quick_json.dumps(clean)
-        if redact(text) != text:
-            clean = redact_value(clean)
+    def encoded(self, row: dict[str, Any], **known: str) -> dict[str, Any]:
+        """As it is stored: every column there, secrets taken out, lists and objects as JSON.
+
+        `known` is the JSON of columns for which somebody has made it already.
+        """
+        stored = self._stored(row, known)
+        if self._is_clean(stored):
+            return stored
+        clean = {column: redact_value(row[column], column) for column in self.columns}
+        return self._stored(clean, {})
+
+    def _stored(self, row: dict[str, Any], known: dict[str, str]) -> dict[str, Any]:
         return {
-            column: quick_json.dumps(value) if column in self.json else value
-            for column, value in clean.items()
+            column: known.get(column) or quick_json.dumps(row[column])
+            if column in self.json
+            else row[column]
+            for column in self.columns
         }
+
+    def _is_clean(self, stored: dict[str, Any]) -> bool:
+        """One look at all of it is quicker than one at each part, and hardly any row has a secret.
+        Names come again and again, so what was found of them is remembered.
+        """
+        texts = []
+        for column, value in stored.items():
+            if column in self.json:
+                if value not in NOTHING:
+                    texts.append(value)
+            elif isinstance(value, str) and value:
+                if column == "id" or len(value) > LONGEST_NAME:
+                    texts.append(quick_json.dumps(value))
+                elif not _is_clean_name(value):
+                    return False
+        text = ",".join(texts)
+        return redact(text) == text
 
     def decoded(self, row: dict[str, Any]) -> dict[str, Any]:
         return {

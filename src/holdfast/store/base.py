@@ -96,6 +96,12 @@ class Database(Protocol):
         `lock` is what to hold where writers do not exclude each other by themselves.
         """
 
+    def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
+        """The same statement for each of these, and the number of rows changed in all.
+
+        Outside of a transaction it is one by itself where values go over a network.
+        """
+
     def begin(self, lock: str = "") -> None: ...
 
     def commit(self) -> None: ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import select
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import HoldfastError, StoreUnavailable
@@ -43,7 +44,7 @@ class Postgres:
             max_size=most,
             timeout=dsn.CONNECT_SECONDS,
             # A restarted server leaves dead connections: they are replaced, not handed out.
-            check=ConnectionPool.check_connection,
+            check=_checked,
             name="holdfast",
             open=True,
         )
@@ -108,6 +109,18 @@ class PostgresDatabase:
         found: tuple[list[dict[str, Any]], int]
         found = self.postgres.explained(lambda: self._execute(statement, values))
         return found
+
+    def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
+        changed: int
+        changed = self.postgres.explained(lambda: self._execute_many(statement, rows))
+        return changed
+
+    def _execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
+        words = statements.translated(statement).encode()
+        if self._held is None and not self._keeps:
+            with self.postgres.pool.connection() as connection:
+                return _done_many(connection, words, rows)
+        return _done_many(self._held or self._taken(), words, rows)
 
     def _execute(self, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
         if self._held is not None:
@@ -192,6 +205,23 @@ def _done(connection: Connection, statement: str, values: Any) -> tuple[list[dic
     cursor = connection.execute(words.encode(), _storable(values) if values else None)
     rows = cursor.fetchall() if cursor.description else []
     return rows, cursor.rowcount
+
+
+def _done_many(connection: Connection, words: bytes, rows: list[tuple[Any, ...]]) -> int:
+    # The driver sends all of them at once, and the server takes that as one transaction.
+    with connection.cursor() as cursor:
+        cursor.executemany(words, map(_storable, rows))
+        return cursor.rowcount
+
+
+def _checked(connection: Connection) -> None:
+    """Raises if the connection is dead. A server that is gone has closed it, which can be seen
+    here: only if something came while nobody asked is it worth a way over the network.
+    """
+    waiting = select.poll()
+    waiting.register(connection.fileno(), select.POLLIN)
+    if waiting.poll(0):
+        ConnectionPool.check_connection(connection)
 
 
 def _storable(values: Any) -> Any:

@@ -57,6 +57,12 @@ class SQLiteDatabase:
         except schema.Error as problem:
             raise schema.explain(problem, self.path, self._inode) from problem
 
+    def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
+        try:
+            return self._connection.executemany(statement, map(_storable, rows)).rowcount
+        except schema.Error as problem:
+            raise schema.explain(problem, self.path, self._inode) from problem
+
     def begin(self, lock: str = "") -> None:
         if self._gate is not None:
             self._gate.acquire()
@@ -90,7 +96,9 @@ def _storable(values: Any) -> Any:
     """SQLite takes no lone surrogates, which a host's JSON may well hold in a summary."""
     if isinstance(values, dict):
         return {key: _text(value) for key, value in values.items()}
-    return [_text(value) for value in values]
+    return [
+        value if not isinstance(value, str) or value.isascii() else _text(value) for value in values
+    ]
 
 
 def _text(value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import chain
 from typing import Any
 
 from holdfast.brief import roles
@@ -64,14 +65,23 @@ def render(
 ) -> str:
     """`saved` is a caller's snapshot, `known` lines of the ledger by section."""
     order = dict.fromkeys((*FIRST[role], *HEADINGS))
-    sections = {name: [*known.get(name, []), *_saved(saved, name)] for name in order}
+    sections = {name: _first(chain(known.get(name, ()), _saved(saved, name))) for name in order}
     if not any(sections.values()):
         return ""
     lines = [f"# Restored Context - {TITLES[role]}"] if titled else []
-    for name, told in sections.items():
-        some = list(dict.fromkeys(told))[:MOST]
+    for name, some in sections.items():
         lines += ["", f"## {HEADINGS[name]}", *some] if some else []
     return _within(lines, tokens, characters)
+
+
+def _first(lines: Iterable[str]) -> list[str]:
+    """Each once, and no more than are shown: the rest is not even made."""
+    some: dict[str, None] = {}
+    for line in lines:
+        some[line] = None
+        if len(some) == MOST:
+            break
+    return list(some)
 
 
 def _saved(saved: dict[str, Any], section: str) -> Iterable[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from holdfast.ledger import agents
@@ -10,10 +11,10 @@ from holdfast.ledger.waves import NO_WAVE
 
 Answer = dict[str, Any]
 
-TIMES = (
+TIMES = frozenset({
     "created_at", "updated_at", "completed_at", "started_at", "expires_at", "ended_at", "seen_at",
     "compacted_at", "revoked_at", "opened_at", "brief_at",
-)  # fmt: skip
+})  # fmt: skip
 LINKS = {
     "project": "project_id",
     "session": "session_id",
@@ -21,14 +22,20 @@ LINKS = {
     "task": "task_id",
     "subtask": "subtask_id",
 }
-OURS = ("source", "likeness", "posted", "folded", "hash")
+OURS = frozenset({"source", "likeness", "posted", "folded", "hash"})
 
 
 def stamp(then: float | None) -> str | None:
     if then is None:
         return None
-    told = datetime.fromtimestamp(then, UTC).isoformat(timespec="milliseconds")
-    return told.replace("+00:00", "Z")
+    second, micro = divmod(round(then * 1_000_000), 1_000_000)
+    return f"{_second(second)}.{micro // 1000:03d}Z"
+
+
+# Many rows are of the same second.
+@lru_cache(maxsize=1024)
+def _second(then: int) -> str:
+    return datetime.fromtimestamp(then, UTC).isoformat().removesuffix("+00:00")
 
 
 def answer(row: dict[str, Any]) -> Answer:

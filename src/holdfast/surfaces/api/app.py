@@ -31,6 +31,7 @@ from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
 from holdfast.surfaces.api.live import Live
 from holdfast.surfaces.api.pace import Pace
+from holdfast.surfaces.api.quick import Quick
 
 LARGEST_BODY = 8 << 20
 
@@ -92,7 +93,6 @@ def guarded(
 ) -> tuple[App, Live]:
     """The whole thing as it is served, and its live changes."""
     live = Live(desk)
-    app: App = Guard(
-        cast(App, application(desk, live)), desk, hosts=hosts, token_needed=token_needed, pace=pace
-    )
+    quick = Quick(cast(App, application(desk, live)), desk)
+    app: App = Guard(quick, desk, hosts=hosts, token_needed=token_needed, pace=pace)
     return (Access(app, logged) if logged else app), live

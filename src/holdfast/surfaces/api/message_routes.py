@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import time
-import uuid
 from typing import Any
 
 from litestar import Router, delete, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
-from holdfast.ledger import messages
+from holdfast.ledger import ids, messages
 from holdfast.ledger.messages import SECONDS
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, SUBSCRIPTIONS
 from holdfast.surfaces.api import answers, cursor
@@ -33,9 +32,10 @@ from holdfast.surfaces.api.shapes import (
 @post("/messages", sync_to_thread=True)
 def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
     seconds = data.ttl_ms / 1000 if data.ttl_ms else data.ttl_seconds or SECONDS
+    now = time.time()
     with desk.books() as books:
         sent = messages.send(
-            books.ledger, time.time(), ident=data.id or str(uuid.uuid4()),
+            books.ledger, now, ident=data.id or ids.fresh(now),
             from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
             topic=data.topic, payload=data.payload, message_type=data.message_type,
             priority=data.priority, seconds=seconds, project=data.project_id or "",

@@ -62,8 +62,7 @@ def respond(status: int, detail: str, hint: str = "", **more: Any) -> Response[A
 
 
 def explained(_: Request[Any, Any, Any], problem: HoldfastError) -> Response[Any]:
-    status = next((code for kind, code in STATUS if isinstance(problem, kind)), 500)
-    return respond(status, str(problem), problem.hint)
+    return respond(*told(problem))
 
 
 def invalid(_: Request[Any, Any, Any], problem: ValidationException) -> Response[Any]:
@@ -81,12 +80,19 @@ def http(_: Request[Any, Any, Any], problem: HTTPException) -> Response[Any]:
     return respond(problem.status_code, problem.detail)
 
 
-def bug(_: Request[Any, Any, Any], problem: Exception) -> Response[Any]:
-    """Told to whoever runs the server, not to whoever called."""
+def told(problem: Exception) -> tuple[int, str, str]:
+    """Status, detail and hint; what is a bug is told to whoever runs the server only."""
+    if isinstance(problem, HoldfastError):
+        status = next((code for kind, code in STATUS if isinstance(problem, kind)), 500)
+        return status, str(problem), problem.hint
     last = traceback.extract_tb(problem.__traceback__)[-1]
-    told = redact(f"{type(problem).__name__}: {problem}")
-    print(f"error: {told} ({last.filename}:{last.lineno})", file=sys.stderr)
-    return respond(500, "the server's own output has the details")
+    words = redact(f"{type(problem).__name__}: {problem}")
+    print(f"error: {words} ({last.filename}:{last.lineno})", file=sys.stderr)
+    return 500, "the server's own output has the details", ""
+
+
+def bug(_: Request[Any, Any, Any], problem: Exception) -> Response[Any]:
+    return respond(*told(problem))
 
 
 HANDLERS: dict[Any, Any] = {

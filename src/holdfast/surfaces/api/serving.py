@@ -23,6 +23,8 @@ from holdfast.surfaces.api.pace import A_SECOND, BURST, Pace
 
 # How long open requests may take when the server is told to stop.
 PATIENCE = 5
+# Agents come back every few seconds; a new connection costs more than their request.
+KEPT_OPEN = 75
 KEEP_SECONDS = 3.0
 EVERYWHERE = ("0.0.0.0", "::")
 LOCAL = ("127.0.0.1", "::1", "localhost")
@@ -88,6 +90,7 @@ def serve(
         server_header=False,
         lifespan="on",
         timeout_graceful_shutdown=PATIENCE,
+        timeout_keep_alive=KEPT_OPEN,
         ssl_certfile=place.certificate,
         ssl_keyfile=place.key,
     )

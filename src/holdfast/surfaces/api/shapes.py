@@ -7,6 +7,9 @@ from typing import Annotated, Any, Literal
 from litestar.params import QueryParameter
 from msgspec import Meta, Struct
 
+from holdfast.ledger import ids
+from holdfast.ledger.actions import action, call_id
+
 Name = Annotated[str, Meta(max_length=500)]
 Ident = Annotated[str, Meta(min_length=1, max_length=500)]
 Path = Annotated[str, Meta(min_length=1, max_length=4096)]
@@ -86,6 +89,16 @@ class NewAction(Struct):
     metadata: dict[str, Any] = {}
     id: Name = ""
 
+    def row(self, now: float) -> dict[str, Any]:
+        """As the ledger keeps it."""
+        known = call_id(self.session_id, self.tool_use_id) if self.tool_use_id else self.id
+        return action(
+            now, ident=known or ids.fresh(now), tool_name=self.tool_name, tool_type=self.tool_type,
+            session=self.session_id, project=self.project_id or "", subtask=self.subtask_id or "",
+            given=self.input, output=self.output, file_paths=self.file_paths,
+            exit_code=self.exit_code, duration_ms=self.duration_ms, metadata=self.metadata,
+        )  # fmt: skip
+
 
 class NewMessage(Struct):
     from_agent_id: Ident
@@ -130,6 +143,14 @@ class NewContext(Struct):
     skills_to_restore: Names = []
     tools_used: Names = []
     progress_summary: Text = ""
+
+
+class Saved(Struct):
+    """What a snapshot must say; whatever else it holds is kept as it is."""
+
+    session_id: Ident
+    project_id: Name | None = None
+    cwd: Name | None = None
 
 
 class Restore(Struct):

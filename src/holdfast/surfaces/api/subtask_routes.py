@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import time
-import uuid
 
 from litestar import Router, delete, get, patch, post
 from litestar.params import FromPath, JSONBody
 
 from holdfast.ledger import work
-from holdfast.ledger.actions import add_action, call_id
 from holdfast.ledger.tables import ACTIONS, SUBTASKS, TASKS
 from holdfast.surfaces.api import answers
 from holdfast.surfaces.api.needs import TheDesk
@@ -80,15 +78,8 @@ def drop_subtask(desk: TheDesk, ident: FromPath[str]) -> None:
 @post("/actions", sync_to_thread=True)
 def add_an_action(desk: TheDesk, data: JSONBody[NewAction]) -> Answer:
     """Tell of a tool call. With the host's `tool_use_id` it is the one that the fold finds."""
-    ident = call_id(data.session_id, data.tool_use_id) if data.tool_use_id else data.id
     with desk.books() as books:
-        made = add_action(
-            books.ledger, time.time(), ident=ident or str(uuid.uuid4()), tool_name=data.tool_name,
-            tool_type=data.tool_type, session=data.session_id, project=data.project_id or "",
-            subtask=data.subtask_id or "", given=data.input, output=data.output,
-            file_paths=data.file_paths, exit_code=data.exit_code, duration_ms=data.duration_ms,
-            metadata=data.metadata,
-        )  # fmt: skip
+        made = books.ledger.write(ACTIONS, data.row(time.time()))
     return answers.answer(made)
 
 

@@ -1,0 +1,55 @@
+"""What agents send, each time a little different, so that nothing can be remembered."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from bench.load import request
+
+SESSIONS = 50
+SNAPSHOT = {
+    "session_id": "s1",
+    "trigger": "auto",
+    "context_summary": "Working on authentication",
+    "key_decisions": [f"decision {number}: " + "x" * 60 for number in range(80)],
+}
+_numbers = count()
+
+
+def action() -> dict[str, Any]:
+    number = next(_numbers)
+    return {
+        "tool_name": "Write", "session_id": f"s{number % SESSIONS}", "exit_code": 0,
+        "file_paths": [f"/app/src/module_{number}.php"],
+    }  # fmt: skip
+
+
+def snapshot() -> dict[str, Any]:
+    """7 KB."""
+    return {**SNAPSHOT, "number": next(_numbers)}
+
+
+def jobs(port: int) -> dict[str, Callable[[], bytes]]:
+    """Requests by their title; making one costs next to nothing."""
+    save = request(port, "POST", "/api/compact/save", {**SNAPSHOT, "number": 10**9})
+    restore = {"session_id": "s1", "agent_type": "orchestrator", "max_tokens": 2000}
+    asked = request(port, "POST", "/api/compact/restore", restore)
+    health = request(port, "GET", "/health")
+    return {
+        "GET /health": lambda: health,
+        "POST actions": lambda: request(port, "POST", "/api/actions", action()),
+        "POST compact/save (7 KB)": lambda: save.replace(
+            b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))
+        ),
+        "POST compact/restore": lambda: asked,
+    }
+
+
+# What a driver inserts beside each of these.
+BODIES = {
+    "POST actions": json.dumps(action()),
+    "POST compact/save (7 KB)": json.dumps(SNAPSHOT),
+}

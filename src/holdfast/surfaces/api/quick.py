@@ -1,0 +1,168 @@
+"""A short way for the requests that agents make all day: an action, a save, a restore.
+
+The framework's own way costs several times what the work itself does. What is in any way unusual
+(large, broken, of one project's token) goes the long way, and what is wrong is decided there alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from holdfast.actions.shared_restore import restored
+from holdfast.ledger import contexts
+from holdfast.ledger.batch import Fresh
+from holdfast.ledger.tables import ACTIONS, CONTEXTS
+from holdfast.surfaces.api import answers, held, problems
+from holdfast.surfaces.api.shapes import NewAction, Restore, Saved
+from holdfast.surfaces.api.writer import Writer
+
+if TYPE_CHECKING:
+    from holdfast.surfaces.api.asgi import App, Message, Receive, Scope, Send
+    from holdfast.surfaces.api.desk import Desk
+
+# What takes long to read, to look through for secrets or to write keeps others waiting.
+SMALL = 1 << 16
+# Enough to wait for a network; Python runs one of them at a time anyway.
+READERS = 4
+LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
+
+Way = Callable[[bytes], Awaitable[tuple[int, Any]]]
+_action = msgspec.json.Decoder(NewAction).decode
+_restore = msgspec.json.Decoder(Restore).decode
+_object = msgspec.json.Decoder(dict[str, Any]).decode
+
+
+class Quick:
+    """An ASGI application that answers a few requests itself and hands on all others."""
+
+    def __init__(self, app: App, desk: Desk) -> None:
+        self._app = app
+        self._desk = desk
+        self._writer = Writer(desk)
+        self._readers = ThreadPoolExecutor(READERS, "reader")
+        self._ways: dict[str, Way] = {
+            "/api/actions": self._act,
+            "/api/compact/save": self._save,
+            "/api/compact/restore": self._restore,
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        way = self._ways.get(scope["path"]) if scope["type"] == "http" else None
+        if way is None or scope["method"] != "POST" or not _is_plain(scope):
+            await self._app(scope, receive, send)
+            if scope["type"] == "lifespan":
+                self._close()
+            return
+        heard = await _heard(receive)
+        try:
+            # Nothing is done yet: whatever is wrong, the long way finds it too.
+            answer = way(_body(heard))
+        except Exception:
+            await self._app(scope, _again(heard, receive), send)
+        else:
+            await _send(send, *await _settled(answer))
+
+    def _close(self) -> None:
+        self._writer.close()
+        self._readers.shutdown()
+
+    def _act(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+        row = _action(body).row(time.time())
+        fresh = Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: ledger.write(ACTIONS, row))
+        return self._acted(fresh)
+
+    async def _acted(self, fresh: Fresh) -> tuple[int, Any]:
+        stored = await self._writer.write(fresh)
+        # What is JSON already is put into the answer as it is.
+        parts = {name: msgspec.Raw(stored[name].encode()) for name in ACTIONS.json}
+        return 201, answers.answer({**stored, **parts})
+
+    def _save(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+        data = _object(body)
+        known = msgspec.convert(data, Saved)
+        if known.cwd and not known.project_id:
+            raise LookupError("somebody has to ask which project that is")
+        session, project, now = known.session_id, known.project_id or "", time.time()
+        row, text = contexts.snapshot(session, project, data, now)
+        return self._saved(Fresh(
+            CONTEXTS, CONTEXTS.encoded(row, role_context=text),
+            lambda ledger: contexts.save_snapshot(ledger, session, project, data, now),
+        ))  # fmt: skip
+
+    async def _saved(self, fresh: Fresh) -> tuple[int, Any]:
+        stored = await self._writer.write(fresh)
+        return 200, {"id": stored["id"], "saved_at": answers.stamp(stored["updated_at"])}
+
+    def _restore(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+        return self._restored(_restore(body))
+
+    async def _restored(self, data: Restore) -> tuple[int, Any]:
+        loop = asyncio.get_running_loop()
+        return 200, await loop.run_in_executor(self._readers, self._told, data)
+
+    def _told(self, data: Restore) -> Any:
+        with self._desk.books() as books:
+            told = restored(
+                books.store, books.ledger, data.session_id, agent_id=data.agent_id,
+                agent_type=data.agent_type, tokens=data.max_tokens, now=time.time(),
+            )  # fmt: skip
+        return {"additionalContext": told}
+
+
+def _is_plain(scope: Scope) -> bool:
+    length = b""
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            length = value
+        elif name in LONG_WAY:
+            return False
+    return length.isdigit() and int(length) <= SMALL and not scope.get(held.KEY)
+
+
+async def _heard(receive: Receive) -> list[Message]:
+    """All parts of a request, or whatever came before the client left."""
+    heard = [await receive()]
+    while heard[-1].get("more_body"):
+        heard.append(await receive())
+    return heard
+
+
+def _body(heard: list[Message]) -> bytes:
+    return b"".join([message["body"] for message in heard])
+
+
+def _again(heard: list[Message], receive: Receive) -> Receive:
+    """The same parts for somebody else, and then what comes after them."""
+    parts = iter(heard)
+
+    async def received() -> Message:
+        return next(parts, None) or await receive()
+
+    return received
+
+
+async def _settled(answer: Awaitable[tuple[int, Any]]) -> tuple[int, Any]:
+    try:
+        return await answer
+    except Exception as problem:
+        status, detail, hint = problems.told(problem)
+        return status, problems.body(status, detail, hint)
+
+
+async def _send(send: Send, status: int, told: Any) -> None:
+    body = msgspec.json.encode(told)
+    kind = problems.MEDIA_TYPE if status >= 400 else "application/json"
+    headers = [
+        (b"content-type", kind.encode()),
+        (b"content-length", b"%d" % len(body)),
+    ]
+    if status == 503:
+        headers.append((b"retry-after", b"%d" % problems.RETRY_SECONDS))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,243 @@
+"""The short way answers as the long way does; what is unusual goes the long way."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from holdfast.errors import StoreUnavailable
+from holdfast.ledger.tables import ACTIONS, CONTEXTS
+from holdfast.surfaces.api import quick
+from holdfast.surfaces.api.held import KEY as HELD_TO
+from holdfast.surfaces.api.quick import SMALL, Quick
+from tests.unit.surfaces.api.conftest import Caller
+
+# A header that means nothing, except that the request is not a plain one.
+LONG = {"Content-Encoding": "identity"}
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+def post(api: Caller, path: str, body: bytes, headers: dict[str, str]) -> tuple[int, Any, str]:
+    kind = {"Content-Type": "application/json", **headers}
+    answer = api.client.post(path, content=body, headers=kind)
+    told = answer.json()
+    for name in ("id", "created_at", "updated_at", "saved_at"):
+        # What differs from one request to the next, whichever way it goes.
+        if isinstance(told, dict) and name in told:
+            told[name] = len(told[name])
+    return answer.status_code, told, answer.headers["content-type"]
+
+
+ACTIONS_SENT: list[Any] = [
+    {"tool_name": "Read"},
+    {"tool_name": "Write", "session_id": "s1", "project_id": "p", "subtask_id": "t",
+     "file_paths": ["/app/a.php", "/é"], "exit_code": -1, "duration_ms": 5,
+     "input": {"a": [1, None, "é\0"]}, "output": "done", "metadata": {"k": {"v": 1.5}}},
+    {"tool_name": "Bash", "input": {"command": f"deploy {SECRET}"}, "unknown": True},
+    {"tool_name": f"Bash {SECRET}"},
+    {"tool_name": "mcp__x", "tool_type": "mcp", "id": "", "tool_use_id": ""},
+    {"tool_name": ""},
+    {"tool_name": 5},
+    {"tool_name": "x", "exit_code": "0"},
+    {"tool_name": "x", "file_paths": "a"},
+    {"tool_name": "x" * 501},
+    {},
+    [],
+    None,
+]  # fmt: skip
+SAVES: list[Any] = [
+    {"session_id": "s1", "context_summary": "Working", "key_decisions": ["JWT"]},
+    {"session_id": "s1", "project_id": "p", "cwd": "/srv/a", "n": 1},
+    {"session_id": "s1", "cwd": "/nowhere", "n": 2},
+    {"session_id": "s1", "summary": f"token {SECRET}"},
+    {"session_id": 5},
+    {"session_id": ""},
+    {"context_summary": "whose?"},
+    ["session_id"],
+]
+RESTORES: list[Any] = [
+    {"session_id": "s1"},
+    {"session_id": "s1", "agent_id": "a", "agent_type": "orchestrator", "max_tokens": 2000},
+    {"session_id": "s1", "max_tokens": 0},
+    {"session_id": "s1", "max_tokens": "many"},
+    {},
+]
+
+
+@pytest.mark.parametrize(
+    ("path", "sent"),
+    [
+        *(("/api/actions", body) for body in ACTIONS_SENT),
+        *(("/api/compact/save", body) for body in SAVES),
+        *(("/api/compact/restore", body) for body in RESTORES),
+    ],
+)
+def test_both_ways_give_the_same_answer(api: Caller, path: str, sent: Any) -> None:
+    api.post("/api/compact/save", session_id="s1", context_summary="Login")
+    body = json.dumps(sent).encode()
+    assert post(api, path, body, {}) == post(api, path, body, LONG)
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 30_000, b'{"tool_name": "a"} x'])
+@pytest.mark.parametrize("path", ["/api/actions", "/api/compact/save", "/api/compact/restore"])
+def test_what_is_no_json_is_refused_on_both_ways(api: Caller, path: str, body: bytes) -> None:
+    found = post(api, path, body, {})
+    assert found == post(api, path, body, LONG)
+    assert found[0] == 400
+    assert found[2] == "application/problem+json"
+
+
+def test_both_ways_write_the_same_rows(api: Caller) -> None:
+    sent = {"tool_name": "Bash", "session_id": "s", "input": {"b": 1, "a": f"x {SECRET}"}}
+    saved = {"session_id": "s", "b": 1, "a": [f"x {SECRET}"]}
+    for headers in ({}, LONG):
+        post(api, "/api/actions", json.dumps(sent).encode(), headers)
+    post(api, "/api/compact/save", json.dumps(saved).encode(), {})
+    with api.desk.books() as books:
+        rows = [books.ledger.rows(ACTIONS), books.ledger.rows(CONTEXTS)]
+    assert len(rows[0]) == 2
+    first, second = ({**row, "id": "", "created_at": 0, "updated_at": 0} for row in rows[0])
+    assert first == second
+    assert rows[1][0]["role_context"]["a"] == ["x [redacted:github-token]"]
+    assert post(api, "/api/compact/save", json.dumps(saved).encode(), LONG)[0] == 200
+    with api.desk.books() as books:
+        assert books.ledger.rows(CONTEXTS) == rows[1], "the same snapshot is one, whichever way"
+
+
+def test_a_call_that_is_told_twice_is_one_action(api: Caller) -> None:
+    body = json.dumps({"tool_name": "Read", "session_id": "s", "tool_use_id": "t1"}).encode()
+    first, second = (
+        api.client.post("/api/actions", content=body, headers={"Content-Type": "application/json"})
+        for _ in range(2)
+    )
+    assert (first.status_code, second.status_code) == (201, 201)
+    assert first.json()["id"] == second.json()["id"]
+    assert len(api.get("/api/actions")["actions"]) == 1
+
+
+def test_a_store_that_is_gone_is_a_503_and_says_when_to_come_back(
+    api: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone() -> Any:
+        raise StoreUnavailable("restarting")
+
+    monkeypatch.setattr(api.desk, "books", gone)
+    for path, body in (
+        ("/api/actions", ACTIONS_SENT[0]),
+        ("/api/compact/save", SAVES[0]),
+        ("/api/compact/restore", RESTORES[0]),
+    ):
+        answer = api.client.post(path, json=body)
+        assert (answer.status_code, answer.headers["retry-after"]) == (503, "2")
+        assert answer.headers["content-type"] == "application/problem+json"
+        assert "restarting" in answer.json()["detail"]
+
+
+def test_a_bug_is_told_to_whoever_runs_the_server(
+    api: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_: object, **__: object) -> str:
+        raise ZeroDivisionError("of ours")
+
+    monkeypatch.setattr(quick, "restored", broken)
+    answer = api.client.post("/api/compact/restore", json=RESTORES[0])
+    assert answer.status_code == 500
+    assert "ZeroDivisionError" not in answer.text
+    assert "ZeroDivisionError: of ours" in capsys.readouterr().err
+
+
+class Heard:
+    """The application behind the short way: it notes what reaches it."""
+
+    def __init__(self) -> None:
+        self.bodies: list[bytes] = []
+        self.left = 0
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        body, more = b"", True
+        while more:
+            message = await receive()
+            self.left += message["type"] == "http.disconnect"
+            body += message.get("body", b"")
+            more = message.get("more_body", False)
+        self.bodies.append(body)
+
+
+def through(api: Caller, *parts: dict[str, Any], **scope: Any) -> tuple[Heard, list[Any]]:
+    """These parts of one request, sent to the short way itself."""
+    behind, sent = Heard(), []
+    length = str(sum(len(part.get("body", b"")) for part in parts)).encode()
+    whole = {
+        "type": "http", "method": "POST", "path": "/api/actions",
+        "headers": [(b"content-length", length)], **scope,
+    }  # fmt: skip
+
+    async def work() -> None:
+        rest = iter(parts)
+
+        async def receive() -> Any:
+            return next(rest)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        await Quick(behind, api.desk)(whole, receive, send)
+
+    asyncio.run(work())
+    return behind, sent
+
+
+def part(body: bytes, *, more: bool = False) -> dict[str, Any]:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+def test_a_body_that_comes_in_parts_is_one(local: Caller) -> None:
+    parts = part(b'{"tool_', more=True), part(b'name": "Re', more=True), part(b'ad"}')
+    behind, sent = through(local, *parts)
+    assert behind.bodies == []
+    assert sent[0]["status"] == 201
+    assert local.get("/api/actions")["actions"][0]["tool_name"] == "Read"
+
+
+def test_a_broken_body_goes_on_in_full(local: Caller) -> None:
+    behind, sent = through(local, part(b'{"tool_', more=True), part(b"name"))
+    assert behind.bodies == [b'{"tool_name']
+    assert sent == []
+
+
+def test_of_a_client_who_leaves_in_the_middle_nothing_is_kept(local: Caller) -> None:
+    behind, _ = through(local, part(b'{"tool_', more=True), {"type": "http.disconnect"})
+    assert behind.left == 1
+    assert local.get("/api/actions")["actions"] == []
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        [(b"content-length", str(SMALL + 1).encode())],
+        [(b"content-length", b"-1")],
+        [],
+        [(b"content-length", b"19"), (b"cookie", b"a=b")],
+        [(b"content-length", b"19"), (b"transfer-encoding", b"chunked")],
+    ],
+)
+def test_what_is_not_plain_goes_the_long_way_untouched(local: Caller, headers: Any) -> None:
+    behind, sent = through(local, part(b'{"tool_name": "Re"}'), headers=headers)
+    assert behind.bodies == [b'{"tool_name": "Re"}']
+    assert sent == []
+
+
+def test_whoever_is_held_to_a_project_goes_the_long_way(local: Caller) -> None:
+    behind, sent = through(local, part(b'{"tool_name": "Re"}'), **{HELD_TO: "p"})
+    assert (behind.bodies, sent) == ([b'{"tool_name": "Re"}'], [])
+
+
+@pytest.mark.parametrize(
+    "scope", [{"method": "GET"}, {"path": "/api/messages"}, {"type": "websocket", "method": ""}]
+)
+def test_other_requests_go_the_long_way(local: Caller, scope: dict[str, str]) -> None:
+    behind, _ = through(local, part(b'{"tool_name": "Re"}'), **scope)
+    assert len(behind.bodies) == 1
