@@ -1,0 +1,64 @@
+"""Words as PostgreSQL keeps and is asked for them, split as FTS5 splits them.
+
+Its own parser would take `src/worker.py` for a host name and drop what it does not know, so it is
+given finished words with their places (`tsvector`) and finished questions (`tsquery`).
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from holdfast.index.words import indexed
+
+if TYPE_CHECKING:
+    from holdfast.index.words import Asked, Phrase
+
+_WORDS = re.compile(r"[^\W_]+")
+_MARKS = re.compile("[\u0300-\u036f]")
+# PostgreSQL takes words of less than 2 KB, and counts up to 16383 places and 256 of one word.
+LONGEST_WORD = 400
+LAST_PLACE = 16_383
+MOST_PLACES = 255
+# How many words of a phrase are looked at: a row as long as this stands nowhere twice.
+LONGEST_ROW = 64
+
+
+def words(text: str) -> list[str]:
+    """The words of a text: letters and digits, in small letters, without accents."""
+    low = text.casefold()
+    if not low.isascii():
+        # Only such marks: those of other scripts make another letter.
+        low = normalize("NFC", _MARKS.sub("", normalize("NFD", low)))
+    return [word[:LONGEST_WORD] for word in _WORDS.findall(low)]
+
+
+def vector(text: str, also: str = "") -> str:
+    """A text as a `tsvector`: each word with its places."""
+    places: dict[str, list[str]] = {}
+    at = 0
+    for part in indexed(text, also):
+        for word in words(part):
+            # In a text that is too long they begin anew: all that can come of it is one more
+            # candidate.
+            at = at % LAST_PLACE + 1
+            known = places.setdefault(word, [])
+            if len(known) < MOST_PLACES:
+                known.append(str(at))
+        # No phrase reaches from the text into what was added to it.
+        at += 1
+    return " ".join(f"'{word}':{','.join(known)}" for word, known in places.items())
+
+
+def query(asked: Asked) -> str:
+    """A question as a `tsquery`; nothing if it has no words. No sign of its own gets in."""
+    needs = (" | ".join(filter(None, map(_row, need))) for need in asked)
+    return " & ".join(f"({need})" for need in needs if need)
+
+
+def _row(phrase: Phrase) -> str:
+    row = [f"'{word}'" for word in words(phrase.text)[:LONGEST_ROW]]
+    if row and phrase.begins:
+        row[-1] += ":*"
+    return f"({' <-> '.join(row)})" if row else ""
