@@ -24,10 +24,12 @@ class Leftovers:
     messages: int
     agents: int
     changes: int
+    texts: int = 0
+    """What a team can look up; on a machine they go with their transcripts."""
 
     @property
     def total(self) -> int:
-        return self.snapshots + self.messages + self.agents + self.changes
+        return self.snapshots + self.messages + self.agents + self.changes + self.texts
 
 
 def leftovers(store: Store, ledger: Ledger, before: float) -> Leftovers:
@@ -38,7 +40,10 @@ def leftovers(store: Store, ledger: Ledger, before: float) -> Leftovers:
         kind: ledger.database.run(queries[f"count_{kind}"], given)[0][0]["n"] for kind in KINDS
     }
     snapshots = store.database.run(queries["count_snapshots"], given)[0][0]["n"]
-    return Leftovers(snapshots=snapshots, **ledgers)
+    texts = 0
+    if store.database.dialect == "postgres":
+        texts = int(store.database.run(queries["count_texts"], given)[0][0]["n"])
+    return Leftovers(snapshots=snapshots, texts=texts, **ledgers)
 
 
 def clear(store: Store, ledger: Ledger, before: float) -> Leftovers:
@@ -46,7 +51,10 @@ def clear(store: Store, ledger: Ledger, before: float) -> Leftovers:
     queries = schema.queries("retention")
     given = {"before": before}
     snapshots = store.database.run(queries["drop_snapshots"], given, LOCK)[1]
+    texts = 0
+    if store.database.dialect == "postgres":
+        texts = store.database.run(queries["drop_texts"], given)[1]
     with ledger.together():
         ledgers = {kind: ledger.database.run(queries[f"drop_{kind}"], given)[1] for kind in KINDS}
         ledger.database.run(queries["drop_reads"], given)
-    return Leftovers(snapshots=snapshots, **ledgers)
+    return Leftovers(snapshots=snapshots, texts=texts, **ledgers)

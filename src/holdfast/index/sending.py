@@ -34,8 +34,8 @@ ON CONFLICT (id) DO NOTHING"""
 _PROJECT = "INSERT INTO recall_projects (project) VALUES (:project) ON CONFLICT DO NOTHING"
 _SESSION = (
     "INSERT INTO recall_sessions "
-    "(session, project, compaction, pieces, sent, mark, notes, updated_at) "
-    "SELECT :session, number, 0, 0, 0, '', '', :now FROM recall_projects "
+    "(session, project, compaction, pieces, sent, mark, notes, last_at) "
+    "SELECT :session, number, 0, 0, 0, '', '', 0 FROM recall_projects "
     "WHERE project = :project ON CONFLICT (session) DO NOTHING"
 )
 _MOVE = (
@@ -48,7 +48,7 @@ _ADOPT = (
 )
 _SAVE = (
     "UPDATE recall_sessions SET compaction = :compaction, pieces = :pieces, sent = :sent, "
-    "mark = :mark, notes = :notes, updated_at = :now WHERE number = :number"
+    "mark = :mark, notes = :notes, last_at = :last_at WHERE number = :number"
 )
 _FORGET = "DELETE FROM recall_pieces WHERE id BETWEEN :low AND :high"
 
@@ -119,7 +119,7 @@ class _Sending:
         try:
             there = self._known(session)
             yield there
-            self._team.ask(_SAVE, **there, now=self._now)
+            self._team.ask(_SAVE, **there)
         except BaseException:
             self._team.database.rollback()
             raise
@@ -127,7 +127,7 @@ class _Sending:
 
     def _known(self, session: str) -> Row:
         self._team.ask(_PROJECT, project=self._project)
-        self._team.ask(_SESSION, session=session, project=self._project, now=self._now)
+        self._team.ask(_SESSION, session=session, project=self._project)
         there = self._team.session(session)
         assert there is not None
         if there["project_id"] != self._project:
@@ -178,6 +178,8 @@ class _Sending:
         }
         self._team.ask(_PUT, project=there["project"], **values)
         there["pieces"] += len(pieces)
+        # What says nothing of its time is as new as its arrival.
+        there["last_at"] = max(there["last_at"], *(piece["at"] or self._now for piece in pieces))
 
     def _forget(self, there: Row, between: ids.Range) -> None:
         there["pieces"] -= self._team.database.run(

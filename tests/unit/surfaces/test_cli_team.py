@@ -71,8 +71,10 @@ def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_ur
     sent = seasoned.run("sync", "--json").json
     assert sent["sessions"] == 1
     assert sent["rows"] > 50, "the requests, the plan and every tool call"
-    assert "0 sessions and 0 rows wait" in seasoned.run("sync", "--status").err
-    assert "0 sessions and 0 rows were sent" in seasoned.run("sync").err
+    assert sent["texts"] > 100, "every prompt, reply, call and result"
+    waits = "0 sessions, 0 rows and the texts of 0 sessions wait"
+    assert waits in seasoned.run("sync", "--status").err
+    assert "0 sessions, 0 rows and 0 texts were sent" in seasoned.run("sync").err
     own = seasoned.run("status", "--all", "--json").json["sessions"]
     seasoned.set(HOLDFAST_DATABASE="")
     assert [one["id"] for one in own] == [

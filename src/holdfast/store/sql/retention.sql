@@ -18,6 +18,18 @@ AND EXISTS (SELECT 1 FROM snapshots AS richer WHERE richer.session = old.session
     AND (richer.richness, richer.created_at, richer.id) > (old.richness, old.created_at, old.id))
 );
 
+-- What a team can look up of sessions that have had no new text since. How far each was sent stays
+-- known, so that it does not come back.
+-- name: count_texts
+SELECT coalesce(sum(pieces), 0) AS n FROM recall_sessions WHERE last_at < :before;
+
+-- name: drop_texts
+WITH old AS (
+    UPDATE recall_sessions SET pieces = 0 WHERE last_at < :before AND pieces > 0 RETURNING number
+)
+DELETE FROM recall_pieces USING old
+WHERE id BETWEEN old.number << 31 AND (old.number << 31) + 2147483647;
+
 -- name: count_messages
 SELECT count(*) AS n FROM messages WHERE expires_at < :before;
 

@@ -19,7 +19,8 @@ CREATE TABLE recall_sessions (
     mark TEXT NOT NULL,
     -- Which notes have arrived.
     notes TEXT NOT NULL,
-    updated_at DOUBLE PRECISION NOT NULL
+    -- When the newest of its texts was written.
+    last_at DOUBLE PRECISION NOT NULL
 );
 CREATE INDEX recall_sessions_by_project ON recall_sessions (project, number);
 
