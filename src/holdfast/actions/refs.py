@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from holdfast.errors import NoSuchRecord, NotATranscript
 from holdfast.index import ids
-from holdfast.index.database import Index, unpack
+from holdfast.index.database import unpack
 from holdfast.index.texts import KINDS
 from holdfast.transcript.reader import whole_file
 
@@ -24,6 +24,7 @@ _REF = re.compile(
 )
 HINT = "a ref is L12, L12-15, notes:L12 or SESSION:L12"
 COPIED = "the file it stood in is gone or no longer has this; the stored copy answers"
+SENT = "a session of another machine; what it sent to the team answers"
 
 
 class Ref(NamedTuple):
@@ -47,6 +48,14 @@ class Copy(NamedTuple):
     tool: str
     at: int
     text: str
+
+
+class Keeper(Protocol):
+    """An index that keeps the texts it knows."""
+
+    def number_of(self, session: str) -> int | None: ...
+
+    def kept(self, low: int, high: int) -> list[dict[str, Any]]: ...
 
 
 def parse(text: str) -> Ref | None:
@@ -74,14 +83,14 @@ def raw_lines(path: str, ref: Ref) -> Iterator[tuple[int, bytes]]:
             yield number, raw
 
 
-def copies(index: Index | None, session: str, ref: Ref) -> list[Copy]:
+def copies(index: Keeper | None, session: str, ref: Ref) -> list[Copy]:
     """What the index kept of these lines."""
-    row = index.one("transcript", (session,)) if index else None
-    if index is None or row is None:
+    number = index.number_of(session) if index else None
+    if index is None or number is None:
         return []
     if ref.in_notes:
-        return [*_noted_copies(index, row["number"], ref)]
-    rows = index.all("pieces_between", ids.of_lines(row["number"], ref.first, ref.last))
+        return [*_noted_copies(index, number, ref)]
+    rows = index.kept(*ids.of_lines(number, ref.first, ref.last))
     return [
         Copy(
             ids.line_of(piece["id"]),
@@ -94,9 +103,9 @@ def copies(index: Index | None, session: str, ref: Ref) -> list[Copy]:
     ]
 
 
-def _noted_copies(index: Index, number: int, ref: Ref) -> Iterator[Copy]:
+def _noted_copies(index: Keeper, number: int, ref: Ref) -> Iterator[Copy]:
     """Line by line, as far as they were kept: a paragraph stands where its first line stood."""
-    for piece in index.all("pieces_between", ids.of_notes(number, 0, ref.last)):
+    for piece in index.kept(*ids.of_notes(number, 0, ref.last)):
         for line, text in enumerate(unpack(piece["text"]).split("\n"), ids.line_of(piece["id"])):
             if ref.first <= line <= ref.last:
                 yield Copy(line, "note", "", piece["at"], text)

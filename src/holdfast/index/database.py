@@ -97,6 +97,15 @@ class Index:
             return ids.of_project(row["number"]) if row else None
         return ids.EVERYTHING
 
+    def number_of(self, session: str) -> int | None:
+        """What the ids of a session's pieces begin with."""
+        row = self.one("transcript", (storable(session),))
+        return row["number"] if row else None
+
+    def kept(self, low: int, high: int) -> list[Row]:
+        """The pieces between two ids, in order."""
+        return self.all("pieces_between", (low, high))
+
     def lookup(self, scope: ids.Range, only: Filter) -> Lookup:
         """For questions: see `search.py`."""
         from holdfast.index.fts5 import FTS5Lookup
