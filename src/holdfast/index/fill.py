@@ -48,6 +48,8 @@ def fill(
     now: float,
     stop: Callable[[], bool] = lambda: False,
     told: Callable[[int], None] = lambda _: None,
+    *,
+    batch: int = BATCH,
 ) -> bool:
     """Read to the end of the transcript, or until `stop`; whether the end was reached.
 
@@ -60,7 +62,7 @@ def fill(
             return False
         try:
             with index.writing():
-                read = _batch(index, source, now)
+                read = _batch(index, source, now, batch)
         except NotATranscript:
             return True
         told(read)
@@ -85,7 +87,7 @@ def fill_from_file(index: Index, path: str) -> None:
         kept.save(index, row)
 
 
-def _batch(index: Index, source: Source, now: float) -> int:
+def _batch(index: Index, source: Source, now: float, most: int) -> int:
     """One transaction's worth; returns how many bytes were read."""
     row = kept.row_of(index, source.session)
     cursor = json.loads(row["cursor"]) if row else None
@@ -97,7 +99,7 @@ def _batch(index: Index, source: Source, now: float) -> int:
     row = row or kept.new_row(index, source.session, source.project, source.path)
     start = reader.offset
     settled = now - found.st_mtime > SETTLED_SECONDS
-    ended = lambda: reader.offset - start >= BATCH  # noqa: E731
+    ended = lambda: reader.offset - start >= most  # noqa: E731
     _add(index, row, reader.lines(stop=ended, finished=settled))
     # Only a file that was read to its end is known as it is.
     whole = reader.offset >= found.st_size

@@ -6,6 +6,7 @@ A compaction's fork stops as any sub-agent does; what others say last is their h
 from __future__ import annotations
 
 from holdfast.actions.compaction import current_ordinal, is_open
+from holdfast.surfaces.filling import is_due
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ def pre_compact(job: Job) -> str:
     )
     prune(job.store, session.id, job.settings)
     job.index_names = True
+    job.fill_index = is_due(job.store, session.id, job.call.transcript)
     if not job.settings.guidance or not job.host.GUIDES_SUMMARY:
         return ""
     return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))

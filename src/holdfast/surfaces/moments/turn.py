@@ -6,6 +6,7 @@ import os
 
 from holdfast import log
 from holdfast.errors import HoldfastError
+from holdfast.surfaces.filling import is_due
 from holdfast.surfaces.moments import client_process
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ def stop(job: Job) -> str:
     session = job.session()
     words = watch(job.store, session, job.settings, job.now)
     keep_notes(job, session)
+    job.fill_index = is_due(job.store, session.id, job.call.transcript)
     return job.host.message(words) if words else ""
 
 
