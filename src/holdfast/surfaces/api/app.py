@@ -18,6 +18,7 @@ from holdfast.surfaces.api import (
     agent_routes,
     message_routes,
     problems,
+    recall_routes,
     state_routes,
     subtask_routes,
     system_routes,
@@ -49,6 +50,7 @@ def application(desk: Desk, live: Live) -> Litestar:
         route_handlers=[
             work_routes.router(), subtask_routes.router(), agent_routes.router(),
             message_routes.router(), state_routes.router(), system_routes.router(),
+            recall_routes.router(),
         ],
         dependencies={
             "desk": Provide(lambda: desk, sync_to_thread=False),
