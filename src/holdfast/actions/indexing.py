@@ -45,7 +45,7 @@ def catch_up(
     now: float,
     seconds: float,
     *,
-    batch: int = fill.BATCH,
+    batch: int = 0,
     told: Callable[[int], None] = lambda _: None,
 ) -> list[TranscriptRow]:
     """Read on in these transcripts and notes, in this order, for so long; which are left behind.

@@ -7,21 +7,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NoSuchRecord, NotATranscript
 from holdfast.index import ids
 from holdfast.index.database import unpack
 from holdfast.index.texts import KINDS
-from holdfast.transcript.reader import whole_file
 
 if TYPE_CHECKING:
+    from typing import Any, Protocol
+
     from holdfast.store.base import TranscriptRow
 
+    class Keeper(Protocol):
+        """An index that keeps the texts it knows."""
+
+        def number_of(self, session: str) -> int | None: ...
+
+        def kept(self, low: int, high: int) -> list[dict[str, Any]]: ...
+
+
 # As it stands in a brief, with or without its parentheses.
-_REF = re.compile(
-    r"\(?(?:([^\s:()]{1,200}):)??(notes:)?[Ll](\d{1,9})(?:\s*[-–]\s*[Ll]?(\d{1,9}))?\)?", re.ASCII
-)
+_REF = r"\(?(?:([^\s:()]{1,200}):)??(notes:)?[Ll](\d{1,9})(?:\s*[-–]\s*[Ll]?(\d{1,9}))?\)?"
+_ENDS = tuple("0123456789)")
 HINT = "a ref is L12, L12-15, notes:L12 or SESSION:L12"
 COPIED = "the file it stood in is gone or no longer has this; the stored copy answers"
 SENT = "a session of another machine; what it sent to the team answers"
@@ -50,16 +58,10 @@ class Copy(NamedTuple):
     text: str
 
 
-class Keeper(Protocol):
-    """An index that keeps the texts it knows."""
-
-    def number_of(self, session: str) -> int | None: ...
-
-    def kept(self, low: int, high: int) -> list[dict[str, Any]]: ...
-
-
 def parse(text: str) -> Ref | None:
-    found = _REF.fullmatch(text.strip())
+    text = text.strip()
+    # Most questions end with a letter, and need no pattern to be told from a ref.
+    found = re.fullmatch(_REF, text, re.ASCII) if text[-1:] in _ENDS else None
     if found is None:
         return None
     first = int(found[3])
@@ -78,6 +80,8 @@ def noted_lines(path: str, ref: Ref) -> Iterator[tuple[int, str]]:
 
 def raw_lines(path: str, ref: Ref) -> Iterator[tuple[int, bytes]]:
     """The lines of a transcript file that a ref names."""
+    from holdfast.transcript.reader import whole_file
+
     for number, raw in whole_file(path, ref.last):
         if number >= ref.first:
             yield number, raw
@@ -113,6 +117,8 @@ def _noted_copies(index: Keeper, number: int, ref: Ref) -> Iterator[Copy]:
 
 def missing(path: str, ref: Ref) -> NoSuchRecord:
     """The error for a ref that leads nowhere, with what could be meant."""
+    from holdfast.transcript.reader import whole_file
+
     try:
         count = sum(1 for _ in whole_file(path))
         told = f"it has lines L1 to L{count}"

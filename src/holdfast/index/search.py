@@ -7,10 +7,35 @@ are looked at, and a rare word leads straight to its few.
 from __future__ import annotations
 
 from functools import reduce
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.index.rank import Found, Question, best_first, place_in, weight_of
-from holdfast.index.words import LONGEST_QUERY, Asked, Term, beginning, phrase, pieces_of, terms
+from holdfast.index.words import LONGEST_QUERY, beginning, phrase, pieces_of, terms
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from holdfast.index.words import Asked, Term
+
+    class Lookup(Protocol):
+        """Places of words within a scope and a filter, the latest first."""
+
+        def places(self, asked: Asked, since: int = 0) -> list[int]:
+            """Ids from `since` on, at most `MOST_PLACES`; without it, in all of the scope."""
+
+        def holding(self, text: str) -> list[int]:
+            """Where a text stands that is no word: the latest `MOST_SCANNED` are looked through."""
+
+        def recent(self) -> int:
+            """The first id of the latest sessions that together hold `RECENT` pieces."""
+
+        def read(self, chosen: list[int]) -> list[Found]: ...
+
+    class Searchable(Protocol):
+        """An index of whichever kind; what a scope is, it knows itself."""
+
+        def lookup(self, scope: Any, only: Filter) -> Lookup: ...
+
 
 # How many places of one word are looked at; a word with more of them is common.
 MOST_PLACES = 400
@@ -38,27 +63,6 @@ class Filter(NamedTuple):
 
 
 ANYTHING = Filter()
-
-
-class Lookup(Protocol):
-    """Places of words within a scope and a filter, the latest first."""
-
-    def places(self, asked: Asked, since: int = 0) -> list[int]:
-        """Ids from `since` on, at most `MOST_PLACES`; without it, in all that the scope holds."""
-
-    def holding(self, text: str) -> list[int]:
-        """Where a text stands that is no word: the latest `MOST_SCANNED` are looked through."""
-
-    def recent(self) -> int:
-        """The first id of the latest sessions, so many of them that they hold `RECENT` pieces."""
-
-    def read(self, chosen: list[int]) -> list[Found]: ...
-
-
-class Searchable(Protocol):
-    """An index of whichever kind; what a scope is, it knows itself."""
-
-    def lookup(self, scope: Any, only: Filter) -> Lookup: ...
 
 
 def search(

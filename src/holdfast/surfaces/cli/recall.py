@@ -13,7 +13,6 @@ import time
 from typing import Any
 
 from holdfast.actions.lookup import Scope, look_up, look_up_in_file, open_desk
-from holdfast.actions.moment import moment
 from holdfast.actions.recall import Answer, Hit, heading, reference
 from holdfast.errors import BadUsage
 from holdfast.index.search import Filter
@@ -97,9 +96,15 @@ def _filter(args: argparse.Namespace) -> Filter:
         kinds=tuple(args.kind),
         tool=args.tool,
         file=args.file,
-        since=moment(args.since, time.time()) if args.since else 0.0,
+        since=_since(args.since) if args.since else 0.0,
         before_compaction=args.before_compaction,
     )
+
+
+def _since(when: str) -> float:
+    from holdfast.actions.moment import moment
+
+    return moment(when, time.time())
 
 
 def _where(scope: Scope) -> str:
