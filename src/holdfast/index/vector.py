@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING
 from unicodedata import normalize
 
-from holdfast.index.words import indexed
+from holdfast.index.words import ASCII_WORDS, indexed
 
 if TYPE_CHECKING:
     from holdfast.index.words import Asked, Phrase
@@ -28,27 +28,29 @@ LONGEST_ROW = 64
 def words(text: str) -> list[str]:
     """The words of a text: letters and digits, in small letters, without accents."""
     low = text.casefold()
-    if not low.isascii():
+    if low.isascii():
+        # By way of bytes: several times faster than a pattern.
+        found = low.encode("ascii").translate(ASCII_WORDS).decode("ascii").split()
+    else:
         # Only such marks: those of other scripts make another letter.
-        low = normalize("NFC", _MARKS.sub("", normalize("NFD", low)))
-    return [word[:LONGEST_WORD] for word in _WORDS.findall(low)]
+        found = _WORDS.findall(normalize("NFC", _MARKS.sub("", normalize("NFD", low))))
+    return [word[:LONGEST_WORD] for word in found]
 
 
 def vector(text: str, also: str = "") -> str:
     """A text as a `tsvector`: each word with its places."""
-    places: dict[str, list[str]] = {}
-    at = 0
-    for part in indexed(text, also):
-        for word in words(part):
-            # In a text that is too long they begin anew: all that can come of it is one more
-            # candidate.
-            at = at % LAST_PLACE + 1
-            known = places.setdefault(word, [])
-            if len(known) < MOST_PLACES:
-                known.append(str(at))
-        # No phrase reaches from the text into what was added to it.
-        at += 1
-    return " ".join(f"'{word}':{','.join(known)}" for word, known in places.items())
+    places: dict[str, list[int]] = {}
+    body, added = indexed(text, also)
+    # No phrase reaches from the text into what was added to it.
+    for at, word in enumerate([*words(body), "", *words(added)]):
+        places.setdefault(word, []).append(at)
+    del places[""]
+    return " ".join(f"'{word}':{_told(known)}" for word, known in places.items())
+
+
+def _told(places: list[int]) -> str:
+    # In a text that is too long they begin anew: all that can come of it is one more candidate.
+    return ",".join([str(at % LAST_PLACE + 1) for at in places[:MOST_PLACES]])
 
 
 def query(asked: Asked) -> str:

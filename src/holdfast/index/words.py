@@ -20,7 +20,7 @@ _SIGNS = "[\u2190-\u24ff\u2580-\u2bff\U0001f000-\U0001faff]"
 _PARTS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+"
 _WORD = r"[^\W_]"
 _EDGES = "\"'`“”‘’«».,;:!?()[]{}<>*…"
-_ASCII_WORDS = bytes(sign if chr(sign).isalnum() and sign < 128 else 32 for sign in range(256))
+ASCII_WORDS = bytes(sign if chr(sign).isalnum() and sign < 128 else 32 for sign in range(256))
 MOST_TERMS = 16
 # Words that say little, wherever they stand.
 FILLER = frozenset(
@@ -71,7 +71,7 @@ def parts_of(word: str) -> list[str]:
 
 def _joined_words(text: str) -> list[str]:
     # By way of bytes: many times faster than a pattern.
-    words = set(text.encode("utf-8", "replace").translate(_ASCII_WORDS).split())
+    words = set(text.encode("utf-8", "replace").translate(ASCII_WORDS).split())
     return sorted(
         word.decode()
         for word in words
