@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 # So much is sent at once: nobody waits long for a lock, or loses much when the network goes.
 AT_ONCE, BYTES_AT_ONCE = 200, 1 << 20
-_PUT = """\
+PUT = """\
 INSERT INTO recall_pieces (id, project, kind, tool, at, text, words)
 SELECT id, CAST(:project AS BIGINT), kind, tool, at, text, CAST(words AS tsvector)
 FROM unnest(CAST(:ids AS BIGINT[]), CAST(:kinds AS SMALLINT[]), CAST(:tools AS TEXT[]),
@@ -176,7 +176,7 @@ class _Sending:
                 for text, piece in zip(texts, pieces, strict=True)
             ],
         }
-        self._team.ask(_PUT, project=there["project"], **values)
+        self._team.ask(PUT, project=there["project"], **values)
         there["pieces"] += len(pieces)
         # What says nothing of its time is as new as its arrival.
         there["last_at"] = max(there["last_at"], *(piece["at"] or self._now for piece in pieces))

@@ -1,6 +1,7 @@
 """Take away what nobody will ask for again: old snapshots, expired messages, agents long gone.
 
 Of each session its newest and its richest snapshot stay, and those that compactions were made with.
+With --team also the texts of sessions that had no new one since: nobody finds them there any more.
 """
 
 from __future__ import annotations
