@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.index import ids
 from holdfast.index.kept import as_found
 from holdfast.index.search import MOST_PLACES, MOST_SCANNED, RECENT
 from holdfast.index.texts import KINDS
-from holdfast.index.vector import query
+from holdfast.index.vector import query, share
 from holdfast.index.words import match, storable
 
 if TYPE_CHECKING:
@@ -20,6 +21,19 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 _FOUND = "SELECT p.id{more} FROM recall_pieces p{join} WHERE {where} ORDER BY p.id DESC LIMIT :most"
+# Told to look in order and stop, PostgreSQL takes a rare word for one that soon turns up, and looks
+# through everything. All places of it are few.
+_RARE = (
+    "WITH found AS MATERIALIZED (SELECT p.id FROM recall_pieces p{join} WHERE {where}) "
+    "SELECT id FROM found ORDER BY id DESC LIMIT :most"
+)
+# What PostgreSQL itself has counted: the words that stand in most texts, and in how many.
+_COUNTED = (
+    "SELECT CAST(CAST(most_common_elems AS TEXT) AS TEXT[]) AS words, "
+    "most_common_elem_freqs AS shares, c.reltuples AS texts FROM pg_stats JOIN pg_class c "
+    "ON c.oid = to_regclass('recall_pieces') WHERE schemaname = current_schema() "
+    "AND tablename = 'recall_pieces' AND attname = 'words' AND most_common_elems IS NOT NULL"
+)
 _SESSION = " JOIN recall_sessions s ON s.number = p.id >> 31"
 _READ = (
     "SELECT p.id, p.kind, p.tool, p.at, p.text, s.session, s.compaction FROM recall_pieces p "
@@ -93,6 +107,17 @@ class TeamIndex:
         )
         return tuple(row["number"] for row in rows)
 
+    def is_common(self, asked: Asked) -> bool:
+        """Whether the latest places of a question are found sooner one by one than all at once."""
+        shares, texts = self._counted
+        return share(asked, shares) ** 2 * texts > MOST_PLACES
+
+    @cached_property
+    def _counted(self) -> tuple[dict[str, float], float]:
+        for row in self.ask(_COUNTED):
+            return dict(zip(row["words"], row["shares"], strict=False)), row["texts"]
+        return {}, 0.0
+
     def lookup(self, scope: TeamScope, only: Filter) -> TeamLookup:
         return TeamLookup(self, scope, only)
 
@@ -113,21 +138,24 @@ class TeamLookup:
         self._where, self._values = _conditions(scope, only)
 
     def places(self, asked: Asked, since: int = 0) -> list[int]:
-        words = query((*asked, *self._file)) if asked and not self._nowhere else ""
+        needed = (*asked, *self._file)
+        words = query(needed) if asked and not self._nowhere else ""
         if not words:
             return []
-        where = [*self._where, "p.words @@ CAST(:words AS tsquery)"]
-        rows = self._found(where, MOST_PLACES, words=words, low=max(since, self._scope.range[0]))
+        where = " AND ".join([*self._where, "p.words @@ CAST(:words AS tsquery)"])
+        statement = _FOUND if self._index.is_common(needed) else _RARE
+        given = {"words": words, "low": max(since, self._scope.range[0]), "most": MOST_PLACES}
+        rows = self._index.ask(
+            statement.format(more="", join=self._join, where=where), **{**self._values, **given}
+        )
         return [row["id"] for row in rows]
-
-    def _found(self, where: list[str], most: int, more: str = "", **values: Any) -> list[Row]:
-        statement = _FOUND.format(more=more, join=self._join, where=" AND ".join(where))
-        return self._index.ask(statement, **{**self._values, **values, "most": most})
 
     def holding(self, text: str) -> list[int]:
         if self._file or self._nowhere or not text:
             return []
-        rows = self._found(self._where, MOST_SCANNED, ", p.text")
+        where = " AND ".join(self._where)
+        statement = _FOUND.format(more=", p.text", join=self._join, where=where)
+        rows = self._index.ask(statement, **self._values, most=MOST_SCANNED)
         return [row["id"] for row in rows if text in zlib.decompress(row["text"]).decode().lower()]
 
     def recent(self) -> int:

@@ -13,6 +13,8 @@ from unicodedata import normalize
 from holdfast.index.words import ASCII_WORDS, indexed
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from holdfast.index.words import Asked, Phrase
 
 _WORDS = re.compile(r"[^\W_]+")
@@ -57,6 +59,20 @@ def query(asked: Asked) -> str:
     """A question as a `tsquery`; nothing if it has no words. No sign of its own gets in."""
     needs = (" | ".join(filter(None, map(_row, need))) for need in asked)
     return " & ".join(f"({need})" for need in needs if need)
+
+
+def share(asked: Asked, known: Mapping[str, float]) -> float:
+    """In how many of all texts a question can be found at most, by what is known of its words.
+
+    Of words that are not known nothing is: they are rare.
+    """
+    needs = (sum(_row_share(phrase, known) for phrase in need) for need in asked)
+    return min(needs, default=0.0)
+
+
+def _row_share(phrase: Phrase, known: Mapping[str, float]) -> float:
+    row = words(phrase.text)[:LONGEST_ROW]
+    return 0.0 if phrase.begins else min((known.get(word, 0.0) for word in row), default=0.0)
 
 
 def _row(phrase: Phrase) -> str:
