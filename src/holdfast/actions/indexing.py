@@ -40,24 +40,32 @@ def source_of(row: TranscriptRow) -> Source:
 
 
 def catch_up(
-    index: Index, rows: list[TranscriptRow], now: float, seconds: float
+    index: Index,
+    rows: list[TranscriptRow],
+    now: float,
+    seconds: float,
+    *,
+    batch: int = 0,
+    told: Callable[[int], None] = lambda _: None,
 ) -> list[TranscriptRow]:
-    """Read on in these transcripts and notes, in this order, for so long; which are left behind."""
+    """Read on in these transcripts and notes, in this order, for so long; which are left behind.
+
+    `told` is called whenever a batch is done and others have their turn.
+    """
     deadline = time.monotonic() + seconds
 
     def stop() -> bool:
         return time.monotonic() > deadline
 
-    return [row for row in rows if not _follow(index, source_of(row), now, stop)]
+    def follow(source: Source) -> bool:
+        """Read both of a session's files, the short one first; whether all was read."""
+        if notes.is_behind(index, source):
+            if stop():
+                return False
+            _read_notes(index, source)
+        return fill.fill(index, source, now, stop, told, batch=batch)
 
-
-def _follow(index: Index, source: Source, now: float, stop: Callable[[], bool]) -> bool:
-    """Read both of a session's files, the short one first; whether all was read."""
-    if notes.is_behind(index, source):
-        if stop():
-            return False
-        _read_notes(index, source)
-    return fill.fill(index, source, now, stop)
+    return [row for row in rows if not follow(source_of(row))]
 
 
 def _read_notes(index: Index, source: Source) -> None:

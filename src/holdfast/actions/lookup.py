@@ -116,7 +116,7 @@ def _session_of(desk: Desk, ref: Ref) -> TranscriptRow | None:
             raise NoSuchRecord("a session to look in", hint="say which: SESSION:L12, or --session")
         return desk.scope.own
     row = refs.named(desk.store.transcripts(None), ref.session)
-    if row is None and _is_uuid(ref.session):
+    if row is None and is_uuid(ref.session):
         raise NoSuchRecord(f"session {ref.session}", hint="`holdfast status --all` lists them")
     if row is not None and desk.scope.project not in (None, row["project"]):
         raise NoSuchRecord(
@@ -143,5 +143,5 @@ def catch_up(desk: Desk) -> list[str]:
     return notes
 
 
-def _is_uuid(name: str) -> bool:
+def is_uuid(name: str) -> bool:
     return len(name) == 36 and [len(part) for part in name.split("-")] == [8, 4, 4, 4, 12]

@@ -36,6 +36,8 @@ class Hit(NamedTuple):
     """Whether the file it stood in is gone, so that the stored copy answers."""
     last: int = 0
     """The last of its lines, where it has more than one."""
+    of_team: bool = False
+    """Whether another machine sent it: nothing but this copy is at hand."""
 
 
 class Answer(NamedTuple):
@@ -54,7 +56,7 @@ def at_ref(index: Index | None, session: str, path: str, ref: Ref, max_tokens: i
     ]
     if not hits:
         raise refs.missing(path, ref)
-    return fitting(_joined(hits) if ref.in_notes else hits, max_tokens, session)
+    return fitting(joined(hits) if ref.in_notes else hits, max_tokens, session)
 
 
 def _lines_of(session: str, path: str, ref: Ref) -> list[Hit]:
@@ -66,16 +68,16 @@ def _lines_of(session: str, path: str, ref: Ref) -> list[Hit]:
         return []
 
 
-def _joined(hits: list[Hit]) -> list[Hit]:
+def joined(hits: list[Hit]) -> list[Hit]:
     """Lines of the notes that follow each other are read as one."""
-    joined = hits[:1]
+    made = hits[:1]
     for hit in hits[1:]:
-        before = joined[-1]
+        before = made[-1]
         if hit.line == max(before.line, before.last) + 1:
-            joined[-1] = before._replace(text=f"{before.text}\n{hit.text}", last=hit.line)
+            made[-1] = before._replace(text=f"{before.text}\n{hit.text}", last=hit.line)
         else:
-            joined.append(hit)
-    return joined
+            made.append(hit)
+    return made
 
 
 def by_words(
@@ -88,13 +90,24 @@ def by_words(
     own: str = "",
 ) -> Answer:
     """The best hits that fit, without secrets, with the original lines around each."""
-    if scope is None:
-        return Answer([], 0)
-    found = search(index, query, scope, only=only, own=own, most=3 * MOST_HITS)
-    is_gone = _gone(index)
+    return best([*hits_here(index, query, scope, only, own)], max_tokens, own)
+
+
+def hits_here(
+    index: Index, query: str, scope: Range | None, only: Filter, own: str
+) -> Iterator[tuple[float, Hit]]:
+    """What this machine knows, and how well it answers."""
+    if scope is not None:
+        is_gone = _gone(index)
+        for piece in search(index, query, scope, only=only, own=own, most=3 * MOST_HITS):
+            yield piece.score, as_hit(piece, is_copy=is_gone(piece))
+
+
+def best(scored: list[tuple[float, Hit]], max_tokens: int, own: str = "") -> Answer:
+    """The best of them that fit."""
+    scored.sort(key=lambda one: one[0], reverse=True)
     hits: dict[tuple[str, str], Hit] = {}
-    for piece in found:
-        hit = _hit(piece, is_copy=is_gone(piece))
+    for _, hit in scored:
         # The same words at many places are one hit: the best of them.
         hits.setdefault((hit.kind, hit.text), hit)
     return fitting([*hits.values()][:MOST_HITS], max_tokens, own)
@@ -108,8 +121,8 @@ def printed(hit: Hit, own: str = "") -> str:
 def heading(hit: Hit, own: str = "") -> str:
     """Where a hit stands and what it is, in one line."""
     when = time.strftime("%Y-%m-%d %H:%M", time.gmtime(hit.at)) if hit.at else ""
-    told = [reference(hit, own), hit.kind, hit.tool, when, "(stored copy)" if hit.is_copy else ""]
-    return " ".join(filter(None, told))
+    copy = "(stored copy)" if hit.is_copy else "(team's copy)" if hit.of_team else ""
+    return " ".join(filter(None, [reference(hit, own), hit.kind, hit.tool, when, copy]))
 
 
 def reference(hit: Hit, own: str = "") -> str:
@@ -128,7 +141,7 @@ def _events(session: str, path: str, ref: Ref) -> Iterator[Hit]:
         yield from told or [Hit(session, number, "line", redact(raw.decode("utf-8", "replace")))]
 
 
-def _hit(piece: Found, *, is_copy: bool) -> Hit:
+def as_hit(piece: Found, *, is_copy: bool = False, of_team: bool = False) -> Hit:
     # A paragraph of notes has lines of its own; an event stands on one, however many it prints.
     lines = piece.text.count("\n") if piece.kind == "note" else 0
     return Hit(
@@ -141,6 +154,7 @@ def _hit(piece: Found, *, is_copy: bool) -> Hit:
         piece.before,
         is_copy,
         last=piece.line + lines if lines else 0,
+        of_team=of_team,
     )
 
 
@@ -169,8 +183,9 @@ def fitting(hits: list[Hit], max_tokens: int, own: str = "") -> Answer:
             hit = _cut(hit, room, own)
         kept.append(hit)
         room -= cost(printed(hit, own))
-    notes = (f"(stored copy): {refs.COPIED}",) if any(hit.is_copy for hit in kept) else ()
-    return Answer(kept, len(hits) - len(kept), notes)
+    notes = [f"(stored copy): {refs.COPIED}"] if any(hit.is_copy for hit in kept) else []
+    notes += [f"(team's copy): {refs.SENT}"] if any(hit.of_team for hit in kept) else []
+    return Answer(kept, len(hits) - len(kept), tuple(notes))
 
 
 def _cut(hit: Hit, room: float, own: str) -> Hit:

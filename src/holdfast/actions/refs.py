@@ -11,19 +11,28 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NoSuchRecord, NotATranscript
 from holdfast.index import ids
-from holdfast.index.database import Index, unpack
+from holdfast.index.database import unpack
 from holdfast.index.texts import KINDS
-from holdfast.transcript.reader import whole_file
 
 if TYPE_CHECKING:
+    from typing import Any, Protocol
+
     from holdfast.store.base import TranscriptRow
 
+    class Keeper(Protocol):
+        """An index that keeps the texts it knows."""
+
+        def number_of(self, session: str) -> int | None: ...
+
+        def kept(self, low: int, high: int) -> list[dict[str, Any]]: ...
+
+
 # As it stands in a brief, with or without its parentheses.
-_REF = re.compile(
-    r"\(?(?:([^\s:()]{1,200}):)??(notes:)?[Ll](\d{1,9})(?:\s*[-–]\s*[Ll]?(\d{1,9}))?\)?", re.ASCII
-)
+_REF = r"\(?(?:([^\s:()]{1,200}):)??(notes:)?[Ll](\d{1,9})(?:\s*[-–]\s*[Ll]?(\d{1,9}))?\)?"
+_ENDS = tuple("0123456789)")
 HINT = "a ref is L12, L12-15, notes:L12 or SESSION:L12"
 COPIED = "the file it stood in is gone or no longer has this; the stored copy answers"
+SENT = "a session of another machine; what it sent to the team answers"
 
 
 class Ref(NamedTuple):
@@ -50,7 +59,9 @@ class Copy(NamedTuple):
 
 
 def parse(text: str) -> Ref | None:
-    found = _REF.fullmatch(text.strip())
+    text = text.strip()
+    # Most questions end with a letter, and need no pattern to be told from a ref.
+    found = re.fullmatch(_REF, text, re.ASCII) if text[-1:] in _ENDS else None
     if found is None:
         return None
     first = int(found[3])
@@ -69,19 +80,21 @@ def noted_lines(path: str, ref: Ref) -> Iterator[tuple[int, str]]:
 
 def raw_lines(path: str, ref: Ref) -> Iterator[tuple[int, bytes]]:
     """The lines of a transcript file that a ref names."""
+    from holdfast.transcript.reader import whole_file
+
     for number, raw in whole_file(path, ref.last):
         if number >= ref.first:
             yield number, raw
 
 
-def copies(index: Index | None, session: str, ref: Ref) -> list[Copy]:
+def copies(index: Keeper | None, session: str, ref: Ref) -> list[Copy]:
     """What the index kept of these lines."""
-    row = index.one("transcript", (session,)) if index else None
-    if index is None or row is None:
+    number = index.number_of(session) if index else None
+    if index is None or number is None:
         return []
     if ref.in_notes:
-        return [*_noted_copies(index, row["number"], ref)]
-    rows = index.all("pieces_between", ids.of_lines(row["number"], ref.first, ref.last))
+        return [*_noted_copies(index, number, ref)]
+    rows = index.kept(*ids.of_lines(number, ref.first, ref.last))
     return [
         Copy(
             ids.line_of(piece["id"]),
@@ -94,9 +107,9 @@ def copies(index: Index | None, session: str, ref: Ref) -> list[Copy]:
     ]
 
 
-def _noted_copies(index: Index, number: int, ref: Ref) -> Iterator[Copy]:
+def _noted_copies(index: Keeper, number: int, ref: Ref) -> Iterator[Copy]:
     """Line by line, as far as they were kept: a paragraph stands where its first line stood."""
-    for piece in index.all("pieces_between", ids.of_notes(number, 0, ref.last)):
+    for piece in index.kept(*ids.of_notes(number, 0, ref.last)):
         for line, text in enumerate(unpack(piece["text"]).split("\n"), ids.line_of(piece["id"])):
             if ref.first <= line <= ref.last:
                 yield Copy(line, "note", "", piece["at"], text)
@@ -104,6 +117,8 @@ def _noted_copies(index: Index, number: int, ref: Ref) -> Iterator[Copy]:
 
 def missing(path: str, ref: Ref) -> NoSuchRecord:
     """The error for a ref that leads nowhere, with what could be meant."""
+    from holdfast.transcript.reader import whole_file
+
     try:
         count = sum(1 for _ in whole_file(path))
         told = f"it has lines L1 to L{count}"

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 DAY = 86_400.0
 OF_STORE = ("snapshots", "handoffs")
+OF_TEAM = "texts"
 OF_LEDGER = ("messages", "agents", "changes")
 
 
@@ -29,6 +30,8 @@ class Leftovers:
 
     snapshots: int = 0
     handoffs: int = 0
+    texts: int = 0
+    """What a team can look up; on a machine they go with their transcripts."""
     messages: int = 0
     agents: int = 0
     changes: int = 0
@@ -38,7 +41,7 @@ class Leftovers:
     @property
     def gone(self) -> dict[str, int]:
         """What does not stay in any form."""
-        return {name: getattr(self, name) for name in (*OF_STORE, *OF_LEDGER)}
+        return {name: getattr(self, name) for name in (*OF_STORE, OF_TEAM, *OF_LEDGER)}
 
     @property
     def total(self) -> int:
@@ -63,7 +66,7 @@ def clear(store: Store, ledger: Ledger, before: float) -> Leftovers:
     freed = sum(row["bytes"] for row in _counted(store, ledger, before).values())
     of_store = {
         name: store.database.run(queries[f"drop_{name}"], _given(name, before), LOCK)[1]
-        for name in OF_STORE
+        for name in _of(store)
     }
     with ledger.together():
         of_ledger = {
@@ -76,11 +79,15 @@ def clear(store: Store, ledger: Ledger, before: float) -> Leftovers:
     return Leftovers(**of_store, **of_ledger, packed=cold.snapshots, bytes=freed + cold.saved)
 
 
+def _of(store: Store) -> tuple[str, ...]:
+    return (*OF_STORE, OF_TEAM) if store.database.dialect == "postgres" else OF_STORE
+
+
 def _counted(store: Store, ledger: Ledger, before: float) -> dict[str, dict[str, Any]]:
     queries = schema.queries("retention")
     return {
         name: database.run(queries[f"count_{name}"], _given(name, before))[0][0]
-        for names, database in ((OF_STORE, store.database), (OF_LEDGER, ledger.database))
+        for names, database in ((_of(store), store.database), (OF_LEDGER, ledger.database))
         for name in names
     }
 

@@ -16,6 +16,8 @@ class Shown(NamedTuple):
     text: str
     is_copy: bool
     """Whether the file is gone, so that the stored copy of its texts is shown."""
+    of_team: bool = False
+    """Whether it is what another machine has sent to the team."""
 
 
 def show(index: Index | None, session: str, path: str, ref: Ref) -> list[Shown]:

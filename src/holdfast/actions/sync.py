@@ -9,12 +9,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from holdfast.actions import send_texts
 from holdfast.actions.fill_ledger import fill_all
 from holdfast.actions.incoming import receive
 from holdfast.ledger.tables import SHARED
 from holdfast.store.copying import Copying
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from holdfast.index.database import Index
     from holdfast.ledger.ledger import Ledger, Row
     from holdfast.ledger.tables import Table
     from holdfast.store.base import Store
@@ -26,6 +30,7 @@ AT_ONCE = 100
 class Sent:
     sessions: int
     rows: int
+    texts: int = 0
     received: int = 0
     """Messages that came from the team."""
 
@@ -35,21 +40,37 @@ class Waiting:
     sessions: int
     rows: int
     last_at: float | None
+    texts: int = 0
+    """How many sessions hold texts that have yet to be sent."""
 
 
 def sync(
-    store: Store, ledger: Ledger, team_store: Store, team: Ledger, target: str, now: float
+    store: Store,
+    ledger: Ledger,
+    team_store: Store,
+    team: Ledger,
+    target: str,
+    now: float,
+    *,
+    index: Index | None = None,
+    stop: Callable[[], bool] = lambda: False,
 ) -> Sent:
-    """Everything that is new since the last time; `target` names the team without its secrets."""
+    """Everything that is new since the last time; `target` names the team without its secrets.
+
+    With an index also the texts in it, unless `stop` says that it is enough for now.
+    """
     fill_all(store, ledger, now)
     return Sent(
         sessions=_sessions(store, ledger, team_store, target),
         rows=_rows(ledger, team, target, now),
         received=receive(ledger, team, target, now),
+        texts=send_texts.send_all(index, ledger, team_store.database, target, now, stop)
+        if index
+        else 0,
     )
 
 
-def waiting(store: Store, ledger: Ledger, target: str) -> Waiting:
+def waiting(store: Store, ledger: Ledger, target: str, index: Index | None = None) -> Waiting:
     """What has yet to be sent, as far as this machine knows; nobody is asked."""
     seq, at = ledger.sent(target)
     stands = Copying(store.database, store.database).stands()
@@ -58,6 +79,7 @@ def waiting(store: Store, ledger: Ledger, target: str) -> Waiting:
         sessions=sum(known.get(session) != word for session, word in stands.items()),
         rows=ledger.count_changes(seq),
         last_at=at,
+        texts=send_texts.waiting(index, ledger, target) if index else 0,
     )
 
 

@@ -9,7 +9,7 @@ import contextlib
 import os
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import StoreDamaged, StoreUnavailable
 from holdfast.index import ids
@@ -20,6 +20,9 @@ try:
     import _sqlite3 as sqlite3
 except ImportError:
     import sqlite3  # type: ignore[no-redef]
+
+if TYPE_CHECKING:
+    from holdfast.index.search import Filter, Lookup
 
 # Goes up whenever the schema, or what is found by which words, changes.
 VERSION = 3
@@ -93,6 +96,21 @@ class Index:
             row = self.one("project", (storable(project),))
             return ids.of_project(row["number"]) if row else None
         return ids.EVERYTHING
+
+    def number_of(self, session: str) -> int | None:
+        """What the ids of a session's pieces begin with."""
+        row = self.one("transcript", (storable(session),))
+        return row["number"] if row else None
+
+    def kept(self, low: int, high: int) -> list[Row]:
+        """The pieces between two ids, in order."""
+        return self.all("pieces_between", (low, high))
+
+    def lookup(self, scope: ids.Range, only: Filter) -> Lookup:
+        """For questions: see `search.py`."""
+        from holdfast.index.fts5 import FTS5Lookup
+
+        return FTS5Lookup(self, scope, only)
 
     @property
     def size(self) -> int:

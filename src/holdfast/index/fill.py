@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast import quick_json
 from holdfast.errors import NotATranscript
 from holdfast.index import ids, kept
 from holdfast.index.database import Index, Row
 from holdfast.index.texts import Calls, Piece, pieces
 from holdfast.index.words import storable
-from holdfast.transcript.reader import Reader, whole_file
 
 if TYPE_CHECKING:
     from holdfast.transcript.model import Event
@@ -48,6 +47,8 @@ def fill(
     now: float,
     stop: Callable[[], bool] = lambda: False,
     told: Callable[[int], None] = lambda _: None,
+    *,
+    batch: int = 0,
 ) -> bool:
     """Read to the end of the transcript, or until `stop`; whether the end was reached.
 
@@ -60,7 +61,7 @@ def fill(
             return False
         try:
             with index.writing():
-                read = _batch(index, source, now)
+                read = _batch(index, source, now, batch or BATCH)
         except NotATranscript:
             return True
         told(read)
@@ -74,21 +75,26 @@ def was_read(row: Row) -> bool:
 
 def offset_of(row: Row) -> int:
     """How many bytes of a transcript were read."""
-    return int(json.loads(row["cursor"]).get("offset", 0))
+    return int(quick_json.loads(row["cursor"]).get("offset", 0))
 
 
 def fill_from_file(index: Index, path: str) -> None:
     """A transcript that nobody writes to, also packed, as the only session of this index."""
+    from holdfast.transcript.reader import whole_file
+
     with index.writing():
         row = kept.new_row(index, "", "", path)
         _add(index, row, whole_file(path))
         kept.save(index, row)
 
 
-def _batch(index: Index, source: Source, now: float) -> int:
+def _batch(index: Index, source: Source, now: float, most: int) -> int:
     """One transaction's worth; returns how many bytes were read."""
+    # Most lookups find nothing new, and begin sooner without.
+    from holdfast.transcript.reader import Reader
+
     row = kept.row_of(index, source.session)
-    cursor = json.loads(row["cursor"]) if row else None
+    cursor = quick_json.loads(row["cursor"]) if row else None
     reader = Reader(source.path, cursor)
     found = os.stat(source.path)
     if row is not None and reader.restarted:
@@ -97,21 +103,21 @@ def _batch(index: Index, source: Source, now: float) -> int:
     row = row or kept.new_row(index, source.session, source.project, source.path)
     start = reader.offset
     settled = now - found.st_mtime > SETTLED_SECONDS
-    ended = lambda: reader.offset - start >= BATCH  # noqa: E731
+    ended = lambda: reader.offset - start >= most  # noqa: E731
     _add(index, row, reader.lines(stop=ended, finished=settled))
     # Only a file that was read to its end is known as it is.
     whole = reader.offset >= found.st_size
     row["size"], row["changed"] = (found.st_size, found.st_mtime_ns) if whole else (-1, 0)
-    row["cursor"], row["path"] = json.dumps(reader.cursor()), storable(source.path)
+    row["cursor"], row["path"] = quick_json.dumps(reader.cursor()), storable(source.path)
     kept.save(index, row)
     return reader.offset - start
 
 
 def _add(index: Index, row: Row, lines: Iterator[tuple[int, bytes]]) -> None:
     """The texts of these lines; the row is brought up to date with them."""
-    calls: Calls = json.loads(row["calls"])
+    calls: Calls = quick_json.loads(row["calls"])
     kept.add(index, row, _placed(row, pieces(lines, calls)))
-    row["calls"] = json.dumps(calls)
+    row["calls"] = quick_json.dumps(calls)
 
 
 def _placed(row: Row, told: Iterable[Piece | Event]) -> Iterator[tuple[int, Piece]]:

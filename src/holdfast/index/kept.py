@@ -7,6 +7,7 @@ from typing import Any
 
 from holdfast.index import ids
 from holdfast.index.database import Index, Row, pack, unpack
+from holdfast.index.rank import Found
 from holdfast.index.texts import KINDS, Piece
 from holdfast.index.words import indexed, storable
 
@@ -79,3 +80,18 @@ def forget(index: Index, session: str) -> None:
         take_out(index, row, ids.of_session(row["number"]))
         index.all("forget_notes", (row["number"],))
         index.all("forget_transcript", (row["number"],))
+
+
+def as_found(row: Row) -> Found:
+    """A piece as it is stored, with its session's id and the line of its last compaction."""
+    kind, line = KINDS[row["kind"]], ids.line_of(row["id"])
+    return Found(
+        id=row["id"],
+        session=row["session"],
+        line=line,
+        kind=kind,
+        tool=row["tool"],
+        at=row["at"],
+        before=kind != "note" and line < row["compaction"],
+        text=unpack(row["text"]),
+    )

@@ -37,6 +37,8 @@ class Found(NamedTuple):
     text: str
     place: int = 0
     """Where in the text the answer is."""
+    score: float = 0.0
+    """How well it answers; the same in every index."""
 
 
 class Question(NamedTuple):
@@ -64,7 +66,7 @@ def best_first(found: list[Found], question: Question, own: str) -> list[Found]:
         score += LATEST * (0.5 ** (age / WEEK) + piece.line / last) / 2
         scored.append((score, piece.at, piece.id, piece))
     scored.sort(key=lambda entry: entry[:3], reverse=True)
-    return [piece for *_, piece in scored]
+    return [piece._replace(score=score) for score, *_, piece in scored]
 
 
 def _match(text: str, question: Question) -> float:

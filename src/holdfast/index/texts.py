@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.redact import redact, redact_value
-from holdfast.transcript.events import decode
 
 if TYPE_CHECKING:
     from holdfast.transcript.model import Event
@@ -61,6 +58,8 @@ class Piece(NamedTuple):
     @property
     def seconds(self) -> int:
         """When it happened, or 0."""
+        from datetime import datetime
+
         try:
             return int(datetime.fromisoformat(self.at).timestamp()) if self.at else 0
         except (ValueError, OverflowError):
@@ -76,6 +75,9 @@ def pieces(numbered: Iterable[tuple[int, bytes]], calls: Calls) -> Iterator[Piec
 
     `calls` are those without a result yet, and is kept up to date.
     """
+    # Here and below: a lookup that finds nothing new to read does without.
+    from holdfast.transcript.events import decode
+
     raw = b""
 
     def noted() -> Iterator[tuple[int, bytes]]:
@@ -97,6 +99,8 @@ def pieces(numbered: Iterable[tuple[int, bytes]], calls: Calls) -> Iterator[Piec
 
 def whole_pieces(number: int, raw: bytes) -> Iterator[Piece]:
     """The texts of one line, all of each."""
+    from holdfast.transcript.events import decode
+
     for event in decode([(number, raw)]):
         if piece := _piece(event, {}, whole=True):
             yield piece
@@ -152,6 +156,8 @@ def called(event: Event) -> str:
 
 def _told(name: str, value: Any) -> str:
     if not isinstance(value, str):
+        import json
+
         value = json.dumps(value, ensure_ascii=False)
     return f"{name}:\n{value}" if "\n" in value else f"{name}: {value}"
 

@@ -1,8 +1,8 @@
 """Which words a text is found by, and how a question becomes a search that cannot be misread.
 
-FTS5 splits texts at everything that is no letter or digit, so paths and snake_case are found by
-their parts already. What it cannot know is added beside the text: the parts of camelCase names,
-pairs of characters where a script has no spaces, and signs such as emoji.
+Texts are split at everything that is no letter or digit, so paths and snake_case are found by their
+parts already. What that cannot know is added beside the text: the parts of camelCase names, pairs
+of characters where a script has no spaces, and signs such as emoji.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _SIGNS = "[\u2190-\u24ff\u2580-\u2bff\U0001f000-\U0001faff]"
 _PARTS = r"[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[0-9]+"
 _WORD = r"[^\W_]"
 _EDGES = "\"'`“”‘’«».,;:!?()[]{}<>*…"
-_ASCII_WORDS = bytes(sign if chr(sign).isalnum() and sign < 128 else 32 for sign in range(256))
+ASCII_WORDS = bytes(sign if chr(sign).isalnum() and sign < 128 else 32 for sign in range(256))
 MOST_TERMS = 16
 # Words that say little, wherever they stand.
 FILLER = frozenset(
@@ -34,15 +34,26 @@ LONGEST_QUERY = 4000
 LONGEST_TERM = 200
 
 
-class Term(NamedTuple):
-    """One word of a question: as it was typed, in small letters, and as FTS5 is asked for it."""
+class Phrase(NamedTuple):
+    """Words in a row, whatever stands between them; the last may go on, if it only `begins` so."""
 
     text: str
-    match: str
+    begins: bool = False
+
+
+# All of these must be there, each in any one of its spellings.
+Asked = tuple[tuple[Phrase, ...], ...]
+
+
+class Term(NamedTuple):
+    """One word of a question: as typed, in small letters, and as an index is asked for it."""
+
+    text: str
+    match: Asked
 
 
 def indexed(text: str, also: str = "") -> tuple[str, str]:
-    """What FTS5 is given of a text: the text itself, and the words to add to it."""
+    """What an index is given of a text: the text itself, and the words to add to it."""
     more = [also] if also else []
     more += [" ".join(parts_of(word)) for word in _joined_words(text)]
     if not text.isascii():
@@ -60,7 +71,7 @@ def parts_of(word: str) -> list[str]:
 
 def _joined_words(text: str) -> list[str]:
     # By way of bytes: many times faster than a pattern.
-    words = set(text.encode("utf-8", "replace").translate(_ASCII_WORDS).split())
+    words = set(text.encode("utf-8", "replace").translate(ASCII_WORDS).split())
     return sorted(
         word.decode()
         for word in words
@@ -78,7 +89,7 @@ def _sign(sign: str) -> str:
 
 
 def terms(query: str) -> list[Term]:
-    """The words of a question. Whatever is typed is data: FTS5 sees quoted words only.
+    """The words of a question. Whatever is typed is data: no index sees more than its words.
 
     Of very many words the longest count, and those that say little only if there are no others.
     """
@@ -103,47 +114,43 @@ def pieces_of(term: Term) -> list[Term]:
     ]
 
 
-def beginning(term: Term) -> str:
+def beginning(term: Term) -> Asked:
     """Words that begin like this one."""
-    return f"{_quoted(term.text)} *" if re.search(_WORD, term.text) else term.match
+    return ((Phrase(term.text, True),),) if re.search(_WORD, term.text) else term.match
 
 
-def phrase(query: str) -> str:
-    """The whole question as one phrase, if FTS5 can have one; else nothing."""
+def phrase(query: str) -> Asked:
+    """The whole question as one phrase, if there can be one; else nothing."""
     text = storable(query[:LONGEST_QUERY]).strip()
     spaceless = not text.isascii() and re.search(_SPACELESS, text)
-    return "" if spaceless or not re.search(_WORD, text) else _quoted(text)
+    return () if spaceless or not re.search(_WORD, text) else ((Phrase(text),),)
 
 
 def storable(text: str) -> str:
-    """What SQLite takes: no half characters, and no NUL, which would end the text."""
+    """What databases take: no half characters, and no NUL, which would end the text."""
     if not text.isascii():
         text = text.encode("utf-8", "replace").decode("utf-8")
     return text.replace("\0", " ")
 
 
-def match(text: str) -> str:
+def match(text: str) -> Asked:
     """What must be there for this word to be there."""
-    needed = []
+    needed: list[tuple[Phrase, ...]] = []
     if not text.isascii():
-        needed += [_runs(run) for run in re.findall(_SPACELESS, text)]
-        needed += [_quoted(_sign(found)) for found in re.findall(_SIGNS, text)]
+        needed += [(_runs(run),) for run in re.findall(_SPACELESS, text)]
+        needed += [(Phrase(_sign(found)),) for found in re.findall(_SIGNS, text)]
         text = re.sub(_SPACELESS, " ", text)
     if re.search(_WORD, text):
         words = re.findall(r"[A-Za-z0-9]+", text)
         parts = [part for word in words for part in parts_of(word)]
         # A name in camelCase is also found where it is written in another way.
-        other = f" OR {_quoted(' '.join(parts))}" if len(parts) > len(words) else ""
-        needed.append(f"({_quoted(text)}{other})")
-    return " AND ".join(needed)
+        other = (Phrase(" ".join(parts)),) if len(parts) > len(words) else ()
+        needed.append((Phrase(text), *other))
+    return tuple(needed)
 
 
-def _runs(run: str) -> str:
+def _runs(run: str) -> Phrase:
     """One character is found wherever a pair begins with it, more of them as pairs in a row."""
     if len(run) == 1:
-        return f"{_quoted(run)}*"
-    return _quoted(" ".join(run[at : at + 2] for at in range(len(run) - 1)))
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace('"', '""') + '"'
+        return Phrase(run, True)
+    return Phrase(" ".join(run[at : at + 2] for at in range(len(run) - 1)))

@@ -95,7 +95,11 @@ def run(raw: bytes, started: float, origin: str = "", name: str = "") -> str:
     if job.index_names:
         from holdfast.surfaces import indexing
 
-        indexing.start(chosen.database, call.session, call.transcript, os.environ)
+        indexing.start(job, os.environ)
+    elif job.fill_index:
+        from holdfast.surfaces import filling
+
+        filling.start(chosen, os.environ)
     # Closing would write the log back into the file and wait for the disk. Left open, the log is
     # simply found by whoever comes next; SQLite writes it back once it has grown enough.
     LEFT_OPEN.append(store)

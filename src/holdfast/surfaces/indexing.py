@@ -1,7 +1,7 @@
-"""A process that nobody waits for: index the names of a session while its host summarises.
+"""A process that nobody waits for: index a session while its host summarises.
 
-The hook before a compaction starts it. It is a fresh process and no fork, because an open SQLite
-connection must not be taken along into one.
+The hook before a compaction starts it: first the names, which the brief needs, then, if many are
+new, the texts that the model is about to lose and may look up.
 """
 
 from __future__ import annotations
@@ -10,39 +10,34 @@ import os
 import sys
 import time
 
+from holdfast.surfaces import apart
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from holdfast.surfaces.moments import Job
+
 SECONDS = 20.0
-PROGRAM = "import sys; sys.path.insert(0, {folder!r}); from {module} import main; main()"
 
 
-def start(database: str, session: str, transcript: str, environment: Mapping[str, str]) -> None:
+def start(job: Job, environment: Mapping[str, str]) -> None:
     """Start it and return at once. Where it cannot be started, the restore does the work."""
-    if not hasattr(os, "posix_spawn") or not transcript:
-        return
-    folder = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    program = PROGRAM.format(folder=folder, module=__name__)
-    nowhere = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_RDWR, 0) for stream in (0, 1, 2)]
-    try:
-        os.posix_spawn(
-            sys.executable,
-            [sys.executable, "-I", "-S", "-c", program, database, session, transcript],
-            environment,
-            file_actions=nowhere,
-            setpgroup=0,
-        )
-    except OSError:
-        return
+    call, chosen = job.call, job.settings
+    if call.transcript:
+        index = chosen.index if job.fill_index else ""
+        apart.start(environment, __name__, chosen.database, call.session, call.transcript, index)
 
 
 def main() -> None:
     from holdfast.actions.name_index import index_apart
     from holdfast.store.sqlite import SQLiteStore
+    from holdfast.surfaces import filling
 
-    database, session, transcript = sys.argv[1:4]
+    database, session, transcript, index = sys.argv[1:5]
     end = time.perf_counter() + SECONDS
     store = SQLiteStore(database)
     index_apart(store, session, transcript, lambda: time.perf_counter() > end)
+    if index:
+        filling.fill(store, index)
     os._exit(0)

@@ -220,7 +220,7 @@ def test_where_nothing_was_ever_seen_the_index_is_empty(terminal: Terminal) -> N
     assert "No session is known here" in ran.err
 
 
-def test_a_lookup_does_not_load_what_it_does_not_draw_with(seasoned: Terminal) -> None:
+def test_a_lookup_does_not_load_what_it_does_not_need(seasoned: Terminal) -> None:
     """An agent waits for it, and most of its time is imports."""
     seasoned.run("recall", "lock")
     program = (
@@ -232,5 +232,9 @@ def test_a_lookup_does_not_load_what_it_does_not_draw_with(seasoned: Terminal) -
     )
     loaded = set(done.stderr.split())
     assert "holdfast.index.search" in loaded
-    never = {"rich", "dataclasses", "inspect", "asyncio", "logging", "difflib", "traceback"}
+    never = {
+        "rich", "dataclasses", "inspect", "asyncio", "logging", "difflib", "traceback", "datetime",
+        "json", "shutil", "psycopg", "holdfast.ledger", "holdfast.state.fold",
+        "holdfast.transcript.events",
+    }  # fmt: skip
     assert loaded & never == set()

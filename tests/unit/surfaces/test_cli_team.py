@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from contextlib import closing
+from pathlib import Path
 
+import pytest
+
+from holdfast.index.database import Index
+from holdfast.index.fill import Source, fill
+from holdfast.index.sending import send
+from holdfast.index.team import TeamIndex
 from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
 from tests.postgres import Server
+from tests.unit.index.transcripts import append, said
 from tests.unit.surfaces.conftest import Terminal
 
 SECRET = "hunter2-very-secret"
+THEIRS = "11111111-0000-4000-8000-00000000000a"
+FOREIGN = "22222222-0000-4000-8000-00000000000b"
 
 
 def session_of_a_colleague(url: str, session: str) -> str:
@@ -38,6 +49,90 @@ def test_lookups_and_notes_stay_on_this_machine(seasoned: Terminal, postgres_url
     assert here.code == 0
     seasoned.set(HOLDFAST_DATABASE=postgres_url)
     assert seasoned.run("recall", "L3").out == here.out
+
+
+@pytest.fixture
+def colleague(tmp_path: Path, postgres_url: str) -> str:
+    """Somebody else's machine, which has sent a session of the same project and one of another."""
+    with (
+        closing(PostgresStore.at(postgres_url)) as store,
+        Index(str(tmp_path / "theirs" / "recall.db")) as index,
+    ):
+        for session, project, text in (
+            (THEIRS, "shared", "the obelisk stands at bin/obelisk.py"),
+            (FOREIGN, "other", "an obelisk of another project"),
+        ):
+            path = tmp_path / f"{session}.jsonl"
+            append(path, said(text), said("use full jitter", "assistant"))
+            fill(index, Source(session, project, str(path)), time.time())
+        for row in index.all("standings"):
+            send(index, row, TeamIndex(store.database), row["project"], time.time())
+    return postgres_url
+
+
+@pytest.fixture
+def member(seasoned: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setattr("holdfast.actions.team_lookup.project_of_path", lambda *_: "shared")
+    seasoned.set(HOLDFAST_DATABASE=colleague)
+    return seasoned
+
+
+def test_what_colleagues_sent_is_found_when_asked_for(member: Terminal) -> None:
+    alone = member.run("recall", "obelisk")
+    assert (alone.code, alone.out) == (1, "")
+    assert "--team also looks" in alone.err
+    ran = member.run("recall", "obelisk", "--team", "--json")
+    (hit,) = ran.json["hits"]
+    assert (hit["ref"], hit["source"]) == (f"{THEIRS}:L1", "team's copy")
+    assert "another machine" in ran.json["notes"][0]
+    everywhere = member.run("recall", "obelisk", "--team", "--all-projects", "--json").json["hits"]
+    assert {one["session"] for one in everywhere} == {THEIRS, FOREIGN}
+
+
+def test_this_machine_s_own_sessions_are_found_beside_them_and_once(member: Terminal) -> None:
+    member.run("sync")
+    found = member.run("recall", "full jitter", "--team", "--max-tokens", 4000, "--json").json
+    sources = [hit["source"] for hit in found["hits"]]
+    assert {"transcript", "team's copy"} == set(sources)
+    assert sources.count("team's copy") == 1
+    first = member.run("recall", "full jitter", "--json").json["hits"][0]
+    assert first in found["hits"]
+
+
+def test_a_colleague_s_ref_opens_and_says_where_it_comes_from(member: Terminal) -> None:
+    for command in ("recall", "show"):
+        ran = member.run(command, f"{THEIRS}:L1")
+        assert ran.code == 0
+        assert "the obelisk stands at bin/obelisk.py" in ran.out
+        assert "team's copy" in ran.err
+        hidden = member.run(command, f"{FOREIGN}:L1")
+        assert hidden.code == 1
+        assert "in this project" in hidden.err
+        assert member.run(command, f"{FOREIGN}:L1", "--all-projects").code == 0
+        gone = member.run(command, f"{THEIRS}:L99")
+        assert (gone.code, gone.out) == (1, "")
+        unknown = member.run(command, f"{THEIRS[:-1]}0:L1")
+        assert "neither here nor in the team's store" in unknown.err
+
+
+def test_a_colleague_s_session_can_be_asked_by_its_id(member: Terminal) -> None:
+    ran = member.run("recall", "jitter", "--team", "--session", THEIRS, "--json")
+    assert [hit["ref"] for hit in ran.json["hits"]] == [f"{THEIRS}:L2"]
+
+
+def test_a_newcomer_finds_what_the_team_did_before(
+    terminal: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.actions.team_lookup.project_of_path", lambda *_: "shared")
+    terminal.set(HOLDFAST_DATABASE=colleague)
+    assert terminal.run("recall", "obelisk").code == 1
+    assert terminal.run("recall", "obelisk", "--team").out.startswith(f"{THEIRS}:L1 prompt")
+
+
+def test_without_a_team_there_is_none_to_ask(seasoned: Terminal) -> None:
+    ran = seasoned.run("recall", "jitter", "--team")
+    assert ran.code == 1
+    assert "no team is named" in ran.err
 
 
 def test_doctor_says_whether_the_team_s_store_answers(terminal: Terminal, postgres: Server) -> None:
@@ -71,8 +166,10 @@ def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_ur
     sent = seasoned.run("sync", "--json").json
     assert sent["sessions"] == 1
     assert sent["rows"] > 50, "the requests, the plan and every tool call"
-    assert "0 sessions and 0 rows wait" in seasoned.run("sync", "--status").err
-    assert "0 sessions and 0 rows were sent" in seasoned.run("sync").err
+    assert sent["texts"] > 100, "every prompt, reply, call and result"
+    waits = "0 sessions, 0 rows and the texts of 0 sessions wait"
+    assert waits in seasoned.run("sync", "--status").err
+    assert "0 sessions, 0 rows and 0 texts were sent" in seasoned.run("sync").err
     own = seasoned.run("status", "--all", "--json").json["sessions"]
     seasoned.set(HOLDFAST_DATABASE="")
     assert [one["id"] for one in own] == [

@@ -87,3 +87,15 @@ WHERE p.id BETWEEN :low AND :high
     AND p.at >= :since
     AND (NOT :before OR (p.id >> 6 & 33554431) < t.compaction)
 ORDER BY p.id DESC LIMIT :most;
+
+-- name: first_piece
+SELECT id FROM pieces WHERE id BETWEEN ? AND ? ORDER BY id LIMIT 1;
+
+-- name: pieces_after
+SELECT * FROM pieces WHERE id > ? AND id <= ? ORDER BY id LIMIT ?;
+
+-- name: standings
+SELECT t.*, p.path AS project, n.size || ' ' || n.changed AS noted
+FROM transcripts t JOIN projects p ON p.number = t.number >> 15
+LEFT JOIN notes n ON n.number = t.number
+ORDER BY t.number DESC;

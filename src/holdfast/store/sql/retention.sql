@@ -41,6 +41,19 @@ AND (SELECT count(*) FROM handoffs AS newer WHERE newer.session = old.session
     AND (newer.captured_at, newer.id) > (old.captured_at, old.id)) >= :shown
 );
 
+-- What a team can look up of sessions that have had no new text since. How far each was sent stays
+-- known, so that it does not come back.
+-- name: count_texts
+SELECT CAST(coalesce(sum(pieces), 0) AS BIGINT) AS n, CAST(0 AS BIGINT) AS bytes
+FROM recall_sessions WHERE last_at < :before;
+
+-- name: drop_texts
+WITH old AS (
+    UPDATE recall_sessions SET pieces = 0 WHERE last_at < :before AND pieces > 0 RETURNING number
+)
+DELETE FROM recall_pieces USING old
+WHERE id BETWEEN old.number << 31 AND (old.number << 31) + 2147483647;
+
 -- name: count_messages
 SELECT count(*) AS n, CAST(coalesce(sum(length(payload)), 0) AS BIGINT) AS bytes
 FROM messages WHERE expires_at < :before;

@@ -20,6 +20,7 @@ from holdfast.surfaces.api import (
     held,
     message_routes,
     problems,
+    recall_routes,
     state_routes,
     subtask_routes,
     system_routes,
@@ -57,6 +58,7 @@ def application(desk: Desk, live: Live) -> Litestar:
         route_handlers=[
             work_routes.router(), subtask_routes.router(), agent_routes.router(),
             message_routes.router(), state_routes.router(), system_routes.router(),
+            recall_routes.router(),
         ],
         dependencies={
             "desk": Provide(desk_for, sync_to_thread=False),

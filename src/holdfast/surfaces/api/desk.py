@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from queue import Empty, LifoQueue
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,6 +16,8 @@ from holdfast.store.records import Records
 from holdfast.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
+    from holdfast.index.database import Index
+    from holdfast.index.team import TeamIndex
     from holdfast.settings import Settings
     from holdfast.store.postgres import Postgres
 
@@ -33,6 +35,10 @@ class Desk:
     shown: str
 
     def books(self) -> AbstractContextManager[Books]:
+        raise NotImplementedError
+
+    def index(self, books: Books) -> AbstractContextManager[Index | TeamIndex]:
+        """What lookups search."""
         raise NotImplementedError
 
     def close(self) -> None: ...
@@ -70,6 +76,11 @@ class LocalDesk(Desk):
         ledger = local_ledger(self._settings.ledger, gate=self._gate)
         return Books(Records(store, schema.queries()), ledger)
 
+    def index(self, books: Books) -> AbstractContextManager[Index | TeamIndex]:
+        from holdfast.index.database import Index
+
+        return Index(self._settings.index)
+
     def close(self) -> None:
         while not self._free.empty():
             _close(self._free.get_nowait())
@@ -94,6 +105,11 @@ class TeamDesk(Desk):
             yield Books(Records(database, self._queries), Ledger(database))
         finally:
             database.close()
+
+    def index(self, books: Books) -> AbstractContextManager[Index | TeamIndex]:
+        from holdfast.index.team import TeamIndex
+
+        return nullcontext(TeamIndex(books.store.database))
 
     def close(self) -> None:
         self._postgres.close()

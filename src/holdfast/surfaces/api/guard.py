@@ -26,6 +26,8 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 OPEN = ("/health", *page_session.FILES)
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 SIGN_IN, SIGN_OUT = ("POST", page_session.SESSION), ("DELETE", page_session.SESSION)
+# Questions that come with a body: nothing is changed by them.
+ASKING = ("/api/compact/restore", "/api/recall", page_session.SESSION)
 
 
 class Guard:
@@ -143,7 +145,7 @@ class Guard:
 
 
 def needed_scope(method: str, path: str) -> str:
-    if method not in CHANGING or path in ("/api/compact/restore", page_session.SESSION):
+    if method not in CHANGING or path in ASKING:
         return "read"
     return "admin" if method == "DELETE" and path.startswith("/api/projects/") else "write"
 

@@ -60,6 +60,23 @@ class Command(Protocol):
     def run(self, args: argparse.Namespace) -> int: ...
 
 
+class Help(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal. Asked by argparse, `shutil` would be loaded for every command."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, width=_columns() - 2)
+
+
+def _columns() -> int:
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return int(given)
+    try:
+        return os.get_terminal_size(sys.__stdout__.fileno()).columns if sys.__stdout__ else 80
+    except (OSError, ValueError):
+        return 80
+
+
 def main(argv: list[str]) -> int:
     """Run one command; returns the exit code."""
     _print_anything()
@@ -123,7 +140,7 @@ def parser_of(name: str) -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog=f"holdfast {name}",
         description=(module.__doc__ or "").strip(),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
     )
     module.arguments(parser)
     return parser
@@ -135,7 +152,7 @@ def _for_hosts(name: str) -> argparse.ArgumentParser:
     return argparse.ArgumentParser(
         usage=f"holdfast {name} < PAYLOAD",
         description=about.partition("\n\n")[0],
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=Help,
         add_help=False,
     )
 

@@ -1,11 +1,11 @@
 """How commands speak: tables and colour for people, JSON for programs.
 
-Rich is loaded when something is drawn: a lookup that an agent waits for draws nothing.
+Rich is loaded when something is drawn, and `json` when it is asked for: a lookup that an agent
+waits for needs neither.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import time
@@ -49,6 +49,8 @@ def bold(text: str) -> str:
 
 
 def print_json(value: Any) -> None:
+    import json
+
     json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
     print()
 

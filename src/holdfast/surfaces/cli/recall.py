@@ -7,25 +7,28 @@ its ref, which `holdfast recall` opens in full and `holdfast show` as it stands 
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from typing import Any
 
 from holdfast.actions.lookup import Scope, look_up, look_up_in_file, open_desk
-from holdfast.actions.moment import moment
 from holdfast.actions.recall import Answer, Hit, heading, reference
 from holdfast.errors import BadUsage
 from holdfast.index.search import Filter
 from holdfast.index.texts import KINDS
 from holdfast.state.wording import one_line
+from holdfast.store.dsn import team_url
 from holdfast.surfaces.cli.output import bold, harmless, print_json, say, stamp
 from holdfast.surfaces.cli.scope import add_scope_arguments, chosen_scope
 from holdfast.surfaces.cli.sessions import open_store
+from holdfast.surfaces.cli.team import add_team_argument, open_team, wants_team
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("query", nargs="+", help="words to look for, or a line: L12, L12-15")
     add_scope_arguments(parser, or_transcript="look in this file (also .gz), no store")
+    add_team_argument(parser)
     parser.add_argument(
         "--max-tokens",
         type=int,
@@ -66,6 +69,8 @@ def run(args: argparse.Namespace) -> int:
         say(f"{note}.", style="dim")
     if not answer.hits:
         say(f"Nothing in {where} matches {one_line(query, 80)!r}.")
+        if not args.team and team_url(os.environ):
+            say("--team also looks at what colleagues' machines have sent.", style="dim")
     return 0 if answer.hits else 1
 
 
@@ -75,9 +80,15 @@ def _answer(args: argparse.Namespace, query: str) -> tuple[str, str, Answer]:
     if args.transcript is not None:
         return "", args.transcript, look_up_in_file(args.transcript, query, budget, only)
     with open_store() as (store, chosen):
-        scope = chosen_scope(store, args)
+        scope = chosen_scope(store, args, with_team=args.team)
         with open_desk(store, chosen.index, scope, time.time()) as desk:
-            return desk.own, _where(scope), look_up(desk, query, budget, only)
+            if not wants_team(desk, query, args.team):
+                return desk.own, _where(scope), look_up(desk, query, budget, only)
+            from holdfast.actions import team_lookup
+
+            with open_team(chosen.ledger) as team:
+                found = team_lookup.look_up(desk, team, query, budget, only)
+                return desk.own, f"{_where(scope)}, here and in the team's store,", found
 
 
 def _filter(args: argparse.Namespace) -> Filter:
@@ -85,9 +96,15 @@ def _filter(args: argparse.Namespace) -> Filter:
         kinds=tuple(args.kind),
         tool=args.tool,
         file=args.file,
-        since=moment(args.since, time.time()) if args.since else 0.0,
+        since=_since(args.since) if args.since else 0.0,
         before_compaction=args.before_compaction,
     )
+
+
+def _since(when: str) -> float:
+    from holdfast.actions.moment import moment
+
+    return moment(when, time.time())
 
 
 def _where(scope: Scope) -> str:
@@ -125,6 +142,6 @@ def _hit(hit: Hit, own: str) -> dict[str, Any]:
 
 
 def _source(hit: Hit) -> str:
-    if hit.is_copy:
-        return "stored copy"
+    if hit.is_copy or hit.of_team:
+        return "stored copy" if hit.is_copy else "team's copy"
     return "notes" if hit.kind == "note" else "transcript"

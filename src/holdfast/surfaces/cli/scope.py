@@ -29,16 +29,22 @@ def add_scope_arguments(
         group.add_argument("--transcript", metavar="FILE", help=or_transcript)
 
 
-def chosen_scope(store: Store, args: argparse.Namespace) -> Scope:
-    """By the options; else the project of the calling session, or of this folder."""
+def chosen_scope(store: Store, args: argparse.Namespace, *, with_team: bool = False) -> Scope:
+    """By the options; else the project of the calling session, or of this folder.
+
+    A team may know a session, or sessions of a project, where this machine has none.
+    """
     project = project_of(args.project or here())
     calling = None if args.project else hosts.calling(os.environ)
-    own = asking(store, project, session=args.session, calling=calling)
+    theirs = with_team and bool(args.session) and store.session(args.session) is None
+    own = asking(store, project, session=None if theirs else args.session, calling=calling)
     if args.session:
         # To name a session is to ask for it, wherever it belongs.
         return Scope(own, None, args.session)
     if args.all_projects:
         return Scope(own, None)
+    if own is None and with_team:
+        return Scope(None, project)
     if own is None:
         raise NoSuchRecord(
             f"a session of {project}",

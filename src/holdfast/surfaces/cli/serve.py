@@ -22,7 +22,10 @@ from holdfast.surfaces.cli.sessions import here
 if TYPE_CHECKING:
     from holdfast.settings import Settings
     from holdfast.surfaces.api.desk import Desk
+    from holdfast.surfaces.api.filling import Filling
 
+# How long of every few seconds texts are sent: whoever has a year of them catches up in between.
+SENDING_SECONDS = 1.0
 PORT = 3847
 RATE = 200
 
@@ -53,6 +56,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         from holdfast.surfaces.api import serving
         from holdfast.surfaces.api.desk import LocalDesk
+        from holdfast.surfaces.api.filling import Filling
     except ImportError as missing:
         raise StoreUnavailable(
             f"the server needs a package that is not installed ({missing.name})",
@@ -60,6 +64,7 @@ def run(args: argparse.Namespace) -> int:
         ) from None
     local = LocalDesk(chosen)
     desk = _desk(local)
+    filling = Filling(chosen)
     place = serving.Place(
         host=args.host, port=args.port, names=tuple(name.lower() for name in args.name),
         certificate=args.tls_cert, key=args.tls_key, rate=args.rate,
@@ -72,11 +77,12 @@ def run(args: argparse.Namespace) -> int:
         serving.serve(
             desk,
             place,
-            keep=lambda: _keep(local, desk, chosen),
+            keep=lambda: _keep(local, desk, chosen, filling),
             started=lambda url: say(f"{url} serves {desk.shown}; {url}/docs shows how."),
             logged=_logged if args.access_log else None,
         )
     finally:
+        filling.close()
         desk.close()
         local.close()
     return 0
@@ -111,18 +117,24 @@ def _warn(desk: Desk, certificate: str | None) -> None:
         say("Without --tls-cert, tokens and everything else can be read on the way.", "yellow")
 
 
-def _keep(local: Desk, desk: Desk, chosen: Settings) -> None:
-    """Fill the ledger from what hooks have folded, and tell the team; what fails is logged."""
+def _keep(local: Desk, desk: Desk, chosen: Settings, filling: Filling) -> None:
+    """Fill ledger and index from what hooks saved, and tell the team; what fails is logged."""
     from holdfast.actions.fill_ledger import fill_all
     from holdfast.actions.sync import sync
+    from holdfast.index.database import Index
 
+    now, end = time.time(), time.monotonic() + SENDING_SECONDS
     try:
         with local.books() as mine:
+            filling.keep_up(mine.store)
             if desk is local:
-                fill_all(mine.store, mine.ledger, time.time())
+                fill_all(mine.store, mine.ledger, now)
                 return
-            with desk.books() as team:
-                sync(mine.store, mine.ledger, team.store, team.ledger, desk.shown, time.time())
+            with desk.books() as team, Index(chosen.index) as index:
+                sync(
+                    mine.store, mine.ledger, team.store, team.ledger, desk.shown, now,
+                    index=index, stop=lambda: time.monotonic() > end,
+                )  # fmt: skip
     except HoldfastError as problem:
         log.note(chosen.log, f"serve: {problem}", os.environ)
 

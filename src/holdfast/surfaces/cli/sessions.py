@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast import hosts, settings
-from holdfast.actions.catch_up import Session, catch_up
 from holdfast.actions.project import project_of
 from holdfast.errors import BadUsage, NoSuchRecord
-from holdfast.hosts.call import HookCall
 from holdfast.settings import Settings
 from holdfast.store.choice import chosen_store
 
 if TYPE_CHECKING:
+    from holdfast.actions.catch_up import Session
     from holdfast.store.base import SessionRow, Store
 
 
@@ -83,6 +82,10 @@ def chosen_session(store: Store, args: argparse.Namespace) -> SessionRow:
 
 def refresh(store: Store, row: SessionRow) -> Session:
     """Fold whatever the host wrote since the last hook."""
+    # Lookups never fold, and begin sooner without the rules.
+    from holdfast.actions.catch_up import catch_up
+    from holdfast.hosts.call import HookCall
+
     call = HookCall(host=row["host"], event="", session=row["id"], transcript=row["transcript"])
     session = catch_up(store, call, time.time())
     store.commit()

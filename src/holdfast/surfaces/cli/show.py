@@ -9,18 +9,20 @@ import time
 from typing import Any
 
 from holdfast.actions import refs
-from holdfast.actions.lookup import open_desk, target
+from holdfast.actions.lookup import Desk, open_desk, target
 from holdfast.actions.refs import Ref
 from holdfast.actions.show import Shown, show
 from holdfast.errors import BadUsage, NoSuchRecord
 from holdfast.surfaces.cli.output import harmless, print_json, say
 from holdfast.surfaces.cli.scope import add_scope_arguments, chosen_scope
 from holdfast.surfaces.cli.sessions import open_store
+from holdfast.surfaces.cli.team import add_team_argument, open_team, wants_team
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ref", help="L12, L12-15, notes:L12, or SESSION:… of another one")
     add_scope_arguments(parser, or_transcript="a line of this file (also .gz), no store")
+    add_team_argument(parser)
     parser.add_argument("--json", action="store_true", help="for programs: each line decoded")
 
 
@@ -34,12 +36,9 @@ def run(args: argparse.Namespace) -> int:
         shown = show(None, "", args.transcript, ref)
     else:
         with open_store() as (store, chosen):
-            scope = chosen_scope(store, args)
+            scope = chosen_scope(store, args, with_team=args.team)
             with open_desk(store, chosen.index, scope, time.time()) as desk:
-                row = target(desk, ref)
-                if row is None:
-                    raise NoSuchRecord(f"session {ref.session}")
-                shown = show(desk.index, row["id"], row["transcript"], ref)
+                shown = _shown(desk, ref, args, chosen.ledger)
     if args.json:
         print_json([_described(one, ref) for one in shown])
         return 0
@@ -47,18 +46,40 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(harmless(one.text) + "\n")
     if any(one.is_copy for one in shown):
         say(f"stored copy: {refs.COPIED}.")
+    if any(one.of_team for one in shown):
+        say(f"team's copy: {refs.SENT}.")
     return 0
+
+
+def _shown(desk: Desk, ref: Ref, args: argparse.Namespace, ledger: str) -> list[Shown]:
+    if wants_team(desk, args.ref, args.team):
+        from holdfast.actions import team_lookup
+
+        if team_lookup.is_theirs(desk, ref):
+            with open_team(ledger) as team:
+                found = team_lookup.copies(desk, team, ref)
+                return [Shown(one.line, one.text, is_copy=False, of_team=True) for one in found]
+    row = target(desk, ref)
+    if row is None:
+        raise NoSuchRecord(f"session {ref.session}")
+    return show(desk.index, row["id"], row["transcript"], ref)
 
 
 def _described(one: Shown, ref: Ref) -> dict[str, Any]:
     content: Any = one.text
-    if not one.is_copy and not ref.in_notes:
+    if not one.is_copy and not one.of_team and not ref.in_notes:
         try:
             content = json.loads(one.text, strict=False)
         except (ValueError, RecursionError):
             content = one.text
     return {
         "ref": str(Ref("", one.line, one.line, ref.in_notes)),
-        "source": "stored copy" if one.is_copy else "notes" if ref.in_notes else "transcript",
+        "source": _source(one, ref),
         "content": content,
     }
+
+
+def _source(one: Shown, ref: Ref) -> str:
+    if one.of_team:
+        return "team's copy"
+    return "stored copy" if one.is_copy else "notes" if ref.in_notes else "transcript"

@@ -36,7 +36,7 @@ def client_process() -> str:
 class Job:
     """What every handler needs."""
 
-    __slots__ = ("call", "host", "index_names", "now", "settings", "stop", "store")
+    __slots__ = ("call", "fill_index", "host", "index_names", "now", "settings", "stop", "store")
 
     def __init__(
         self,
@@ -54,6 +54,8 @@ class Job:
         self.now = time.time()
         self.index_names = False
         """A compaction is coming: names are indexed while the host summarises."""
+        self.fill_index = False
+        """Much was written since lookups were last prepared: a process of its own does it."""
 
     def session(self) -> Session:
         session = catch_up(self.store, self.call, self.now, self.stop)

@@ -6,6 +6,7 @@ A compaction's fork stops as any sub-agent does; what others say last is their h
 from __future__ import annotations
 
 from holdfast.actions.compaction import current_ordinal, is_open
+from holdfast.surfaces.filling import is_due
 from holdfast.surfaces.moments import keep_notes
 
 TYPE_CHECKING = False
@@ -36,6 +37,7 @@ def pre_compact(job: Job) -> str:
 
         announce(job, session, ordinal)
     job.index_names = True
+    job.fill_index = is_due(job.store, session.id, job.call.transcript)
     if not job.settings.guidance or not job.host.GUIDES_SUMMARY:
         return ""
     return guidance(session.state, job.active_rules(session, ROOM_FOR_COMMANDS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from holdfast.surfaces.filling import is_due
 from holdfast.surfaces.moments import FLUSH_SECONDS, client_process, keep_notes, with_mail
 
 TYPE_CHECKING = False
@@ -24,6 +25,7 @@ def stop(job: Job) -> str:
         from holdfast.surfaces.moments.ruling import keep
 
         keep(job, session)
+    job.fill_index = is_due(job.store, session.id, job.call.transcript)
     return job.host.message(words) if words else ""
 
 

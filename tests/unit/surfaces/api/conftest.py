@@ -79,6 +79,10 @@ class Borrowed(Desk):
             raise StoreUnavailable("no test is running")
         return self.desk.books()
 
+    def index(self, books: Books) -> AbstractContextManager[Any]:
+        assert self.desk is not None
+        return self.desk.index(books)
+
 
 @pytest.fixture(scope="session")
 def served() -> Iterator[tuple[TestClient[Any], Borrowed]]:

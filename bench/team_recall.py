@@ -1,0 +1,158 @@
+"""Lookups in a team's PostgreSQL: found again, sent, stored, and asked at two sizes.
+
+Starts a server of its own, the one that tests use. Shares and ratios are for the table; times are
+shown beside them, and are this machine's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+import time
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from functools import lru_cache
+from pathlib import Path
+
+from tests.postgres import Server
+
+from bench.recall import CORPUS, PER_SESSION, QUERIES, made_up, report, sessions
+from holdfast.actions import recall
+from holdfast.actions.indexing import index_of_file
+from holdfast.errors import HoldfastError
+from holdfast.eval import recoverability
+from holdfast.index import ids, sending
+from holdfast.index.search import search
+from holdfast.index.team import TeamIndex, TeamScope
+from holdfast.index.vector import vector
+from holdfast.store.postgres import PostgresStore
+from holdfast.surfaces.lookups import DESK, LOOKUP_TOKENS
+
+SMALL, LARGE = 10_000, 200_000
+AT_ONCE = 1000
+SESSION = (
+    "INSERT INTO recall_sessions "
+    "(number, session, project, compaction, pieces, sent, mark, notes, last_at) "
+    "VALUES (:number, :session, 1, 0, :pieces, 0, '', '', 0)"
+)
+SIZE = "SELECT pg_total_relation_size('recall_pieces') AS bytes"
+
+
+@contextmanager
+def team_of(server: Server) -> Iterator[TeamIndex]:
+    with server.schema() as url, closing(PostgresStore.at(url)) as store:
+        yield TeamIndex(store.database)
+
+
+class Sent:
+    """Transcripts, each sent when it is first asked about, and what that took."""
+
+    def __init__(self, team: TeamIndex) -> None:
+        self.team = team
+        self.seconds, self.texts = 0.0, 0
+        self.scope = lru_cache(maxsize=1)(self._scope)
+
+    def _scope(self, path: str) -> TeamScope | None:
+        with index_of_file(path) as index:
+            (row,) = index.all("standings")
+            started = time.process_time()
+            sending.send(index, {**row, "session": path}, self.team, path, time.time())
+            self.seconds += time.process_time() - started
+            self.texts += row["indexed"]
+        return self.team.scope(None, path)
+
+    def texts_for(self, path: str, words: str) -> list[str]:
+        try:
+            scope = self.scope(path)
+        except HoldfastError:
+            return []
+        found = search(self.team, words, scope, most=3 * recall.MOST_HITS)
+        hits = [(one.score, recall.as_hit(one)) for one in found]
+        return [hit.text for hit in recall.best(hits, LOOKUP_TOKENS).hits]
+
+
+def measure_recoverability(team: TeamIndex, paths: list[Path]) -> None:
+    """As `holdfast eval --recoverability`, asked of PostgreSQL."""
+    sent = Sent(team)
+    trial = recoverability.Trial(recoverability.Desk(sent.texts_for, DESK.at_line))
+    found = recoverability.summary([one for path in paths for one in trial(str(path))])
+    print(f"{found['entities']} entities needed after {found['compactions']} compactions")
+    for one in found["shares"]:
+        aim = one["aim"]
+        wanted = f"≥ {aim:.0%}" if aim else "–"
+        report(one["what"], f"{one['all']:.2%}", wanted, not aim or one["all"] >= aim)
+    size = team.ask(SIZE)[0]["bytes"] / sent.texts
+    report(
+        f"{sent.texts / 1e6:.0f} MB of text with its index, × the text", f"{size:.2f}", "–", True
+    )
+    speed = sent.texts / 1e6 / sent.seconds
+    report("sending, MB of text a second of this machine's processor", f"{speed:.1f}", "–", True)
+
+
+def grow(team: TeamIndex, count: int) -> None:
+    texts = made_up(count)
+    for first in range(0, count, AT_ONCE):
+        number, line = 1 + first // PER_SESSION, first % PER_SESSION
+        if not line:
+            team.ask(SESSION, number=number, session=f"s{number}", pieces=PER_SESSION)
+        some = [next(texts) for _ in range(AT_ONCE)]
+        team.ask(
+            sending.PUT,
+            project=1,
+            ids=[ids.piece(number, line + place + 1, 0) for place in range(AT_ONCE)],
+            kinds=[0] * AT_ONCE,
+            tools=[""] * AT_ONCE,
+            ats=[*range(AT_ONCE)],
+            texts=[zlib.compress(text.encode(), 1) for text in some],
+            vectors=[vector(text) for text in some],
+        )
+    team.database.run("VACUUM ANALYZE recall_pieces")
+
+
+def times(team: TeamIndex, count: int, ask: Callable[[str], str]) -> float:
+    step = max(1, count // QUERIES)
+    everything = TeamScope(1, (0, (1 << 62) - 1))
+    took = []
+    for number, text in enumerate(made_up(count)):
+        if number % step == 0:
+            started = time.perf_counter()
+            search(team, ask(text), everything)
+            took.append(time.perf_counter() - started)
+    return statistics.median(took)
+
+
+def measure_growth(server: Server, large: int) -> None:
+    """The same kinds of questions at two sizes, as whoever asks waits for them."""
+    with team_of(server) as few, team_of(server) as many:
+        grow(few, SMALL)
+        grow(many, large)
+        for title, ask in (
+            ("by a name", lambda text: text.split()[-1]),
+            ("by three words", lambda text: " ".join(text.split()[:3])),
+            ("by all its words", lambda text: text),
+        ):
+            small, big = times(few, SMALL, ask), times(many, large, ask)
+            report(f"{title}: p50 at {large:,} events, × at {SMALL:,} ({small * 1e3:.0f} ms)",
+                   f"{big / small:.2f}", "≤ 3", big / small <= 3)  # fmt: skip
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", type=Path, default=CORPUS)
+    parser.add_argument("--events", type=int, default=LARGE, help="of the large index")
+    args = parser.parse_args()
+    server = Server()
+    try:
+        if found := sessions(args.corpus):
+            with team_of(server) as team:
+                measure_recoverability(team, found)
+        else:
+            print(f"no transcripts in {args.corpus}: only growth is measured")
+        measure_growth(server, args.events)
+    finally:
+        server.stop()
+
+
+if __name__ == "__main__":
+    main()

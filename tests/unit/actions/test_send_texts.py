@@ -1,0 +1,203 @@
+"""What machines have indexed reaches the team once, whole, and under the right project."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.actions import send_texts
+from holdfast.actions.retention import clear, leftovers
+from holdfast.errors import StoreUnavailable
+from holdfast.index import kept, sending
+from holdfast.index.database import Index
+from holdfast.index.fill import Source, fill
+from holdfast.index.notes import Noted
+from holdfast.index.notes import fill as fill_notes
+from holdfast.index.search import search
+from holdfast.index.team import TeamIndex
+from holdfast.index.texts import Piece
+from holdfast.ledger import projects
+from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.opening import local_ledger
+from holdfast.store.postgres import PostgresStore
+from tests.unit.index.transcripts import NOW, append, said
+
+TEAM = "postgresql://team"
+ORIGIN = "example.org/app"
+
+
+class Machine:
+    """A machine with a clone of its own."""
+
+    def __init__(self, folder: Path, team: PostgresStore) -> None:
+        self.folder = folder
+        self.project = f"{folder}/app"
+        self.index = Index(str(folder / "recall.db"))
+        self.ledger = local_ledger(str(folder / "ledger.db"))
+        self.team = team
+
+    def says(self, session: str, *texts: str, project: str = "") -> None:
+        path = self.folder / f"{session}.jsonl"
+        append(path, *[said(text) for text in texts])
+        fill(self.index, Source(session, project or self.project, str(path)), NOW)
+
+    def send(self, enough: Any = lambda: False) -> int:
+        return send_texts.send_all(
+            self.index, self.ledger, self.team.database, TEAM, NOW, stop=enough
+        )
+
+    def waits(self) -> int:
+        return send_texts.waiting(self.index, self.ledger, TEAM)
+
+    def close(self) -> None:
+        self.index.close()
+        self.ledger.database.close()
+
+
+@pytest.fixture
+def team(postgres_url: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore.at(postgres_url)) as opened:
+        yield opened
+
+
+@pytest.fixture
+def machines(team: PostgresStore, tmp_path: Path) -> Iterator[list[Machine]]:
+    made = [Machine(tmp_path / name, team) for name in ("one", "two")]
+    yield made
+    for machine in made:
+        machine.close()
+
+
+@pytest.fixture
+def machine(machines: list[Machine]) -> Machine:
+    return machines[0]
+
+
+def found(team: PostgresStore, query: str, project: str | None = None) -> set[tuple[str, int]]:
+    index = TeamIndex(team.database)
+    scope = index.scope(project, None)
+    return {(one.session, one.line) for one in search(index, query, scope)} if scope else set()
+
+
+def count(team: PostgresStore) -> int:
+    number: int = team.database.run("SELECT count(*) AS n FROM recall_pieces")[0][0]["n"]
+    return number
+
+
+def test_what_is_new_is_sent_and_nothing_else(machine: Machine, team: PostgresStore) -> None:
+    machine.says("s1", "jitter one")
+    assert (machine.waits(), machine.send(), machine.waits()) == (1, 1, 0)
+    assert machine.send() == 0
+    machine.says("s1", "jitter two")
+    assert machine.send() == 1
+    assert found(team, "jitter") == {("s1", 1), ("s1", 2)}
+
+
+def test_a_machine_that_has_forgotten_what_it_sent_doubles_nothing(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.says("s1", "jitter one", "jitter two")
+    machine.send()
+    machine.ledger.keep_reading(f"texts sent to {TEAM}", {})
+    assert (machine.waits(), machine.send(), count(team)) == (1, 0, 2)
+
+
+def test_whoever_is_interrupted_goes_on_from_there(
+    machine: Machine, team: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "AT_ONCE", 10)
+    machine.says("s1", *[f"jitter {number}" for number in range(45)])
+    assert machine.send(lambda: True) == 10
+    assert (machine.waits(), count(team)) == (1, 10)
+    real, sent = TeamIndex.ask, 0
+
+    def breaks(self: TeamIndex, statement: str, **values: Any) -> Any:
+        nonlocal sent
+        sent += "INSERT INTO recall_pieces" in statement
+        if sent == 2:
+            sent += 1
+            raise StoreUnavailable("the network went away")
+        return real(self, statement, **values)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(TeamIndex, "ask", breaks)
+        with pytest.raises(StoreUnavailable):
+            machine.send()
+    assert count(team) == 20, "a batch arrives whole or not at all"
+    assert machine.send() == 25
+    assert count(team) == 45
+
+
+def test_a_large_text_goes_by_itself(machine: Machine, team: PostgresStore) -> None:
+    machine.says("s1", *["".join(chr(33 + n * k % 90) for n in range(60_000)) for k in range(90)])
+    assert machine.send() == count(team) == 90
+
+
+def test_notes_are_sent_as_they_are_now(machine: Machine, team: PostgresStore) -> None:
+    machine.says("s1", "hello")
+    source = Source("s1", machine.project, "", str(machine.folder / "notes.md"))
+    for number, text in enumerate(("obelisk", "monolith")):
+        piece = Piece(3, "note", "", "", "", text)
+        fill_notes(machine.index, source, Noted(1, number, [piece]))
+        machine.send()
+    assert found(team, "obelisk") == set()
+    assert found(team, "monolith") == {("s1", 3)}
+    assert found(team, "hello") == {("s1", 1)}
+
+
+def test_what_a_machine_has_lost_stays_with_the_team(machine: Machine, team: PostgresStore) -> None:
+    machine.says("s1", "jitter one")
+    machine.send()
+    row = kept.row_of(machine.index, "s1")
+    assert row is not None
+    kept.take_out(machine.index, row, (0, 1 << 62))
+    kept.save(machine.index, {**row, **kept.UNREAD})
+    assert machine.send() == 0
+    assert found(team, "jitter") == {("s1", 1)}
+
+
+def test_clones_of_one_repository_are_one_project_and_others_are_apart(
+    machines: list[Machine], team: PostgresStore
+) -> None:
+    for number, machine in enumerate(machines):
+        projects.project(machine.ledger, machine.project, 1.0, origin=ORIGIN)
+        machine.says(f"s{number}", "jitter here")
+        machine.says(f"x{number}", "jitter elsewhere", project=f"/elsewhere/{number}")
+        machine.send()
+    ident = send_texts.project_of_path(machines[0].ledger, machines[0].project)
+    assert ident == send_texts.project_of_path(machines[1].ledger, machines[1].project)
+    assert found(team, "jitter", ident) == {("s0", 1), ("s1", 1)}
+    assert len(found(team, "jitter")) == 4
+
+
+def test_a_session_that_comes_to_another_project_is_found_there_only(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.says("s1", "jitter one")
+    before = send_texts.project_of_path(machine.ledger, machine.project)
+    machine.send()
+    after = projects.project(machine.ledger, machine.project, 1.0, origin=ORIGIN)["id"]
+    machine.says("s1", "jitter two")
+    machine.send()
+    assert found(team, "jitter", before) == set()
+    assert found(team, "jitter", after) == {("s1", 1), ("s1", 2)}
+
+
+def test_old_texts_go_when_asked_and_do_not_come_back(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.says("s1", "jitter one")
+    machine.send()
+    ledger, later = Ledger(team.database), NOW + 1
+    assert leftovers(team, ledger, 1000.0).texts == 0
+    assert leftovers(team, ledger, later).texts == 1
+    assert clear(team, ledger, later).texts == 1
+    machine.ledger.keep_reading(f"texts sent to {TEAM}", {})
+    assert machine.send() == 0
+    machine.says("s1", "jitter two")
+    assert machine.send() == 1
+    assert found(team, "jitter") == {("s1", 2)}
