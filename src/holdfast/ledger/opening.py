@@ -10,17 +10,23 @@ from holdfast.store.dsn import team_url
 from holdfast.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from threading import Lock
 
 BUSY_SECONDS = 5.0
 
 
-def local_ledger(path: str, *, gate: Lock | None = None) -> Ledger:
-    """`gate` is for threads that pass connections around: one writes at a time."""
+def local_ledger(
+    path: str, *, gate: Lock | None = None, heard: Callable[[], None] | None = None
+) -> Ledger:
+    """`gate` is for threads that pass connections around: one writes at a time.
+
+    `heard` is called when changes were written.
+    """
     database = SQLiteDatabase(
-        path, busy_seconds=BUSY_SECONDS, any_thread=gate is not None, plan=schema.LEDGER, gate=gate
-    )
+        path, busy_seconds=BUSY_SECONDS, any_thread=gate is not None, plan=schema.LEDGER,
+        gate=gate, heard=heard,
+    )  # fmt: skip
     return Ledger(database)
 
 

@@ -16,6 +16,7 @@ from litestar.openapi.plugins import JsonRenderPlugin
 import holdfast
 from holdfast.surfaces.api import (
     agent_routes,
+    event_routes,
     message_routes,
     problems,
     state_routes,
@@ -27,7 +28,7 @@ from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
-from holdfast.surfaces.api.live import Live
+from holdfast.surfaces.api.live import MOST, Live
 
 LARGEST_BODY = 8 << 20
 
@@ -48,7 +49,8 @@ def application(desk: Desk, live: Live) -> Litestar:
     return Litestar(
         route_handlers=[
             work_routes.router(), subtask_routes.router(), agent_routes.router(),
-            message_routes.router(), state_routes.router(), system_routes.router(),
+            message_routes.router(), state_routes.router(), event_routes.router(),
+            system_routes.router(),
         ],
         dependencies={
             "desk": Provide(lambda: desk, sync_to_thread=False),
@@ -80,9 +82,10 @@ def guarded(
     hosts: tuple[str, ...] = LOOPBACK,
     token_needed: bool = False,
     logged: Callable[[dict[str, Any]], None] | None = None,
+    most_listeners: int = MOST,
 ) -> tuple[App, Live]:
     """The whole thing as it is served, and its live changes."""
-    live = Live(desk)
+    live = Live(desk, most_listeners)
     app: App = Guard(
         cast(App, application(desk, live)), desk, hosts=hosts, token_needed=token_needed
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from queue import Empty, LifoQueue
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ from holdfast.ledger.opening import BUSY_SECONDS, local_ledger
 from holdfast.store import schema
 from holdfast.store.records import Records
 from holdfast.store.sqlite import SQLiteDatabase
+from holdfast.store.sqlite_watch import Watch
 
 if TYPE_CHECKING:
     from holdfast.settings import Settings
@@ -35,6 +36,10 @@ class Desk:
     def books(self) -> AbstractContextManager[Books]:
         raise NotImplementedError
 
+    def watched(self, heard: Callable[[], None]) -> AbstractContextManager[object]:
+        """While it is open, `heard` is called, by any thread, when there may be changes."""
+        return nullcontext()
+
     def close(self) -> None: ...
 
 
@@ -45,6 +50,7 @@ class LocalDesk(Desk):
         self._settings = settings
         self._free: LifoQueue[Books] = LifoQueue()
         self._gate = Lock()
+        self._hearing: list[Callable[[], None]] = []
         self.shown = settings.home
 
     @contextmanager
@@ -67,8 +73,25 @@ class LocalDesk(Desk):
 
     def _opened(self) -> Books:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
-        ledger = local_ledger(self._settings.ledger, gate=self._gate)
+        ledger = local_ledger(self._settings.ledger, gate=self._gate, heard=self._heard)
         return Books(Records(store, schema.queries()), ledger)
+
+    def _heard(self) -> None:
+        for heard in tuple(self._hearing):
+            heard()
+
+    @contextmanager
+    def watched(self, heard: Callable[[], None]) -> Iterator[None]:
+        """What this process writes is heard at once, what others write a moment later."""
+        self._hearing.append(heard)
+        try:
+            with closing(Watch(self._watching, heard)):
+                yield
+        finally:
+            self._hearing.remove(heard)
+
+    def _watching(self) -> SQLiteDatabase:
+        return SQLiteDatabase(self._settings.ledger, plan=schema.LEDGER)
 
     def close(self) -> None:
         while not self._free.empty():
@@ -94,6 +117,9 @@ class TeamDesk(Desk):
             yield Books(Records(database, self._queries), Ledger(database))
         finally:
             database.close()
+
+    def watched(self, heard: Callable[[], None]) -> AbstractContextManager[object]:
+        return closing(self._postgres.listen(heard))
 
     def close(self) -> None:
         self._postgres.close()

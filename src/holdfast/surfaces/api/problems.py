@@ -31,6 +31,7 @@ TITLES = {
     413: "Too much",
     415: "Only JSON",
     421: "Not this host",
+    426: "Not over this protocol",
     429: "Too often",
     500: "A bug in Holdfast",
     503: "The store cannot be used right now",
@@ -75,10 +76,14 @@ def http(_: Request[Any, Any, Any], problem: HTTPException) -> Response[Any]:
 
 def bug(_: Request[Any, Any, Any], problem: Exception) -> Response[Any]:
     """Told to whoever runs the server, not to whoever called."""
+    report(problem)
+    return respond(500, "the server's own output has the details")
+
+
+def report(problem: Exception) -> None:
     last = traceback.extract_tb(problem.__traceback__)[-1]
     told = redact(f"{type(problem).__name__}: {problem}")
     print(f"error: {told} ({last.filename}:{last.lineno})", file=sys.stderr)
-    return respond(500, "the server's own output has the details")
 
 
 HANDLERS: dict[Any, Any] = {

@@ -7,11 +7,9 @@ http://127.0.0.1:3847/docs shows every request and lets you try it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast import log, settings
 from holdfast.errors import BadUsage, HoldfastError, StoreUnavailable
@@ -24,6 +22,7 @@ if TYPE_CHECKING:
     from holdfast.surfaces.api.desk import Desk
 
 PORT = 3847
+STDERR = 2
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -47,6 +46,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = settings.load(os.environ, here())
     try:
         from holdfast.surfaces.api import serving
+        from holdfast.surfaces.api.access_log import AccessLog
         from holdfast.surfaces.api.desk import LocalDesk
     except ImportError as missing:
         raise StoreUnavailable(
@@ -63,15 +63,18 @@ def run(args: argparse.Namespace) -> int:
         _warn(desk, place.certificate)
         if place.host in serving.EVERYWHERE and not place.names:
             say("Without --name HOST nobody else gets in by any name.", style="yellow")
+    logged = AccessLog(STDERR) if args.access_log else None
     try:
         serving.serve(
             desk,
             place,
             keep=lambda: _keep(local, desk, chosen),
             started=lambda url: say(f"{url} serves {desk.shown}; {url}/docs shows how."),
-            logged=_logged if args.access_log else None,
+            logged=logged,
         )
     finally:
+        if logged is not None:
+            logged.close()
         desk.close()
         local.close()
     return 0
@@ -118,7 +121,3 @@ def _keep(local: Desk, desk: Desk, chosen: Settings) -> None:
                 sync(mine.store, mine.ledger, team.store, team.ledger, desk.shown, time.time())
     except HoldfastError as problem:
         log.note(chosen.log, f"serve: {problem}", os.environ)
-
-
-def _logged(request: dict[str, Any]) -> None:
-    print(json.dumps(request), file=sys.stderr, flush=True)

@@ -244,3 +244,12 @@ def test_large_answers_are_packed(local: Caller) -> None:
     local.post("/api/actions", tool_name="x", output="y" * 5000)
     answer = local.client.get("/api/actions", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
+
+
+def test_the_address_for_web_sockets_says_what_it_is_for(local: Caller) -> None:
+    answer = local.client.get("/api/events/ws")
+    assert is_problem(answer, 426)
+    assert answer.headers["upgrade"] == "websocket"
+    told = local.client.get("/openapi/openapi.json").json()["paths"]["/api/events/ws"]["get"]
+    assert {"101", "426"} <= set(told["responses"])
+    assert {one["name"] for one in told["parameters"]} == {"after", "project_id", "session_id"}
