@@ -11,7 +11,6 @@ from litestar import Litestar
 from litestar.config.compression import CompressionConfig
 from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
 
 import holdfast
 from holdfast.surfaces.api import (
@@ -26,6 +25,7 @@ from holdfast.surfaces.api import (
 )
 from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
+from holdfast.surfaces.api.described import Described
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
 from holdfast.surfaces.api.live import MOST, Live
@@ -64,7 +64,7 @@ def application(desk: Desk, live: Live) -> Litestar:
             description="What agents share: projects, requests, tasks, actions, messages, "
             "snapshots. Times are ISO 8601; lists have `next`, to be given back as `page`.",
             path="/openapi",
-            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
+            render_plugins=[Described(path="/openapi.json")],
             use_handler_docstrings=True,
         ),
         compression_config=CompressionConfig(

@@ -127,7 +127,7 @@ async def _refuse(kind: str, send: Send, status: int, detail: str) -> None:
     answer: Any = [(b"content-type", problems.MEDIA_TYPE.encode()), (b"connection", b"close")]
     if status == 401:
         answer.append((b"www-authenticate", b"Bearer"))
-    if status in (429, 503):
+    if status in problems.COMING_BACK:
         answer.append((b"retry-after", str(problems.RETRY_SECONDS).encode()))
     body = msgspec.json.encode(problems.body(status, detail))
     name = "http.response" if kind == "http" else "websocket.http.response"

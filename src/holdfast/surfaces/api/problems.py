@@ -15,6 +15,8 @@ from holdfast.redact import redact
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
+# Worth another try, after a while.
+COMING_BACK = (429, 503)
 STATUS: list[tuple[type[HoldfastError], int]] = [
     (NoSuchRecord, 404),
     (BadUsage, 400),
@@ -47,7 +49,7 @@ def body(status: int, detail: str, hint: str = "", **more: Any) -> dict[str, Any
 
 
 def respond(status: int, detail: str, hint: str = "", **more: Any) -> Response[Any]:
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status in COMING_BACK else {}
     return Response(
         msgspec.json.encode(body(status, detail, hint, **more)),
         status_code=status, media_type=MEDIA_TYPE, headers=headers,

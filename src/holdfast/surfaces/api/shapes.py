@@ -132,6 +132,14 @@ class NewContext(Struct):
     progress_summary: Text = ""
 
 
+class Saved(Struct):
+    """What a snapshot must say; whatever else it holds is kept as it is."""
+
+    session_id: Ident
+    project_id: Name | None = None
+    cwd: Path | None = None
+
+
 class Restore(Struct):
     session_id: Ident
     agent_id: Name = ""

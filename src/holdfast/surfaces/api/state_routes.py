@@ -20,15 +20,7 @@ from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
-from holdfast.surfaces.api.shapes import Filter, Ident, Limit, Name, NewContext, Page, Restore
-
-
-class Saved(msgspec.Struct):
-    """What a snapshot must say; whatever else it holds is kept as it is."""
-
-    session_id: Ident
-    project_id: Name | None = None
-    cwd: Name | None = None
+from holdfast.surfaces.api.shapes import Filter, Ident, Limit, NewContext, Page, Restore, Saved
 
 
 @post("/compact/save", sync_to_thread=True, status_code=200)

@@ -253,3 +253,21 @@ def test_the_address_for_web_sockets_says_what_it_is_for(local: Caller) -> None:
     told = local.client.get("/openapi/openapi.json").json()["paths"]["/api/events/ws"]["get"]
     assert {"101", "426"} <= set(told["responses"])
     assert {one["name"] for one in told["parameters"]} == {"after", "project_id", "session_id"}
+
+
+def test_what_can_go_wrong_is_described_as_it_is_told(local: Caller) -> None:
+    described = local.client.get("/openapi/openapi.json").json()
+    told = local.client.get("/api/tasks/nobody")
+    assert set(described["components"]["schemas"]["Problem"]["required"]) <= set(told.json())
+    responses = described["paths"]["/api/tasks/{ident}"]["get"]["responses"]
+    assert responses["404"] == {"$ref": "#/components/responses/404"}
+    assert told.headers["content-type"] in described["components"]["responses"]["404"]["content"]
+    assert "413" not in responses, "nothing is sent there"
+
+
+def test_limits_of_what_may_be_null_are_described(local: Caller) -> None:
+    described = local.client.get("/openapi/openapi.json").json()["components"]["schemas"]
+    assert {"type": "integer", "minimum": 0, "maximum": 10_000} in (
+        described["NewTask"]["properties"]["wave_number"]["anyOf"]
+    )
+    assert described["Saved"]["required"] == ["session_id"]
