@@ -29,6 +29,7 @@ from holdfast.surfaces.api.described import Described
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
 from holdfast.surfaces.api.live import MOST, Live
+from holdfast.surfaces.api.nesting import check_nesting
 
 LARGEST_BODY = 8 << 20
 
@@ -71,6 +72,7 @@ def application(desk: Desk, live: Live) -> Litestar:
             backend="gzip", minimum_size=1000, exclude="/api/events"
         ),
         request_max_body_size=LARGEST_BODY,
+        before_request=check_nesting,
         logging_config=None,
         debug=False,
     )  # fmt: skip

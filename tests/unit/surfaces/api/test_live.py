@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from collections.abc import Coroutine, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
@@ -129,6 +132,22 @@ def test_what_is_written_together_is_heard_together(desk: Desk, elsewhere: Desk)
         return await listener
 
     assert run(desk, job) == ["one", "two"]
+
+
+@pytest.mark.usefixtures("_only_when_told")
+def test_what_a_machine_sends_to_the_team_is_heard(postgres_url: str, tmp_path: Path) -> None:
+    environ = {**os.environ, "HOLDFAST_HOME": str(tmp_path), "HOLDFAST_DATABASE": postgres_url}
+    with closing(LocalDesk(settings.load(environ))) as desk:
+        happen(desk, "mine")
+    command = [sys.executable, "-m", "holdfast", "sync"]
+
+    async def job(live: Live) -> list[str]:
+        (listener,) = await listening(live, 1)
+        await asyncio.to_thread(subprocess.run, command, env=environ, check=True)
+        return await listener
+
+    with closing(TeamDesk(postgres_url)) as desk:
+        assert run(desk, job) == ["mine"]
 
 
 @pytest.mark.usefixtures("_only_when_told")
