@@ -45,21 +45,26 @@ class Guard:
         self._pace = pace or Pace()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] not in ("http", "websocket"):
+        if scope["type"] == "websocket":
+            # No browser asks before it opens one, wherever to: the same rules hold as for a GET.
+            scope["method"] = "GET"
+        elif scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        # No browser asks before it opens a WebSocket anywhere: the same is looked at there.
-        method = str(scope.get("method", "GET"))
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in scope["headers"]
         }
-        refusal = self._refusal(method, headers)
-        refusal = refusal or await self._unknown(method, scope["path"], headers)
+        refusal = self._refusal(str(scope["method"]), headers) or await self._unknown(
+            scope, headers
+        )
+        if scope["type"] == "websocket":
+            # For the application it is a request of another kind.
+            del scope["method"]
         if refusal is None:
             await self._app(scope, receive, send)
         else:
-            await _refuse(scope["type"], send, *refusal)
+            await _refuse(scope, send, *refusal)
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")
@@ -75,13 +80,11 @@ class Guard:
             return 415, "send JSON, with Content-Type: application/json"
         return None
 
-    async def _unknown(
-        self, method: str, path: str, headers: dict[str, str]
-    ) -> tuple[int, str] | None:
+    async def _unknown(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         """Who may do what; on loopback a token is not needed, but a wrong one is refused."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
-            needed = self._token_needed and path not in OPEN
+            needed = self._token_needed and scope["path"] not in OPEN
             return (401, "send Authorization: Bearer TOKEN") if needed else None
         try:
             row = await sync_to_thread(self._looked_up, token.strip())
@@ -89,7 +92,7 @@ class Guard:
             return 503, str(problem)
         if row is None:
             return 401, "this token is unknown, expired or revoked"
-        wanted = needed_scope(method, path)
+        wanted = needed_scope(str(scope["method"]), scope["path"])
         if not tokens.covers(row, wanted):
             return 403, f"this token may {row['scope']}; this needs {wanted}"
         if not self._pace.allows(row["id"], self._now()):
@@ -123,13 +126,13 @@ def _is_json(headers: dict[str, str]) -> bool:
     return kind == "application/json" or kind.endswith("+json")
 
 
-async def _refuse(kind: str, send: Send, status: int, detail: str) -> None:
+async def _refuse(scope: Scope, send: Send, status: int, detail: str) -> None:
     answer: Any = [(b"content-type", problems.MEDIA_TYPE.encode()), (b"connection", b"close")]
     if status == 401:
         answer.append((b"www-authenticate", b"Bearer"))
     if status in problems.COMING_BACK:
         answer.append((b"retry-after", str(problems.RETRY_SECONDS).encode()))
     body = msgspec.json.encode(problems.body(status, detail))
-    name = "http.response" if kind == "http" else "websocket.http.response"
-    await send({"type": f"{name}.start", "status": status, "headers": answer})
-    await send({"type": f"{name}.body", "body": body, "more_body": False})
+    kind = "http.response" if scope["type"] == "http" else "websocket.http.response"
+    await send({"type": f"{kind}.start", "status": status, "headers": answer})
+    await send({"type": f"{kind}.body", "body": body, "more_body": False})

@@ -4,24 +4,39 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
+import time
 from collections.abc import Coroutine, Iterator
 from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from litestar.testing import TestClient
 
 from holdfast import settings
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger.actions import add_action
 from holdfast.surfaces.api import live as module
+from holdfast.surfaces.api import serving
+from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk, LocalDesk, TeamDesk
 from holdfast.surfaces.api.live import Live, Place, place, read, written
 from holdfast.surfaces.api.serving import Place as Address
 from tests.postgres import Server as PostgreSQL
+from tests.unit.surfaces.api.conftest import HERE
 
+WRITES: dict[str, dict[str, Any]] = {
+    "/api/actions": {"tool_name": "Read"},
+    "/api/compact/save": {"session_id": "s1", "context_summary": "so far"},
+    "/api/agent-contexts": {"agent_id": "a", "agent_type": "b"},
+    "/api/messages": {"from_agent_id": "a"},
+    "/api/requests": {"session_id": "s1", "prompt": "x"},
+    "/api/waves/s1/create": {},
+    "/api/tokens/track": {"agent_id": "a", "input_tokens": 7},
+}
 HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
 
 
@@ -108,6 +123,19 @@ def test_many_listeners_all_hear_everything_though_one_of_them_sleeps(desk: Desk
         return list(found)
 
     assert run(desk, job) == [names] * 200
+
+
+@pytest.mark.usefixtures("_only_when_told")
+def test_whatever_is_written_over_http_is_heard(desk: Desk) -> None:
+    """Whichever way a route writes, it has to say so."""
+    app, live = guarded(desk)
+    with TestClient(app, base_url=HERE) as client, client.portal() as portal:  # type: ignore[arg-type]
+        for path, body in WRITES.items():
+            listener = portal.start_task_soon(heard, live, 1)
+            while not live.listeners:
+                time.sleep(0.01)
+            assert client.post(path, json=body).status_code in (200, 201)
+            assert len(listener.result(60)) >= 1, path
 
 
 @pytest.mark.usefixtures("_only_when_told")
@@ -270,3 +298,15 @@ def test_an_address_that_is_listened_on_is_a_name_of_this_machine(host: str, nam
     place = Address(host=host, port=1, names=("holdfast.example",))
     assert {name, "holdfast.example", "127.0.0.1"} <= set(place.all_names)
     assert "0.0.0.0" not in Address(host="0.0.0.0", port=1).all_names
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_a_client_that_takes_nothing_is_given_up_on() -> None:
+    """By the kernel, which knows what was taken: a connection has what its listener had."""
+    with (
+        serving.listening(Address(host="127.0.0.1", port=0)) as bound,
+        socket.create_connection(bound.getsockname()),
+        bound.accept()[0] as accepted,
+    ):
+        waiting = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert waiting == serving.STUCK_SECONDS * 1000
