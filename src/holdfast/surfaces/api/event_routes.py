@@ -13,7 +13,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import Stream
 
-from holdfast.errors import StoreUnavailable
+from holdfast.errors import ServerBusy, StoreUnavailable
 from holdfast.surfaces.api import live, problems
 from holdfast.surfaces.api.live import Change, Live, Place
 from holdfast.surfaces.api.needs import TheLive
@@ -110,7 +110,7 @@ async def socket_events(
     await socket.accept()
     try:
         start = await live_changes.start(live.read(after))
-    except StoreUnavailable as problem:
+    except (StoreUnavailable, ServerBusy) as problem:
         await _close(socket, TRY_AGAIN, str(problem))
         return
     with live_changes.listening():

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from litestar.concurrency import sync_to_thread
 
-from holdfast.errors import StoreUnavailable
+from holdfast.errors import ServerBusy, StoreUnavailable
 from holdfast.surfaces.api import answers
 
 if TYPE_CHECKING:
@@ -122,9 +122,9 @@ class Live:
     async def start(self, after: Place | None) -> Place:
         """Where to listen from: there, or now if nobody can have got there yet."""
         if self.closing:
-            raise StoreUnavailable("the server stops")
+            raise ServerBusy("it is about to stop")
         if self.listeners >= self.most:
-            raise StoreUnavailable(f"{self.most} clients listen already")
+            raise ServerBusy(f"{self.most} clients listen already")
         async with self._turn:
             await self._awake()
             if after is None:

@@ -10,7 +10,14 @@ import msgspec
 from litestar import Request, Response
 from litestar.exceptions import HTTPException, ValidationException
 
-from holdfast.errors import BadUsage, HoldfastError, NoSuchRecord, NotNow, StoreUnavailable
+from holdfast.errors import (
+    BadUsage,
+    HoldfastError,
+    NoSuchRecord,
+    NotNow,
+    ServerBusy,
+    StoreUnavailable,
+)
 from holdfast.redact import redact
 
 MEDIA_TYPE = "application/problem+json"
@@ -22,6 +29,7 @@ STATUS: list[tuple[type[HoldfastError], int]] = [
     (BadUsage, 400),
     (NotNow, 409),
     (StoreUnavailable, 503),
+    (ServerBusy, 503),
 ]
 TITLES = {
     400: "This request cannot be used",
@@ -36,7 +44,7 @@ TITLES = {
     426: "Not over this protocol",
     429: "Too often",
     500: "A bug in Holdfast",
-    503: "The store cannot be used right now",
+    503: "Not available right now",
 }
 
 

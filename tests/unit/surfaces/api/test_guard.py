@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from litestar.exceptions import WebSocketDisconnect
 from litestar.testing import TestClient
 
 from holdfast.errors import StoreUnavailable
@@ -148,6 +149,11 @@ def test_a_store_that_is_away_is_said_to_come_back() -> None:
         assert is_problem(answer, 503)
         assert answer.headers["retry-after"] == "2"
         assert is_problem(client.get("/health"), 503)
+        assert is_problem(client.get("/api/events"), 503)
+        with client.websocket_connect("/api/events/ws") as socket:
+            with pytest.raises(WebSocketDisconnect) as closed:
+                socket.receive_text(timeout=60)
+            assert closed.value.code == 1013, "try again later"
 
 
 # Tokens

@@ -17,7 +17,7 @@ import pytest
 from litestar.testing import TestClient
 
 from holdfast import settings
-from holdfast.errors import StoreUnavailable
+from holdfast.errors import ServerBusy
 from holdfast.ledger.actions import add_action
 from holdfast.surfaces.api import live as module
 from holdfast.surfaces.api import serving
@@ -272,7 +272,7 @@ def test_there_is_room_for_so_many_and_no_more(desk: Desk) -> None:
     async def job(live: Live) -> None:
         live.most = 2
         listeners = await listening(live, 1, 2)
-        with pytest.raises(StoreUnavailable, match="2 clients listen already"):
+        with pytest.raises(ServerBusy, match="2 clients listen already"):
             await live.start(None)
         await asyncio.to_thread(happen, desk, "bye")
         await asyncio.gather(*listeners)
