@@ -12,7 +12,7 @@ import msgspec
 from litestar.concurrency import sync_to_thread
 
 from holdfast.errors import ServerBusy, StoreUnavailable
-from holdfast.surfaces.api import answers
+from holdfast.surfaces.api import answers, problems
 
 if TYPE_CHECKING:
     from holdfast.surfaces.api.desk import Desk
@@ -89,6 +89,10 @@ class Live:
             await self._awake()
             found, held_back = await sync_to_thread(self._read, self.end)
         except StoreUnavailable:
+            return False, False
+        except Exception as problem:
+            # Whoever listens would never hear that the reader is gone.
+            problems.report(problem)
             return False, False
         if found:
             self._take(found)

@@ -7,6 +7,7 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Coroutine, Iterator
 from contextlib import closing, nullcontext
@@ -19,6 +20,7 @@ from litestar.testing import TestClient
 from holdfast import settings
 from holdfast.errors import ServerBusy
 from holdfast.ledger.actions import add_action
+from holdfast.ledger.ledger import Ledger
 from holdfast.surfaces.api import live as module
 from holdfast.surfaces.api import serving
 from holdfast.surfaces.api.app import guarded
@@ -208,6 +210,30 @@ def test_a_change_that_nobody_told_of_is_found_nevertheless(
         return await listener
 
     assert run(desk, job) == ["quiet"]
+
+
+def test_a_reader_that_stumbles_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read_changes, stumbled = Ledger.changes, threading.Event()
+
+    def changes(*given: Any) -> Any:
+        if not stumbled.is_set():
+            stumbled.set()
+            raise KeyError("a bug")
+        return read_changes(*given)
+
+    monkeypatch.setattr(Ledger, "changes", changes)
+
+    async def job(live: Live) -> list[str]:
+        (listener,) = await listening(live, 1)
+        while not stumbled.is_set():
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(happen, desk, "after all")
+        return await listener
+
+    assert run(desk, job) == ["after all"]
+    assert "KeyError" in capsys.readouterr().err
 
 
 def test_a_listener_goes_on_where_it_stopped_even_long_ago(
