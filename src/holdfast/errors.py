@@ -36,6 +36,12 @@ class StoreDamaged(StoreUnavailable):
     hint = "a new one is made at once; what transcripts still hold is folded again when next seen"
 
 
+class ServerBusy(HoldfastError):
+    """The server cannot take this on right now."""
+
+    hint = "try again in a moment"
+
+
 class NoSuchRecord(HoldfastError):
     """Nothing is stored under that name."""
 

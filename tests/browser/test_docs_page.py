@@ -12,9 +12,18 @@ from playwright.sync_api import Browser, Page, expect
 
 from holdfast.ledger import tokens
 from holdfast.ledger.opening import local_ledger
-from tests.process.test_serve import Server, Start, start
+from tests.process.conftest import start
+from tests.process.serving import Server, Start
 
 __all__ = ["start"]
+
+LISTEN = """
+    address => new Promise(done => {
+        const socket = new WebSocket(address);
+        socket.onmessage = message => { done(JSON.parse(message.data).kind); socket.close(); };
+        socket.onerror = () => done("refused");
+    })
+"""
 
 # Machines are busy; what does not come in this time does not come at all.
 expect.set_options(timeout=30_000)
@@ -122,3 +131,25 @@ def elsewhere(start: Start, home: Path) -> tuple[Server, str]:
     with closing(ledger.database):
         _, token = tokens.new(ledger, 1.0, name="me", scope="write")
     return start(home, "--host", "127.0.0.2"), token
+
+
+def test_live_events_are_shown_as_they_come(page: Page, start: Start, tmp_path: Path) -> None:
+    server = start(tmp_path / "home")
+    page.goto(f"{server.url}/docs")
+    stream = page.locator("details").filter(has=page.get_by_text("/api/events", exact=True))
+    stream.locator("summary").click()
+    stream.get_by_role("button").click()
+    expect(stream.locator("pre")).to_contain_text("listening")
+    made = server.post("/api/actions", tool_name="Read")["id"]
+    expect(stream.locator("pre")).to_contain_text(made)
+
+
+def test_our_own_page_may_open_a_web_socket_and_another_may_not(
+    page: Page, browser: Browser, start: Start, tmp_path: Path
+) -> None:
+    server = start(tmp_path / "home")
+    page.goto(f"{server.url}/docs")
+    address = f"{server.url.replace('http', 'ws', 1)}/api/events/ws"
+    assert page.evaluate(LISTEN, address) == "listening"
+    with browser.new_context() as context:
+        assert context.new_page().evaluate(LISTEN, address) == "refused"

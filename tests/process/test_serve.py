@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+import fcntl
+import gzip
 import http.client
 import json
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
-from typing import Any
 
 import psycopg
 import pytest
@@ -25,80 +26,7 @@ import pytest
 from holdfast import example
 from holdfast.ledger.opening import local_ledger
 from tests.postgres import Server as PostgreSQL
-
-# Machines are busy; what does not come in this time does not come at all.
-PATIENCE = 60
-
-
-class Server:
-    """`holdfast serve` on a port that the system chooses."""
-
-    def __init__(self, home: Path, *options: str, database: str = "") -> None:
-        environ = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_DATABASE": database}
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--access-log", *options],
-            stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, env=environ,
-        )  # fmt: skip
-        assert self.process.stderr is not None
-        self.said: list[str] = []
-        while True:
-            line = self.process.stderr.readline()
-            assert line, self.said
-            self.said.append(line)
-            if " serves " in line:
-                break
-        self.url = line.split(" ")[0]
-
-    def get(self, path: str) -> Any:
-        with urllib.request.urlopen(self.url + path, timeout=PATIENCE) as answer:
-            return json.load(answer)
-
-    def post(self, path: str, **body: Any) -> Any:
-        request = urllib.request.Request(
-            self.url + path, json.dumps(body).encode(), {"Content-Type": "application/json"}
-        )
-        with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
-            return json.load(answer)
-
-    def events(self, last: str = "") -> Any:
-        headers = {"Last-Event-ID": last} if last else {}
-        request = urllib.request.Request(f"{self.url}/api/events", headers=headers)
-        return urllib.request.urlopen(request, timeout=PATIENCE)
-
-    def stop(self) -> tuple[int, str]:
-        return self.end(signal.SIGTERM)
-
-    def end(self, sign: int) -> tuple[int, str]:
-        """How it ended, and what it said until then."""
-        with self.process as process:
-            process.send_signal(sign)
-            assert process.stderr is not None
-            rest = process.stderr.read()
-        return process.returncode, rest
-
-
-Start = Callable[..., Server]
-
-
-@pytest.fixture
-def start() -> Iterator[Start]:
-    """Servers that are gone after the test, however it ends."""
-    made: list[Server] = []
-
-    def started(home: Path, *options: str, database: str = "") -> Server:
-        made.append(Server(home, *options, database=database))
-        return made[-1]
-
-    yield started
-    for server in made:
-        if server.process.poll() is None:
-            server.end(signal.SIGKILL)
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def server(request: pytest.FixtureRequest, tmp_path: Path, start: Start) -> Server:
-    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
-    return start(tmp_path / "home", database=url)
+from tests.process.serving import PATIENCE, Server, Start, read_event
 
 
 def shell(server: Server, script: str) -> str:
@@ -166,18 +94,6 @@ def test_the_known_scripts_save_and_restore_with_curl_and_jq(server: Server) -> 
     assert "/other.php" not in text, "another session's work does not get in"
     assert shell(server, HISTORY) == '[["session-abc123","compact-snapshot","auto"]]'
     assert shell(server, COUNT) == "1"
-
-
-def read_event(stream: Any) -> dict[str, str]:
-    """The next event with data, by field."""
-    found: dict[str, str] = {}
-    while True:
-        line = stream.readline().decode().rstrip("\r\n")
-        if not line and "data" in found:
-            return found
-        name, _, value = line.partition(": ")
-        if name:
-            found[name] = value
 
 
 def test_changes_are_told_as_they_happen_and_again_from_where_a_listener_stopped(
@@ -249,6 +165,57 @@ def test_the_access_log_has_no_bodies_and_no_queries(tmp_path: Path, start: Star
     ]  # fmt: skip
     assert "words of the user" not in said
     assert "private-name" not in said
+
+
+def test_a_log_that_nobody_reads_stops_nobody(tmp_path: Path) -> None:
+    """A pipe of this size is full after some thirty lines."""
+    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--access-log"]
+    environ = {**os.environ, "HOLDFAST_HOME": str(tmp_path / "home"), "HOLDFAST_DATABASE": ""}
+    with subprocess.Popen(command, stderr=subprocess.PIPE, env=environ) as process:
+        assert process.stderr is not None
+        fcntl.fcntl(process.stderr.fileno(), fcntl.F_SETPIPE_SZ, 4096)
+        url = process.stderr.readline().decode().split(" ")[0]
+        try:
+            for _ in range(200):
+                with urllib.request.urlopen(f"{url}/health", timeout=PATIENCE) as answer:
+                    assert answer.status == 200
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+        finally:
+            process.kill()
+
+
+def test_large_answers_are_packed_for_who_can_unpack_them(tmp_path: Path, start: Start) -> None:
+    server = start(tmp_path / "home")
+    server.post("/api/actions", tool_name="Read", output="y" * 50_000)
+    request = urllib.request.Request(
+        f"{server.url}/api/actions", headers={"Accept-Encoding": "gzip"}
+    )
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
+        assert answer.headers["Content-Encoding"] == "gzip"
+        packed = answer.read()
+    assert len(packed) < 5000
+    assert json.loads(gzip.decompress(packed)) == server.get("/api/actions")
+
+
+def test_a_request_that_is_under_way_is_answered_before_the_server_stops(
+    tmp_path: Path, start: Start
+) -> None:
+    server = start(tmp_path / "home")
+    body = b'{"tool_name": "Read"}'
+    head = (
+        "POST /api/actions HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE) as client:
+        client.sendall(head.encode() + body[:5])
+        # What was asked later is answered, so the first request has been begun.
+        server.get("/health")
+        server.process.send_signal(signal.SIGTERM)
+        time.sleep(0.3)
+        client.sendall(body[5:])
+        assert b" 201 " in client.makefile("rb").readline()
+    assert server.stop()[0] == 0
 
 
 def test_a_port_that_is_taken_is_explained(tmp_path: Path, start: Start) -> None:

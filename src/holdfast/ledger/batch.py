@@ -40,7 +40,9 @@ def add_all(ledger: Ledger, rows: list[Fresh]) -> bool:
     """
     some = [(table, [one.stored for one in few]) for table, few in groupby(rows, _table)]
     if ledger.database.dialect == "postgres":
-        return all(_add_at_once(ledger, table, few) for table, few in some)
+        added = [_add_at_once(ledger, table, few) for table, few in some]
+        ledger.database.told()
+        return all(added)
     try:
         with ledger.together():
             for table, few in some:

@@ -44,6 +44,10 @@ _CHANGES_POSTGRES = (
     "at FROM changes WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) "
     "AND (tx, seq) > (CAST(CAST(:tx AS TEXT) AS xid8), :seq) ORDER BY tx, seq LIMIT :most"
 )
+_HELD_BACK = (
+    "SELECT EXISTS (SELECT 1 FROM changes "
+    "WHERE tx >= pg_snapshot_xmin(pg_current_snapshot())) AS held"
+)
 
 
 class Ledger:
@@ -65,6 +69,7 @@ class Ledger:
             self.database.rollback()
             raise
         self.database.commit()
+        self.database.told()
 
     def get(self, table: Table, ident: str) -> Row | None:
         return self.first(table, id=ident)
@@ -117,6 +122,8 @@ class Ledger:
             change = change_of(table, stored, gone=0)
             told = {f"change_{name}": value for name, value in change.items()}
             self.database.run(_PUT_AND_TELL.format(put=table.put), {**stored, **told})
+            if not self.database.in_transaction:
+                self.database.told()
             return table.decoded(stored)
         with self.together():
             if self.database.run(table.put, stored)[1]:
@@ -186,6 +193,12 @@ class Ledger:
             return self.database.run(_CHANGES_POSTGRES, values)[0]
         del values["tx"]
         return self.database.run(_CHANGES, values)[0]
+
+    def holds_back(self) -> bool:
+        """Whether there are changes that wait for a transaction which began before them."""
+        if self.database.dialect != "postgres":
+            return False
+        return bool(self.database.run(_HELD_BACK)[0][0]["held"])
 
 
 def change_of(table: Table, stored: Row, *, gone: int) -> Row:

@@ -10,19 +10,27 @@ from holdfast.store.dsn import team_url
 from holdfast.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from threading import Lock
 
 BUSY_SECONDS = 5.0
 
 
 def local_ledger(
-    path: str, *, gate: Lock | None = None, busy_seconds: float = BUSY_SECONDS
+    path: str,
+    *,
+    gate: Lock | None = None,
+    busy_seconds: float = BUSY_SECONDS,
+    heard: Callable[[], None] | None = None,
 ) -> Ledger:
-    """`gate` is for threads that pass connections around: one writes at a time."""
+    """`gate` is for threads that pass connections around: one writes at a time.
+
+    `heard` is called when changes were written.
+    """
     database = SQLiteDatabase(
-        path, busy_seconds=busy_seconds, any_thread=gate is not None, plan=schema.LEDGER, gate=gate
-    )
+        path, busy_seconds=busy_seconds, any_thread=gate is not None, plan=schema.LEDGER,
+        gate=gate, heard=heard,
+    )  # fmt: skip
     return Ledger(database)
 
 

@@ -108,6 +108,9 @@ class Database(Protocol):
 
     def rollback(self) -> None: ...
 
+    def told(self) -> None:
+        """Let whoever waits for changes know that some have been committed."""
+
 
 class Store(Protocol):
     """Everything is scoped by the exact session id."""

@@ -14,6 +14,8 @@ try:
     import psycopg
     from psycopg.rows import dict_row
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+
+    from holdfast.store.postgres_bell import Bell, Listener
 except ImportError as missing:
     raise StoreUnavailable(
         f"PostgreSQL needs a package that is not installed ({missing.name})",
@@ -36,10 +38,12 @@ class Postgres:
         self.parts = dsn.parts_of(url)
         self.shown = dsn.shown(self.parts)
         kwargs = {**dsn.completed(self.parts, busy_seconds), "autocommit": True}
-        self._migrate(kwargs)
+        kwargs["row_factory"] = dict_row
+        self._arguments: dict[str, Any] = kwargs
+        self._migrate()
         self.pool: ConnectionPool[Connection] = ConnectionPool(
             connection_class=psycopg.Connection[dict[str, Any]],
-            kwargs={**kwargs, "row_factory": dict_row},
+            kwargs=kwargs,
             min_size=1,
             max_size=most,
             timeout=dsn.CONNECT_SECONDS,
@@ -48,16 +52,22 @@ class Postgres:
             name="holdfast",
             open=True,
         )
+        self.bell = Bell(self.pool)
 
-    def _migrate(self, kwargs: dict[str, Any]) -> None:
+    def _migrate(self) -> None:
         def work() -> None:
-            with psycopg.connect(**kwargs, row_factory=dict_row) as connection:
+            with psycopg.connect(**self._arguments) as connection:
                 postgres_schema.migrate(connection, self.shown)
 
         self.explained(work)
 
     def close(self) -> None:
+        self.bell.close()
         self.pool.close()
+
+    def listen(self, heard: Callable[[], None]) -> Listener:
+        """Have `heard` called, by a thread of its own, when anybody has written a change."""
+        return Listener(self._arguments, heard)
 
     def explained(self, work: Callable[[], Any]) -> Any:
         """Do it; what the driver has to say about it is told in our words, without secrets."""
@@ -164,6 +174,9 @@ class PostgresDatabase:
 
     def rollback(self) -> None:
         self._end("ROLLBACK")
+
+    def told(self) -> None:
+        self.postgres.bell.ring()
 
     def _end(self, statement: str) -> None:
         if self._held is None:

@@ -23,11 +23,13 @@ class SQLiteDatabase:
         any_thread: bool = False,
         plan: tuple[str, int] | None = None,
         gate: Any = None,
+        heard: Any = None,
     ) -> None:
         """`gate` is a lock that threads of one process share: to queue there is quicker than to
-        find the file locked and try again.
+        find the file locked and try again. `heard` is called when changes were written.
         """
         self.path = path
+        self._heard = heard
         self._gate = gate
         self._inside = False
         self._connection, self._inode = schema.connect(
@@ -76,6 +78,10 @@ class SQLiteDatabase:
     def commit(self) -> None:
         self.run("COMMIT")
         self._leave()
+
+    def told(self) -> None:
+        if self._heard is not None:
+            self._heard()
 
     def rollback(self) -> None:
         try:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         HandoffRow,
         SessionRow,
         SnapshotRow,
+        TranscriptRow,
     )
 
 
@@ -36,6 +37,11 @@ class StoreWithin(Records):
         wanted = self._folders if project is None else self._folders & {project}
         found = [row for folder in wanted for row in self._store.sessions(folder, most)]
         return sorted(found, key=lambda row: -row["seen_at"])[:most]
+
+    def transcripts(self, project: str | None) -> list[TranscriptRow]:
+        wanted = self._folders if project is None else self._folders & {project}
+        found = [row for folder in wanted for row in self._store.transcripts(folder)]
+        return sorted(found, key=lambda row: -row["seen_at"])
 
     def snapshot(self, ident: str) -> SnapshotRow:
         row = self._store.snapshot(ident)

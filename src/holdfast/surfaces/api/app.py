@@ -11,12 +11,12 @@ from litestar import Litestar
 from litestar.config.compression import CompressionConfig
 from litestar.di import Provide
 from litestar.openapi.config import OpenAPIConfig
-from litestar.openapi.plugins import JsonRenderPlugin
 from litestar.types import Scope
 
 import holdfast
 from holdfast.surfaces.api import (
     agent_routes,
+    event_routes,
     held,
     message_routes,
     problems,
@@ -28,9 +28,11 @@ from holdfast.surfaces.api import (
 )
 from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
+from holdfast.surfaces.api.described import Described
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
-from holdfast.surfaces.api.live import Live
+from holdfast.surfaces.api.live import MOST, Live
+from holdfast.surfaces.api.nesting import check_nesting
 from holdfast.surfaces.api.pace import Pace
 from holdfast.surfaces.api.quick import Quick
 
@@ -57,8 +59,8 @@ def application(desk: Desk, live: Live) -> Litestar:
     return Litestar(
         route_handlers=[
             work_routes.router(), subtask_routes.router(), agent_routes.router(),
-            message_routes.router(), state_routes.router(), system_routes.router(),
-            recall_routes.router(),
+            message_routes.router(), state_routes.router(), event_routes.router(),
+            system_routes.router(), recall_routes.router(),
         ],
         dependencies={
             "desk": Provide(desk_for, sync_to_thread=False),
@@ -73,13 +75,14 @@ def application(desk: Desk, live: Live) -> Litestar:
             description="What agents share: projects, requests, tasks, actions, messages, "
             "snapshots. Times are ISO 8601; lists have `next`, to be given back as `page`.",
             path="/openapi",
-            render_plugins=[JsonRenderPlugin(path="/openapi.json")],
+            render_plugins=[Described(path="/openapi.json")],
             use_handler_docstrings=True,
         ),
         compression_config=CompressionConfig(
             backend="gzip", minimum_size=1000, exclude="/api/events"
         ),
         request_max_body_size=LARGEST_BODY,
+        before_request=check_nesting,
         logging_config=None,
         debug=False,
     )  # fmt: skip
@@ -91,10 +94,11 @@ def guarded(
     hosts: tuple[str, ...] = LOOPBACK,
     token_needed: bool = False,
     logged: Callable[[dict[str, Any]], None] | None = None,
+    most_listeners: int = MOST,
     pace: Pace | None = None,
 ) -> tuple[App, Live]:
     """The whole thing as it is served, and its live changes."""
-    live = Live(desk)
+    live = Live(desk, most_listeners)
     quick = Quick(cast(App, application(desk, live)), desk)
     app: App = Guard(quick, desk, hosts=hosts, token_needed=token_needed, pace=pace)
     return (Access(app, logged) if logged else app), live

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from queue import Empty, LifoQueue
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,6 +14,7 @@ from holdfast.ledger.opening import BUSY_SECONDS, local_ledger
 from holdfast.store import schema
 from holdfast.store.records import Records
 from holdfast.store.sqlite import SQLiteDatabase
+from holdfast.store.sqlite_watch import Watch
 
 if TYPE_CHECKING:
     from holdfast.index.database import Index
@@ -41,6 +42,10 @@ class Desk:
         """What lookups search."""
         raise NotImplementedError
 
+    def watched(self, heard: Callable[[], None]) -> AbstractContextManager[object]:
+        """While it is open, `heard` is called, by any thread, when there may be changes."""
+        return nullcontext()
+
     def close(self) -> None: ...
 
 
@@ -51,6 +56,7 @@ class LocalDesk(Desk):
         self._settings = settings
         self._free: LifoQueue[Books] = LifoQueue()
         self._gate = Lock()
+        self._hearing: list[Callable[[], None]] = []
         self.shown = settings.home
 
     @contextmanager
@@ -73,8 +79,25 @@ class LocalDesk(Desk):
 
     def _opened(self) -> Books:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
-        ledger = local_ledger(self._settings.ledger, gate=self._gate)
+        ledger = local_ledger(self._settings.ledger, gate=self._gate, heard=self._heard)
         return Books(Records(store, schema.queries()), ledger)
+
+    def _heard(self) -> None:
+        for heard in tuple(self._hearing):
+            heard()
+
+    @contextmanager
+    def watched(self, heard: Callable[[], None]) -> Iterator[None]:
+        """What this process writes is heard at once, what others write a moment later."""
+        self._hearing.append(heard)
+        try:
+            with closing(Watch(self._watching, heard)):
+                yield
+        finally:
+            self._hearing.remove(heard)
+
+    def _watching(self) -> SQLiteDatabase:
+        return SQLiteDatabase(self._settings.ledger, plan=schema.LEDGER)
 
     def index(self, books: Books) -> AbstractContextManager[Index | TeamIndex]:
         from holdfast.index.database import Index
@@ -110,6 +133,9 @@ class TeamDesk(Desk):
         from holdfast.index.team import TeamIndex
 
         return nullcontext(TeamIndex(books.store.database))
+
+    def watched(self, heard: Callable[[], None]) -> AbstractContextManager[object]:
+        return closing(self._postgres.listen(heard))
 
     def close(self) -> None:
         self._postgres.close()

@@ -52,7 +52,10 @@ class Guard:
         self._pages = PageSession(desk)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
+        if scope["type"] == "websocket":
+            # No browser asks before it opens one, wherever to: the same rules hold as for a GET.
+            scope["method"] = "GET"
+        elif scope["type"] != "http":
             await self._app(scope, receive, send)
             return
         headers = {
@@ -66,8 +69,11 @@ class Guard:
                 refusal, cookie = await self._caller(scope, headers)
             except StoreUnavailable as problem:
                 refusal = 503, str(problem)
+        if scope["type"] == "websocket":
+            # For the application it is a request of another kind.
+            del scope["method"]
         if refusal is not None:
-            await _refuse(send, *refusal)
+            await _refuse(scope, send, *refusal)
             return
         told = page_session.with_cookie(send, cookie) if cookie else send
         if scope["path"] == page_session.SESSION:
@@ -166,12 +172,13 @@ def _is_json(headers: dict[str, str]) -> bool:
     return kind == "application/json" or kind.endswith("+json")
 
 
-async def _refuse(send: Send, status: int, detail: str) -> None:
+async def _refuse(scope: Scope, send: Send, status: int, detail: str) -> None:
     answer: Any = [(b"content-type", problems.MEDIA_TYPE.encode()), (b"connection", b"close")]
     if status == 401:
         answer.append((b"www-authenticate", b"Bearer"))
-    if status in (429, 503):
+    if status in problems.COMING_BACK:
         answer.append((b"retry-after", str(problems.RETRY_SECONDS).encode()))
     body = msgspec.json.encode(problems.body(status, detail))
-    await send({"type": "http.response.start", "status": status, "headers": answer})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
+    kind = "http.response" if scope["type"] == "http" else "websocket.http.response"
+    await send({"type": f"{kind}.start", "status": status, "headers": answer})
+    await send({"type": f"{kind}.body", "body": body, "more_body": False})

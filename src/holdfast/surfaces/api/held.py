@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from litestar.types import Scope
 
@@ -12,6 +13,10 @@ from holdfast.ledger.tables import PROJECT_PATHS
 from holdfast.ledger.within import LedgerWithin
 from holdfast.store.within import StoreWithin
 from holdfast.surfaces.api.desk import Books, Desk
+
+if TYPE_CHECKING:
+    from holdfast.index.database import Index
+    from holdfast.index.team import TeamIndex
 
 # Where the guard leaves the project of the caller's token.
 KEY = "holdfast.project"
@@ -31,6 +36,12 @@ class HeldDesk(Desk):
             paths = whole.ledger.rows(PROJECT_PATHS, project=self._project)
             store = StoreWithin(whole.store, frozenset(row["id"] for row in paths))
             yield Books(store, LedgerWithin(whole.ledger.database, self._project, store.is_theirs))
+
+    @contextmanager
+    def index(self, books: Books) -> Iterator[Index | TeamIndex]:
+        """All of it: whoever asks says of which project, and its books know no other's sessions."""
+        with self._desk.books() as whole, self._desk.index(whole) as index:
+            yield index
 
 
 def project_of(scope: Scope) -> str:

@@ -4,109 +4,228 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+import msgspec
 from litestar.concurrency import sync_to_thread
 
-from holdfast.errors import StoreUnavailable
+from holdfast.errors import ServerBusy, StoreUnavailable
+from holdfast.surfaces.api import answers, problems
 
 if TYPE_CHECKING:
     from holdfast.surfaces.api.desk import Desk
 
 Place = tuple[int, int]
-SECONDS = 0.25
-KEPT, AT_ONCE = 5000, 500
+Change = dict[str, Any]
+# A look is made when the store says that there is news; unasked only in case it could not say so.
+UNASKED_SECONDS = 5.0
+# Several changes within this time are told together.
+GATHER_SECONDS = 0.03
+HELD_BACK_SECONDS = 1.0
+KEPT, AT_ONCE = 5000, 200
 HEARTBEAT = 15.0
+TICK = 0.01
+MOST = 10_000
 
 
 class Live:
-    """Looks for changes now and then, and wakes whoever waits for one.
+    """Reads changes when there are any and somebody listens, and wakes whoever waits for one.
 
     Every listener reads from a place of its own, so a slow one holds nobody up.
     """
 
-    def __init__(self, desk: Desk) -> None:
+    def __init__(self, desk: Desk, most: int = MOST) -> None:
         self._desk = desk
-        self._latest: list[dict[str, Any]] = []
-        self._end: Place = (0, 0)
+        self.most = most
+        self.listeners = 0
+        self._asleep = True
+        self._latest: list[Change] = []
         self._begin: Place = (0, 0)
+        self.end: Place = (0, 0)
+        self._turn = asyncio.Lock()
+        self._wake = asyncio.Event()
+        self._woken = False
         self._news = asyncio.Event()
-        self._closing = False
+        self.closing = False
 
     async def run(self) -> None:
         """Until it is closed."""
-        self._begin = self._end = await self._newest()
-        while not self._closing:
-            try:
-                found = await sync_to_thread(self._read, self._end)
-            except StoreUnavailable:
-                found = []
-            if found:
-                self._take(found)
-            await asyncio.sleep(SECONDS if len(found) < AT_ONCE else 0)
+        loop = asyncio.get_running_loop()
 
-    async def _newest(self) -> Place:
-        while not self._closing:
-            try:
-                return await sync_to_thread(self._last)
-            except StoreUnavailable:
-                await asyncio.sleep(SECONDS)
-        return (0, 0)
+        def heard() -> None:
+            # Of many writes in a row one wakes the loop: `_woken` falls before the next look.
+            if not self._woken:
+                self._woken = True
+                with suppress(RuntimeError):
+                    loop.call_soon_threadsafe(self._wake.set)
 
-    def _take(self, found: list[dict[str, Any]]) -> None:
+        watching = self._desk.watched(heard)
+        await sync_to_thread(watching.__enter__)
+        try:
+            await self._follow()
+        finally:
+            await sync_to_thread(watching.__exit__, None, None, None)
+
+    async def _follow(self) -> None:
+        rest = GATHER_SECONDS
+        while not self.closing:
+            self._woken = False
+            self._wake.clear()
+            async with self._turn:
+                full, held_back = await self._look()
+            if not full:
+                rest = min(rest * 2, HELD_BACK_SECONDS) if held_back else GATHER_SECONDS
+                await asyncio.sleep(GATHER_SECONDS)
+                await _first(self._wake, rest if held_back else UNASKED_SECONDS)
+
+    async def _look(self) -> tuple[bool, bool]:
+        """Whether there is more, and whether there is some that cannot be told yet."""
+        if not self.listeners:
+            self._asleep = True
+            return False, False
+        try:
+            await self._awake()
+            found, held_back = await sync_to_thread(self._read, self.end)
+        except StoreUnavailable:
+            return False, False
+        except Exception as problem:
+            # Whoever listens would never hear that the reader is gone.
+            problems.report(problem)
+            return False, False
+        if found:
+            self._take(found)
+        return len(found) == AT_ONCE, held_back
+
+    def _take(self, found: list[Change]) -> None:
         # A new list, so that whoever is reading the old one is not disturbed.
         everything = [*self._latest, *found]
         if len(everything) > KEPT:
             self._begin = place(everything[-KEPT - 1])
         self._latest = everything[-KEPT:]
-        self._end = place(found[-1])
+        self.end = place(found[-1])
+        self._tell()
+
+    def _tell(self) -> None:
         news, self._news = self._news, asyncio.Event()
         news.set()
 
     def close(self) -> None:
-        self._closing = True
+        self.closing = True
         self._news.set()
+        self._wake.set()
 
-    async def changes(self, after: Place | None) -> AsyncIterator[dict[str, Any] | None]:
-        """From that place on, or from now; None now and then, to show that somebody is there."""
-        at = self._end if after is None else after
-        while not self._closing:
+    async def silence(self, seconds: float) -> None:
+        """Once it is closed, until all listeners have been told so, or for that time."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self.listeners:
+                    await asyncio.sleep(TICK)
+
+    async def start(self, after: Place | None) -> Place:
+        """Where to listen from: there, or now if nobody can have got there yet."""
+        if self.closing:
+            raise ServerBusy("it is about to stop")
+        if self.listeners >= self.most:
+            raise ServerBusy(f"{self.most} clients listen already")
+        async with self._turn:
+            await self._awake()
+            if after is None:
+                return self.end
+            # Another server may be ahead of this one; a database that was made anew is behind.
+            return after if after <= self.end else min(after, await sync_to_thread(self._last))
+
+    async def _awake(self) -> None:
+        """While nobody listened, nothing was read: go on from now."""
+        if self._asleep:
+            self._begin = self.end = await sync_to_thread(self._last)
+            self._latest = []
+            self._asleep = False
+            self._wake.set()
+            self._tell()
+
+    async def changes(self, after: Place) -> AsyncIterator[list[Change]]:
+        """From that place on, some at a time; none now and then, to show that somebody is there."""
+        while not self.closing:
             news = self._news
-            if at < self._begin:
-                found = await sync_to_thread(self._read, at)
-            else:
-                found = self._latest[bisect_right(self._latest, at, key=place) :]
-            for one in found:
-                yield one
-                at = place(one)
+            found = await self._since(after)
             if found:
-                continue
-            try:
-                await asyncio.wait_for(news.wait(), HEARTBEAT)
-            except TimeoutError:
-                yield None
+                yield found
+                after = place(found[-1])
+            elif not await _first(news, HEARTBEAT):
+                yield []
 
-    def _read(self, after: Place) -> list[dict[str, Any]]:
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """While it is open there is somebody to read changes for."""
+        self.listeners += 1
+        try:
+            yield
+        finally:
+            self.listeners -= 1
+            self._asleep = self._asleep or not self.listeners
+
+    async def _since(self, after: Place) -> list[Change]:
+        try:
+            if self._asleep:
+                async with self._turn:
+                    await self._awake()
+            if after < self._begin:
+                return (await sync_to_thread(self._read, after))[0]
+        except StoreUnavailable:
+            return []
+        first = bisect_right(self._latest, after, key=place)
+        return self._latest[first : first + AT_ONCE]
+
+    def _read(self, after: Place) -> tuple[list[Change], bool]:
         with self._desk.books() as books:
-            return books.ledger.changes(after, AT_ONCE)
+            found = books.ledger.changes(after, AT_ONCE)
+            held_back = len(found) < AT_ONCE and books.ledger.holds_back()
+        # Written out once for all who listen.
+        return [{**one, "told": told(one)} for one in found], held_back
 
     def _last(self) -> Place:
         with self._desk.books() as books:
             return books.ledger.last_change()
 
 
-def place(change: dict[str, Any]) -> Place:
+async def _first(event: asyncio.Event, seconds: float) -> bool:
+    """Whether it happened within that time."""
+    with suppress(TimeoutError):
+        async with asyncio.timeout(seconds):
+            return await event.wait()
+    return False
+
+
+def told(change: Change) -> bytes:
+    """A change as JSON, for listeners: what it is about, never what it says."""
+    return msgspec.json.encode(
+        {
+            "event_id": written(place(change)),
+            "id": change["id"],
+            "kind": change["kind"],
+            "record_id": change["record"],
+            "project_id": change["project"] or None,
+            "session_id": change["session"] or None,
+            "deleted": bool(change["gone"]),
+            "at": answers.stamp(change["at"]),
+        }
+    )
+
+
+def place(change: Change) -> Place:
     return change["tx"], change["seq"]
 
 
-def written(change: dict[str, Any]) -> str:
-    return f"{change['tx']}-{change['seq']}"
+def written(where: Place) -> str:
+    return f"{where[0]}-{where[1]}"
 
 
 def read(word: str) -> Place | None:
     """The place that a client last saw, if that is what it sent."""
     tx, _, seq = word.partition("-")
-    if tx.isdecimal() and seq.isdecimal() and len(word) < 40:
-        return int(tx), int(seq)
+    if word.isascii() and tx.isdecimal() and seq.isdecimal() and len(word) < 40:
+        found = int(tx), int(seq)
+        return found if max(found) < 2**63 else None
     return None

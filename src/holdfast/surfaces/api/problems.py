@@ -16,18 +16,22 @@ from holdfast.errors import (
     NoSuchRecord,
     NotAllowed,
     NotNow,
+    ServerBusy,
     StoreUnavailable,
 )
 from holdfast.redact import redact
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
+# Worth another try, after a while.
+COMING_BACK = (429, 503)
 STATUS: list[tuple[type[HoldfastError], int]] = [
     (NoSuchRecord, 404),
     (BadUsage, 400),
     (NotNow, 409),
     (NotAllowed, 403),
     (StoreUnavailable, 503),
+    (ServerBusy, 503),
 ]
 TITLES = {
     400: "This request cannot be used",
@@ -39,9 +43,10 @@ TITLES = {
     413: "Too much",
     415: "Only JSON",
     421: "Not this host",
+    426: "Not over this protocol",
     429: "Too often",
     500: "A bug in Holdfast",
-    503: "The store cannot be used right now",
+    503: "Not available right now",
 }
 
 
@@ -54,7 +59,7 @@ def body(status: int, detail: str, hint: str = "", **more: Any) -> dict[str, Any
 
 
 def respond(status: int, detail: str, hint: str = "", **more: Any) -> Response[Any]:
-    headers = {"Retry-After": str(RETRY_SECONDS)} if status == 503 else {}
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status in COMING_BACK else {}
     return Response(
         msgspec.json.encode(body(status, detail, hint, **more)),
         status_code=status, media_type=MEDIA_TYPE, headers=headers,
@@ -85,14 +90,18 @@ def told(problem: Exception) -> tuple[int, str, str]:
     if isinstance(problem, HoldfastError):
         status = next((code for kind, code in STATUS if isinstance(problem, kind)), 500)
         return status, str(problem), problem.hint
-    last = traceback.extract_tb(problem.__traceback__)[-1]
-    words = redact(f"{type(problem).__name__}: {problem}")
-    print(f"error: {words} ({last.filename}:{last.lineno})", file=sys.stderr)
+    report(problem)
     return 500, "the server's own output has the details", ""
 
 
 def bug(_: Request[Any, Any, Any], problem: Exception) -> Response[Any]:
     return respond(*told(problem))
+
+
+def report(problem: Exception) -> None:
+    last = traceback.extract_tb(problem.__traceback__)[-1]
+    words = redact(f"{type(problem).__name__}: {problem}")
+    print(f"error: {words} ({last.filename}:{last.lineno})", file=sys.stderr)
 
 
 HANDLERS: dict[Any, Any] = {

@@ -19,6 +19,7 @@ from holdfast.ledger import contexts
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import answers, held, problems
+from holdfast.surfaces.api.nesting import is_deep
 from holdfast.surfaces.api.shapes import NewAction, Restore, Saved
 from holdfast.surfaces.api.writer import Writer
 
@@ -62,7 +63,7 @@ class Quick:
         heard = await _heard(receive)
         try:
             # Nothing is done yet: whatever is wrong, the long way finds it too.
-            answer = way(_body(heard))
+            answer = way(_shallow(_body(heard)))
         except Exception:
             await self._app(scope, _again(heard, receive), send)
         else:
@@ -131,6 +132,12 @@ async def _heard(receive: Receive) -> list[Message]:
     while heard[-1].get("more_body"):
         heard.append(await receive())
     return heard
+
+
+def _shallow(body: bytes) -> bytes:
+    if is_deep(body):
+        raise LookupError("somebody has to say so")
+    return body
 
 
 def _body(heard: list[Message]) -> bytes:

@@ -15,13 +15,14 @@ from holdfast.actions import refs
 from holdfast.actions.moment import moment
 from holdfast.actions.recall import Answer, Hit, reference
 from holdfast.actions.served_lookup import Shelf, Where, look_up, open_ref
-from holdfast.errors import BadUsage
+from holdfast.errors import BadUsage, NoSuchRecord, NotAllowed
 from holdfast.index.search import Filter
 from holdfast.index.texts import KINDS
 from holdfast.ledger import projects
 from holdfast.surfaces.api import answers, rows
 from holdfast.surfaces.api.desk import Books, Desk
-from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.held import wanted
+from holdfast.surfaces.api.needs import HeldTo, TheDesk
 from holdfast.surfaces.api.shapes import Name, Path
 
 if TYPE_CHECKING:
@@ -101,6 +102,7 @@ class Asked(Struct):
 @get("/recall", sync_to_thread=True, responses=ANSWERS)
 def recall(
     desk: TheDesk,
+    held_to: HeldTo,
     q: Query,
     max_tokens: Budget = 800,
     kinds: Kinds = None,
@@ -114,7 +116,7 @@ def recall(
     all_projects: Wish = False,
 ) -> rows.Answer:
     """Find anything said, done or printed, verbatim, with refs, in one project or session."""
-    return _answered(desk, Asked(
+    return _answered(desk, held_to, Asked(
         query=q, max_tokens=max_tokens, kinds=kinds or [], file=file, tool=tool, since=since,
         before_compaction=before_compaction, session_id=session_id, project_id=project_id,
         project_path=project_path or None, all_projects=all_projects,
@@ -122,14 +124,18 @@ def recall(
 
 
 @post("/recall", sync_to_thread=True, status_code=200, responses=ANSWERS)
-def recall_long(desk: TheDesk, data: JSONBody[Asked]) -> rows.Answer:
+def recall_long(desk: TheDesk, held_to: HeldTo, data: JSONBody[Asked]) -> rows.Answer:
     """The same for long questions."""
-    return _answered(desk, data)
+    return _answered(desk, held_to, data)
 
 
 @get("/recall/{ref:str}", sync_to_thread=True, responses=ANSWERS)
 def open_one(
-    desk: TheDesk, ref: FromPath[str], session_id: Word = "", max_tokens: Budget = 2000
+    desk: TheDesk,
+    held_to: HeldTo,
+    ref: FromPath[str],
+    session_id: Word = "",
+    max_tokens: Budget = 2000,
 ) -> rows.Answer:
     """Exactly the lines of a ref: `SESSION:L12`, `SESSION:L12-15`, `SESSION:notes:L3`."""
     found = refs.parse(ref)
@@ -139,11 +145,13 @@ def open_one(
     if not found.session:
         raise BadUsage("whose line?", hint="SESSION:L12, or session_id=SESSION")
     with desk.books() as books, desk.index(books) as index:
+        if held_to:
+            _check_ours(books, found.session)
         answer = open_ref(Shelf(books.store, books.ledger, index), found, max_tokens)
     return _told(answer)
 
 
-def _answered(desk: Desk, asked: Asked) -> rows.Answer:
+def _answered(desk: Desk, held_to: str, asked: Asked) -> rows.Answer:
     now = time.time()
     if not asked.query.strip():
         raise BadUsage(
@@ -154,10 +162,11 @@ def _answered(desk: Desk, asked: Asked) -> rows.Answer:
         since=moment(asked.since, now) if asked.since else 0.0,
         before_compaction=asked.before_compaction,
     )  # fmt: skip
-    if not (asked.session_id or asked.project_id or asked.project_path or asked.all_projects):
+    given = asked.session_id or asked.project_id or asked.project_path or asked.all_projects
+    if not (given or held_to):
         raise BadUsage("where to look?", hint=WHERE)
     with desk.books() as books, desk.index(books) as index:
-        where = _where(books, asked)
+        where = _where_held(books, asked, held_to) if held_to else _where(books, asked)
         shelf = Shelf(books.store, books.ledger, index)
         return _told(look_up(shelf, asked.query, where, asked.max_tokens, only, now))
 
@@ -170,6 +179,22 @@ def _where(books: Books, asked: Asked) -> Where:
     if asked.project_path:
         return Where(project=str(projects.by_path(books.ledger, asked.project_path)["id"]))
     return Where()
+
+
+def _where_held(books: Books, asked: Asked, project: str) -> Where:
+    """Within the one project that the caller's token is for."""
+    if asked.all_projects:
+        raise NotAllowed("this token is for one project")
+    if asked.session_id:
+        _check_ours(books, asked.session_id)
+    elif asked.project_path and not asked.project_id:
+        asked.project_id = str(projects.by_path(books.ledger, asked.project_path)["id"])
+    return Where(wanted(asked.project_id or None, project), asked.session_id or None)
+
+
+def _check_ours(books: Books, session: str) -> None:
+    if books.store.session(session) is None:
+        raise NoSuchRecord(f"session {session}", hint="/api/sessions lists them")
 
 
 def _told(answer: Answer) -> rows.Answer:

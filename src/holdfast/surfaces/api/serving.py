@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import socket
 import ssl
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -27,6 +28,12 @@ PATIENCE = 5
 KEPT_OPEN = 75
 KEEP_SECONDS = 3.0
 EVERYWHERE = ("0.0.0.0", "::")
+# Each listener keeps a connection open; the rest of the descriptors is for other requests.
+DESCRIPTORS, FOR_OTHERS = 1 << 16, 200
+# What a client does not take in this time, it does not want: the kernel ends the connection.
+STUCK_SECONDS = 60
+# A WebSocket that does not answer is gone; nothing that a client may say is long.
+PING_SECONDS, LONGEST_WORD = 20.0, 1 << 16
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -68,6 +75,11 @@ class Server(uvicorn.Server):
         self._live.close()
         super().handle_exit(sig, frame)
 
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        # They say goodbye themselves; cut off they would not know why.
+        await self._live.silence(PATIENCE / 5)
+        await super().shutdown(sockets)
+
 
 def serve(
     desk: Desk,
@@ -81,6 +93,7 @@ def serve(
     _check_certificate(place)
     app, live = guarded(
         desk, hosts=place.all_names, token_needed=not place.is_local, logged=logged,
+        most_listeners=max(1, most_descriptors() - FOR_OTHERS),
         pace=Pace(BURST * place.rate, place.rate),
     )  # fmt: skip
     config = uvicorn.Config(
@@ -91,6 +104,11 @@ def serve(
         lifespan="on",
         timeout_graceful_shutdown=PATIENCE,
         timeout_keep_alive=KEPT_OPEN,
+        ws_ping_interval=PING_SECONDS,
+        ws_ping_timeout=PING_SECONDS,
+        ws_max_size=LONGEST_WORD,
+        # Events are short, and packing them costs memory for each client.
+        ws_per_message_deflate=False,
         ssl_certfile=place.certificate,
         ssl_keyfile=place.key,
     )
@@ -139,7 +157,32 @@ def listening(place: Place) -> Iterator[socket.socket]:
             hint="another server may be there already; --port chooses another",
         ) from None
     with bound:
+        _give_up_on_the_stuck(bound)
         yield bound
+
+
+def _give_up_on_the_stuck(bound: socket.socket) -> None:
+    """Connections take these over from the socket they come in by."""
+    bound.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    if sys.platform == "linux":
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, STUCK_SECONDS)
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STUCK_SECONDS * 1000)
+
+
+def most_descriptors() -> int:
+    """As many as this process may have, within reason; many systems begin with 1,024 or 256."""
+    try:
+        import resource
+    except ImportError:
+        # Not a system with such a limit.
+        return DESCRIPTORS
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = DESCRIPTORS if hard == resource.RLIM_INFINITY else min(hard, DESCRIPTORS)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return wanted
+    with suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
 @contextmanager

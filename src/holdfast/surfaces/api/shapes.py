@@ -150,7 +150,7 @@ class Saved(Struct):
 
     session_id: Ident
     project_id: Name | None = None
-    cwd: Name | None = None
+    cwd: Path | None = None
 
 
 class Restore(Struct):

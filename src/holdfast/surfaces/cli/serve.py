@@ -7,11 +7,9 @@ http://127.0.0.1:3847/docs shows every request and lets you try it.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import sys
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from holdfast import log, settings
 from holdfast.errors import BadUsage, HoldfastError, StoreUnavailable
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
 SENDING_SECONDS = 1.0
 PORT = 3847
 RATE = 200
+STDERR = 2
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = settings.load(os.environ, here())
     try:
         from holdfast.surfaces.api import serving
+        from holdfast.surfaces.api.access_log import AccessLog
         from holdfast.surfaces.api.desk import LocalDesk
         from holdfast.surfaces.api.filling import Filling
     except ImportError as missing:
@@ -73,16 +73,19 @@ def run(args: argparse.Namespace) -> int:
         _warn(desk, place.certificate)
         if place.host in serving.EVERYWHERE and not place.names:
             say("Without --name HOST nobody else gets in by any name.", style="yellow")
+    logged = AccessLog(STDERR) if args.access_log else None
     try:
         serving.serve(
             desk,
             place,
             keep=lambda: _keep(local, desk, chosen, filling),
             started=lambda url: say(f"{url} serves {desk.shown}; {url}/docs shows how."),
-            logged=_logged if args.access_log else None,
+            logged=logged,
         )
     finally:
         filling.close()
+        if logged is not None:
+            logged.close()
         desk.close()
         local.close()
     return 0
@@ -137,7 +140,3 @@ def _keep(local: Desk, desk: Desk, chosen: Settings, filling: Filling) -> None:
                 )  # fmt: skip
     except HoldfastError as problem:
         log.note(chosen.log, f"serve: {problem}", os.environ)
-
-
-def _logged(request: dict[str, Any]) -> None:
-    print(json.dumps(request), file=sys.stderr, flush=True)

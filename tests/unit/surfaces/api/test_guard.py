@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 import pytest
+from litestar.exceptions import WebSocketDisconnect
 from litestar.testing import TestClient
 
 from holdfast.errors import StoreUnavailable
@@ -150,6 +151,11 @@ def test_a_store_that_is_away_is_said_to_come_back() -> None:
         assert is_problem(answer, 503)
         assert answer.headers["retry-after"] == "2"
         assert is_problem(client.get("/health"), 503)
+        assert is_problem(client.get("/api/events"), 503)
+        with client.websocket_connect("/api/events/ws") as socket:
+            with pytest.raises(WebSocketDisconnect) as closed:
+                socket.receive_text(timeout=60)
+            assert closed.value.code == 1013, "try again later"
 
 
 # Tokens
@@ -246,3 +252,30 @@ def test_large_answers_are_packed(local: Caller) -> None:
     local.post("/api/actions", tool_name="x", output="y" * 5000)
     answer = local.client.get("/api/actions", headers={"Accept-Encoding": "gzip"})
     assert answer.headers["content-encoding"] == "gzip"
+
+
+def test_the_address_for_web_sockets_says_what_it_is_for(local: Caller) -> None:
+    answer = local.client.get("/api/events/ws")
+    assert is_problem(answer, 426)
+    assert answer.headers["upgrade"] == "websocket"
+    told = local.client.get("/openapi/openapi.json").json()["paths"]["/api/events/ws"]["get"]
+    assert {"101", "426"} <= set(told["responses"])
+    assert {one["name"] for one in told["parameters"]} == {"after", "project_id", "session_id"}
+
+
+def test_what_can_go_wrong_is_described_as_it_is_told(local: Caller) -> None:
+    described = local.client.get("/openapi/openapi.json").json()
+    told = local.client.get("/api/tasks/nobody")
+    assert set(described["components"]["schemas"]["Problem"]["required"]) <= set(told.json())
+    responses = described["paths"]["/api/tasks/{ident}"]["get"]["responses"]
+    assert responses["404"] == {"$ref": "#/components/responses/404"}
+    assert told.headers["content-type"] in described["components"]["responses"]["404"]["content"]
+    assert "413" not in responses, "nothing is sent there"
+
+
+def test_limits_of_what_may_be_null_are_described(local: Caller) -> None:
+    described = local.client.get("/openapi/openapi.json").json()["components"]["schemas"]
+    assert {"type": "integer", "minimum": 0, "maximum": 10_000} in (
+        described["NewTask"]["properties"]["wave_number"]["anyOf"]
+    )
+    assert described["Saved"]["required"] == ["session_id"]

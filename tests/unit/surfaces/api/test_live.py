@@ -3,30 +3,72 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Iterator
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Coroutine, Iterator
+from contextlib import closing, nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
+from litestar.testing import TestClient
 
 from holdfast import settings
+from holdfast.errors import ServerBusy
 from holdfast.ledger.actions import add_action
+from holdfast.ledger.ledger import Ledger
 from holdfast.surfaces.api import live as module
-from holdfast.surfaces.api.desk import Desk, LocalDesk
-from holdfast.surfaces.api.live import Live, place, read, written
-from holdfast.surfaces.api.serving import Place
+from holdfast.surfaces.api import serving
+from holdfast.surfaces.api.app import guarded
+from holdfast.surfaces.api.desk import Desk, LocalDesk, TeamDesk
+from holdfast.surfaces.api.live import Live, Place, place, read, written
+from holdfast.surfaces.api.serving import Place as Address
+from tests.postgres import Server as PostgreSQL
+from tests.unit.surfaces.api.conftest import HERE
+
+WRITES: dict[str, dict[str, Any]] = {
+    "/api/actions": {"tool_name": "Read"},
+    "/api/compact/save": {"session_id": "s1", "context_summary": "so far"},
+    "/api/agent-contexts": {"agent_id": "a", "agent_type": "b"},
+    "/api/messages": {"from_agent_id": "a"},
+    "/api/requests": {"session_id": "s1", "prompt": "x"},
+    "/api/waves/s1/create": {},
+    "/api/tokens/track": {"agent_id": "a", "input_tokens": 7},
+}
+HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
 
 
-@pytest.fixture
-def desk(tmp_path: Path) -> Iterator[Desk]:
-    made = LocalDesk(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
+@pytest.fixture(params=["sqlite", "postgres"])
+def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    made: Desk
+    if request.param == "sqlite":
+        made = LocalDesk(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
+    else:
+        made = TeamDesk(request.getfixturevalue("postgres_url"))
     yield made
     made.close()
 
 
-@pytest.fixture(autouse=True)
-def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "SECONDS", 0.01)
+@pytest.fixture
+def elsewhere(desk: Desk, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
+    """Another process's view of the same database."""
+    made: Desk
+    if isinstance(desk, LocalDesk):
+        made = LocalDesk(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
+    else:
+        made = TeamDesk(request.getfixturevalue("postgres_url"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def _only_when_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What nobody says is not found within the time of a test."""
+    monkeypatch.setattr(module, "UNASKED_SECONDS", 1e6)
 
 
 def happen(desk: Desk, *names: str) -> None:
@@ -35,13 +77,14 @@ def happen(desk: Desk, *names: str) -> None:
             add_action(books.ledger, 1.0, tool_name="Read", ident=name)
 
 
-async def heard(changes: AsyncIterator[dict[str, Any] | None], count: int) -> list[str]:
+async def heard(live: Live, count: int, after: Place | None = None) -> list[str]:
     found: list[str] = []
-    async for change in changes:
-        if change is not None:
-            found.append(change["record"])
-        if len(found) == count:
-            break
+    where = await live.start(after)
+    with live.listening():
+        async for some in live.changes(where):
+            found += [one["record"] for one in some]
+            if len(found) >= count:
+                break
     return found
 
 
@@ -49,11 +92,9 @@ def run(desk: Desk, job: Any) -> Any:
     async def work() -> Any:
         live = Live(desk)
         reading = asyncio.create_task(live.run())
-        # The first look finds out what is old.
-        await asyncio.sleep(0.05)
         try:
             told: Coroutine[Any, Any, Any] = job(live)
-            return await asyncio.wait_for(told, 30)
+            return await asyncio.wait_for(told, 60)
         finally:
             live.close()
             await reading
@@ -61,36 +102,153 @@ def run(desk: Desk, job: Any) -> Any:
     return asyncio.run(work())
 
 
+async def listening(live: Live, count: int, number: int = 1) -> list[asyncio.Task[list[str]]]:
+    """So many listeners, all of which have a place to listen from."""
+    tasks = [asyncio.create_task(heard(live, count)) for _ in range(number)]
+    while live.listeners < number:
+        await asyncio.sleep(0.01)
+    return tasks
+
+
+@pytest.mark.usefixtures("_only_when_told")
 def test_many_listeners_all_hear_everything_though_one_of_them_sleeps(desk: Desk) -> None:
     names = [f"a{number}" for number in range(20)]
 
     async def job(live: Live) -> list[list[str]]:
-        asleep = live.changes(None)
+        asleep = live.changes(await live.start(None))
         waiting = asyncio.ensure_future(anext(asleep))
-        listeners = [asyncio.create_task(heard(live.changes(None), 20)) for _ in range(200)]
-        await asyncio.sleep(0.05)
+        listeners = await listening(live, 20, 200)
         await asyncio.to_thread(happen, desk, *names)
         found = await asyncio.gather(*listeners)
         first = await waiting
-        assert first is not None
-        assert first["record"] == "a0", "it is where it was, and can go on from there"
+        assert first[0]["record"] == "a0", "it is where it was, and can go on from there"
         return list(found)
 
     assert run(desk, job) == [names] * 200
+
+
+@pytest.mark.usefixtures("_only_when_told")
+def test_whatever_is_written_over_http_is_heard(desk: Desk) -> None:
+    """Whichever way a route writes, it has to say so."""
+    app, live = guarded(desk)
+    with TestClient(app, base_url=HERE) as client, client.portal() as portal:  # type: ignore[arg-type]
+        for path, body in WRITES.items():
+            listener = portal.start_task_soon(heard, live, 1)
+            while not live.listeners:
+                time.sleep(0.01)
+            assert client.post(path, json=body).status_code in (200, 201)
+            assert len(listener.result(60)) >= 1, path
+
+
+@pytest.mark.usefixtures("_only_when_told")
+def test_what_another_process_writes_is_heard_too(desk: Desk, elsewhere: Desk) -> None:
+    async def job(live: Live) -> list[str]:
+        (listener,) = await listening(live, 1)
+        await asyncio.to_thread(happen, elsewhere, "theirs")
+        return await listener
+
+    assert run(desk, job) == ["theirs"]
+
+
+@pytest.mark.usefixtures("_only_when_told")
+def test_what_is_written_together_is_heard_together(desk: Desk, elsewhere: Desk) -> None:
+    """On its way to the team, a hundred rows are one transaction."""
+
+    async def job(live: Live) -> list[str]:
+        (listener,) = await listening(live, 2)
+        with elsewhere.books() as books, books.ledger.together():
+            for name in ("one", "two"):
+                add_action(books.ledger, 1.0, tool_name="Read", ident=name)
+        return await listener
+
+    assert run(desk, job) == ["one", "two"]
+
+
+@pytest.mark.usefixtures("_only_when_told")
+def test_what_a_machine_sends_to_the_team_is_heard(postgres_url: str, tmp_path: Path) -> None:
+    environ = {**os.environ, "HOLDFAST_HOME": str(tmp_path), "HOLDFAST_DATABASE": postgres_url}
+    with closing(LocalDesk(settings.load(environ))) as desk:
+        happen(desk, "mine")
+    command = [sys.executable, "-m", "holdfast", "sync"]
+
+    async def job(live: Live) -> list[str]:
+        (listener,) = await listening(live, 1)
+        await asyncio.to_thread(subprocess.run, command, env=environ, check=True)
+        return await listener
+
+    with closing(TeamDesk(postgres_url)) as desk:
+        assert run(desk, job) == ["mine"]
+
+
+@pytest.mark.usefixtures("_only_when_told")
+def test_a_lost_connection_is_made_again_and_nothing_is_missed(
+    postgres: PostgreSQL, postgres_url: str
+) -> None:
+    with closing(TeamDesk(postgres_url)) as desk, closing(TeamDesk(postgres_url)) as elsewhere:
+
+        async def job(live: Live) -> list[str]:
+            (listener,) = await listening(live, 2)
+            await asyncio.to_thread(happen, elsewhere, "before")
+            while not live.end > (0, 0):
+                await asyncio.sleep(0.01)
+            assert await asyncio.to_thread(postgres.ask, HANG_UP) == [(True,)]
+            await asyncio.to_thread(happen, elsewhere, "while nobody could hear")
+            return await listener
+
+        assert run(desk, job) == ["before", "while nobody could hear"]
+
+
+def test_a_change_that_nobody_told_of_is_found_nevertheless(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "UNASKED_SECONDS", 0.05)
+    monkeypatch.setattr(type(desk), "watched", lambda *_: nullcontext())
+
+    async def job(live: Live) -> list[str]:
+        (listener,) = await listening(live, 1)
+        await asyncio.to_thread(happen, desk, "quiet")
+        return await listener
+
+    assert run(desk, job) == ["quiet"]
+
+
+def test_a_reader_that_stumbles_goes_on(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    read_changes, stumbled = Ledger.changes, threading.Event()
+
+    def changes(*given: Any) -> Any:
+        if not stumbled.is_set():
+            stumbled.set()
+            raise KeyError("a bug")
+        return read_changes(*given)
+
+    monkeypatch.setattr(Ledger, "changes", changes)
+
+    async def job(live: Live) -> list[str]:
+        (listener,) = await listening(live, 1)
+        while not stumbled.is_set():
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(happen, desk, "after all")
+        return await listener
+
+    assert run(desk, job) == ["after all"]
+    assert "KeyError" in capsys.readouterr().err
 
 
 def test_a_listener_goes_on_where_it_stopped_even_long_ago(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "KEPT", 3)
+    monkeypatch.setattr(module, "AT_ONCE", 2)
     names = [f"a{number}" for number in range(10)]
 
     async def job(live: Live) -> list[str]:
         await asyncio.to_thread(happen, desk, *names)
-        await heard(live.changes((0, 0)), 10)
+        assert await heard(live, 10, (0, 0)) == names
         with desk.books() as books:
             second = books.ledger.changes()[1]
-        return await heard(live.changes(place(second)), 8)
+        return await heard(live, 8, place(second))
 
     assert run(desk, job) == names[2:]
 
@@ -99,8 +257,26 @@ def test_what_happened_before_anybody_listened_is_not_news(desk: Desk) -> None:
     happen(desk, "old")
 
     async def job(live: Live) -> list[str]:
-        listener = asyncio.create_task(heard(live.changes(None), 1))
-        await asyncio.sleep(0.05)
+        (listener,) = await listening(live, 1)
+        await asyncio.to_thread(happen, desk, "new")
+        first = await listener
+        while live.listeners:
+            await asyncio.sleep(0.01)
+        await asyncio.to_thread(happen, desk, "while nobody listened")
+        (listener,) = await listening(live, 1)
+        await asyncio.to_thread(happen, desk, "newer")
+        return first + await listener
+
+    assert run(desk, job) == ["new", "newer"]
+
+
+def test_a_place_that_nobody_can_have_seen_is_now(desk: Desk) -> None:
+    """A database that was made anew counts from the start; its listeners do not."""
+
+    async def job(live: Live) -> list[str]:
+        listener = asyncio.create_task(heard(live, 1, (2**40, 2**40)))
+        while not live.listeners:
+            await asyncio.sleep(0.01)
         await asyncio.to_thread(happen, desk, "new")
         return await listener
 
@@ -113,22 +289,50 @@ def test_whoever_hears_nothing_is_told_that_somebody_is_there(
     monkeypatch.setattr(module, "HEARTBEAT", 0.01)
 
     async def job(live: Live) -> Any:
-        return await anext(live.changes(None))
+        return await anext(live.changes(await live.start(None)))
 
-    assert run(desk, job) is None
+    assert run(desk, job) == []
 
 
-@pytest.mark.parametrize("word", ["", "x", "1", "1-", "-1", "1-x", "1-1-1", "9" * 50, "١-١x"])
+def test_there_is_room_for_so_many_and_no_more(desk: Desk) -> None:
+    async def job(live: Live) -> None:
+        live.most = 2
+        listeners = await listening(live, 1, 2)
+        with pytest.raises(ServerBusy, match="2 clients listen already"):
+            await live.start(None)
+        await asyncio.to_thread(happen, desk, "bye")
+        await asyncio.gather(*listeners)
+        await live.start(None)
+
+    run(desk, job)
+
+
+@pytest.mark.parametrize(
+    "word",
+    ["", "x", "1", "1-", "-1", "1-x", "1-1-1", "9" * 50, f"{2**63}-1", "1-" + "9" * 30, "١-١x"],
+)
 def test_a_place_that_is_none_is_as_good_as_none(word: str) -> None:
     assert read(word) is None
 
 
 def test_a_place_can_be_written_down_and_read_again() -> None:
-    assert read(written({"tx": 7, "seq": 12})) == (7, 12)
+    assert read(written((7, 12))) == (7, 12)
 
 
 @pytest.mark.parametrize(("host", "name"), [("10.0.0.7", "10.0.0.7"), ("fe80::1", "[fe80::1]")])
 def test_an_address_that_is_listened_on_is_a_name_of_this_machine(host: str, name: str) -> None:
-    place = Place(host=host, port=1, names=("holdfast.example",))
+    place = Address(host=host, port=1, names=("holdfast.example",))
     assert {name, "holdfast.example", "127.0.0.1"} <= set(place.all_names)
-    assert "0.0.0.0" not in Place(host="0.0.0.0", port=1).all_names
+    assert "0.0.0.0" not in Address(host="0.0.0.0", port=1).all_names
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+def test_a_client_that_takes_nothing_is_given_up_on() -> None:
+    """By the kernel, which knows what was taken: a connection has what its listener had."""
+    with (
+        serving.listening(Address(host="127.0.0.1", port=0)) as bound,
+        socket.create_connection(bound.getsockname()),
+        bound.accept()[0] as accepted,
+    ):
+        waiting = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert waiting == serving.STUCK_SECONDS * 1000

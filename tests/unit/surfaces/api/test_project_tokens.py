@@ -10,7 +10,8 @@ from typing import Any, NamedTuple
 
 import pytest
 from litestar import Litestar
-from litestar.routes import HTTPRoute
+from litestar.exceptions import WebSocketDisconnect
+from litestar.routes import HTTPRoute, WebSocketRoute
 from litestar.testing import TestClient
 
 from holdfast.ledger import agents, contexts, messages, projects, tokens, waves, work
@@ -105,8 +106,10 @@ class Case(NamedTuple):
 HIDDEN, LISTED, REFUSED = (404,), (200,), (403, 404)
 PUBLIC = {"GET /health", "GET /docs", "GET /docs/page.js", "GET /docs/page.css"}
 PUBLIC |= {"GET /openapi", "GET /openapi/{path:str}", "GET /openapi/openapi.json"}
-# An endless answer: test_events_of_another_project_are_refused.
-STREAMS = {"GET /api/events"}
+# Endless answers: test_events_of_another_project_are_refused.
+STREAMS = {"GET /api/events", "WEBSOCKET /api/events/ws"}
+# Says only what it is not.
+PUBLIC |= {"GET /api/events/ws"}
 NAMED: dict[str, Any] = {"session_id": "{session}", "project_id": "{project}"}
 CASES: dict[str, Case] = {
     "GET /stats": Case("/stats", None, LISTED),
@@ -178,6 +181,11 @@ CASES: dict[str, Case] = {
         "/api/agent-contexts", {"agent_id": "x", "agent_type": "x", **NAMED}, REFUSED
     ),
     "GET /api/agent-contexts": Case("/api/agent-contexts?session_id={session}", None, LISTED),
+    "GET /api/recall": Case("/api/recall?q={topic}&session_id={session}"),
+    "POST /api/recall": Case(
+        "/api/recall", {"query": "{topic}", "project_id": "{project}"}, REFUSED
+    ),
+    "GET /api/recall/{ref:str}": Case("/api/recall/{session}:L1"),
     "GET /api/sessions": Case("/api/sessions?project_path={path}", None, LISTED),
     "GET /api/sessions/{ident:str}": Case("/api/sessions/{session}"),
     "GET /api/compactions": Case("/api/compactions?session_id={session}"),
@@ -185,6 +193,8 @@ CASES: dict[str, Case] = {
         "/api/compactions/1/losses?session_id={session}"
     ),
 }  # fmt: skip
+# These sessions have no transcript to open a line of.
+NOTHING_WRITTEN = ("GET /api/recall/{ref:str}",)
 # Lists that say nothing of what is asked for still hold everything that there is.
 WHOLE_LISTS = [name for name, case in CASES.items() if case.status == LISTED and "?" in case.path]
 
@@ -192,6 +202,9 @@ WHOLE_LISTS = [name for name, case in CASES.items() if case.status == LISTED and
 def routes(app: Litestar) -> set[str]:
     found = set()
     for route in app.routes:
+        if isinstance(route, WebSocketRoute):
+            found.add(f"WEBSOCKET {route.path}")
+            continue
         assert isinstance(route, HTTPRoute), f"say here how {route.path} holds a project's token"
         found |= {f"{method} {route.path}" for method in route.methods - {"OPTIONS", "HEAD"}}
     return found
@@ -250,7 +263,7 @@ def test_a_list_of_everything_holds_nothing_of_others(
 
 
 @pytest.mark.parametrize("name", [
-    name for name in CASES if not name.startswith("DELETE")
+    name for name in CASES if not name.startswith("DELETE") and name not in NOTHING_WRITTEN
 ])  # fmt: skip
 def test_its_own_project_is_shown_and_can_be_changed(
     held: TestClient[Any], world: World, name: str
@@ -299,5 +312,19 @@ def test_a_session_that_only_the_store_knows_cannot_be_taken_over_either(
 
 def test_events_of_another_project_are_refused(held: TestClient[Any], world: World) -> None:
     """That a stream without a filter tells of none of them is tried on a real server."""
-    answer = held.get(f"/api/events?project_id={world.theirs['project']}")
+    theirs = f"project_id={world.theirs['project']}"
+    answer = held.get(f"/api/events?{theirs}")
     assert answer.status_code == 403
+    with (
+        held.websocket_connect(f"/api/events/ws?{theirs}") as socket,
+        pytest.raises(WebSocketDisconnect) as closed,
+    ):
+        socket.receive()
+    assert closed.value.code == 1008
+
+
+def test_a_lookup_everywhere_is_refused_and_one_that_says_nothing_is_within_it(
+    held: TestClient[Any],
+) -> None:
+    assert held.get("/api/recall?q=x&all_projects=true").status_code == 403
+    assert held.get(f"/api/recall?q={SECRET}").json()["hits"] == []

@@ -63,6 +63,16 @@ async function signOut() {
   location.reload();
 }
 
+// A stream has no end to wait for: what comes is shown, until something else is.
+async function follow(answer, shown) {
+  const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+  let last = shown.textContent;
+  for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
+    if (shown.textContent !== last) return reader.cancel();
+    shown.textContent = last += piece.value;
+  }
+}
+
 async function send(method, path, fields, body, shown) {
   let url = path;
   const query = new URLSearchParams();
@@ -77,6 +87,10 @@ async function send(method, path, fields, body, shown) {
   shown.textContent = "…";
   try {
     const answer = await ask(address, { method, headers, body: body ? body.value : undefined });
+    if ((answer.headers.get("Content-Type") || "").startsWith("text/event-stream")) {
+      shown.textContent = `${method} ${address}\n${answer.status}\n\n`;
+      return await follow(answer, shown);
+    }
     const text = await answer.text();
     let told = text;
     try { told = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON */ }
@@ -99,11 +113,9 @@ function operation(parent, method, path, told, all) {
     body = make("textarea", "", details);
     body.value = JSON.stringify(example(content.schema, all), null, 2);
   }
-  if (path !== "/api/events") {
-    const button = make("button", "Send", details);
-    const shown = make("pre", "", details);
-    button.addEventListener("click", () => send(method, path, fields, body, shown));
-  }
+  const button = make("button", "Send", details);
+  const shown = make("pre", "", details);
+  button.addEventListener("click", () => send(method, path, fields, body, shown));
 }
 
 async function main() {

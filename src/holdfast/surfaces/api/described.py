@@ -1,0 +1,112 @@
+"""The description of the API as it is served: with what goes wrong, and how that is told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+from litestar import Request
+from litestar.openapi.plugins import JsonRenderPlugin
+
+from holdfast.surfaces.api import problems, shapes
+
+Told = dict[str, Any]
+
+METHODS = ("get", "post", "put", "patch", "delete")
+ALWAYS = (400, 401, 403, 421, 429, 503)
+OF_A_RECORD = (404,)
+OF_A_BODY = (404, 409, 413, 415)
+# Generated anew by what reads them: limits of what may be null are missing otherwise.
+SHAPES = [
+    one
+    for one in vars(shapes).values()
+    if isinstance(one, type(msgspec.Struct)) and one is not msgspec.Struct
+]
+NAMED = "#/components/schemas/{name}"
+# Bodies that are read as any object, because all of it is kept.
+WHOLE = {"/api/compact/save": "Saved"}
+TEXT = {"type": "string"}
+PROBLEM: Told = {
+    "type": "object",
+    "description": "What went wrong (RFC 9457), and often what to do about it.",
+    "required": ["type", "title", "status", "detail"],
+    "properties": {
+        "type": TEXT,
+        "title": TEXT,
+        "status": {"type": "integer"},
+        "detail": TEXT,
+        "hint": TEXT,
+        "errors": {
+            "type": "array",
+            "items": {"type": "object", "properties": {"field": TEXT, "message": TEXT}},
+        },
+    },
+}
+
+
+class Described(JsonRenderPlugin):
+    """The generated description, in which every operation names its problems."""
+
+    def render(self, request: Request[Any, Any, Any], openapi_schema: Told) -> bytes:
+        return super().render(request, with_problems(openapi_schema))
+
+
+def with_problems(schema: Told) -> Told:
+    paths = {path: _path(path, told) for path, told in schema["paths"].items()}
+    _, exact = msgspec.json.schema_components(SHAPES, ref_template=NAMED)
+    components = schema.get("components", {})
+    used = sorted({*ALWAYS, *OF_A_RECORD, *OF_A_BODY, 426})
+    return {
+        **schema,
+        "paths": paths,
+        "components": {
+            **components,
+            "schemas": {**components.get("schemas", {}), **exact, "Problem": PROBLEM},
+            "responses": {str(status): _response(status) for status in used},
+        },
+    }
+
+
+def _path(path: str, told: Told) -> Told:
+    return {
+        name: {**part, **_body(path), "responses": _responses(part)} if name in METHODS else part
+        for name, part in told.items()
+    }
+
+
+def _body(path: str) -> Told:
+    if path not in WHOLE:
+        return {}
+    named = {"$ref": NAMED.format(name=WHOLE[path])}
+    return {"requestBody": {"required": True, "content": {"application/json": {"schema": named}}}}
+
+
+def _responses(operation: Told) -> Told:
+    good = {code: told for code, told in operation["responses"].items() if int(code) < 400}
+    own = (int(code) for code in operation["responses"] if int(code) >= 400)
+    statuses = sorted({*own, *_statuses(operation)})
+    return {**good, **{str(status): _named(status) for status in statuses}}
+
+
+def _statuses(operation: Told) -> Iterator[int]:
+    yield from ALWAYS
+    if any(one["in"] == "path" or one.get("required") for one in operation.get("parameters", ())):
+        yield from OF_A_RECORD
+    if "requestBody" in operation:
+        yield from OF_A_BODY
+
+
+def _named(status: int) -> Told:
+    return {"$ref": f"#/components/responses/{status}"}
+
+
+def _response(status: int) -> Told:
+    told: Told = {
+        "description": problems.TITLES[status],
+        "content": {problems.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},
+    }
+    if status in problems.COMING_BACK:
+        seconds = {"schema": {"type": "integer"}, "description": "seconds until then"}
+        told["headers"] = {"Retry-After": seconds}
+    return told

@@ -1,0 +1,179 @@
+"""What is happening, for whoever listens: as Server-Sent Events or over a WebSocket."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from typing import Annotated, Any
+
+from litestar import Response, Router, WebSocket, get, websocket
+from litestar.exceptions import WebSocketDisconnect
+from litestar.openapi.datastructures import ResponseSpec
+from litestar.params import HeaderParameter, QueryParameter
+from litestar.response import Stream
+
+from holdfast.errors import NotAllowed, ServerBusy, StoreUnavailable
+from holdfast.surfaces.api import live, problems
+from holdfast.surfaces.api.held import wanted
+from holdfast.surfaces.api.live import Change, Live, Place
+from holdfast.surfaces.api.needs import HeldTo, TheLive
+from holdfast.surfaces.api.shapes import Filter
+
+Word = Annotated[
+    str, QueryParameter(description="the id of the last event that was seen", max_length=100)
+]
+Header = Annotated[str, HeaderParameter(name="Last-Event-ID", max_length=100)]
+# Why a socket is closed, by the numbers of RFC 6455 and its registry.
+STOPPING, NOT_ALLOWED, BROKEN, TRY_AGAIN = 1001, 1008, 1011, 1013
+LISTENING = ": listening\nid: {place}\nretry: 2000\n\n"
+STILL_HERE = b": still here\n\n"
+
+
+@get(
+    "/events",
+    responses={200: ResponseSpec(str, media_type="text/event-stream", generate_examples=False)},
+)
+async def events(
+    live_changes: TheLive,
+    held_to: HeldTo,
+    last_event_id: Header = "",
+    after: Word = "",
+    project_id: Filter = None,
+    session_id: Filter = None,
+) -> Stream:
+    """Changes as they happen; `Last-Event-ID` (or `after`) goes on where a listener stopped."""
+    project = wanted(project_id, held_to)
+    start = await live_changes.start(live.read(last_event_id or after))
+    headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
+    lines = _lines(live_changes, start, project, session_id)
+    return Stream(lines, media_type="text/event-stream", headers=headers)
+
+
+async def _lines(
+    changes: Live, start: Place, project: str | None, session: str | None
+) -> AsyncIterator[bytes]:
+    with changes.listening():
+        yield LISTENING.format(place=live.written(start)).encode()
+        async for some in _wanted(changes, start, project, session):
+            yield b"".join(map(_lines_of, some)) or STILL_HERE
+
+
+def _lines_of(change: Change) -> bytes:
+    told: bytes = change["told"]
+    return f"id: {live.written(live.place(change))}\nevent: {change['kind']}\ndata: ".encode() + (
+        told + b"\n\n"
+    )
+
+
+async def _wanted(
+    changes: Live, start: Place, project: str | None, session: str | None
+) -> AsyncIterator[list[Change]]:
+    """What a listener asked for; nothing, now and then, if there is nothing of that."""
+    clock = asyncio.get_running_loop().time
+    spoken = clock()
+    async for some in changes.changes(start):
+        found = [
+            one
+            for one in some
+            if project in (None, one["project"]) and session in (None, one["session"])
+        ]
+        if found or clock() - spoken >= live.HEARTBEAT:
+            yield found
+            spoken = clock()
+
+
+@get(
+    "/events/ws",
+    status_code=426,
+    responses={101: ResponseSpec(None, description="the socket is open", generate_examples=False)},
+)
+async def not_a_socket(
+    after: Word = "", project_id: Filter = None, session_id: Filter = None
+) -> Response[Any]:
+    """The same events over a WebSocket, one JSON object each. The first message has the kind
+    `listening`, and every 15 seconds without news there is one of the kind `heartbeat`. `after`
+    goes on where a listener stopped: it is the `event_id` of the last message. Closed with 1001
+    when the server stops, with 1008 when the token is not for that project, with 1013 when it
+    cannot be listened to now. Anything but a WebSocket gets 426.
+    """
+    answer = problems.respond(426, "this address is for WebSockets; /api/events is for others")
+    answer.headers["Upgrade"] = "websocket"
+    return answer
+
+
+@websocket("/events/ws")
+async def socket_events(
+    socket: WebSocket[Any, Any, Any],
+    live_changes: TheLive,
+    held_to: HeldTo,
+    after: Word = "",
+    project_id: Filter = None,
+    session_id: Filter = None,
+) -> None:
+    await socket.accept()
+    try:
+        project = wanted(project_id, held_to)
+        start = await live_changes.start(live.read(after))
+    except NotAllowed as problem:
+        await _close(socket, NOT_ALLOWED, str(problem))
+        return
+    except (StoreUnavailable, ServerBusy) as problem:
+        await _close(socket, TRY_AGAIN, str(problem))
+        return
+    with live_changes.listening():
+        await _close(socket, *await _told(socket, live_changes, start, project, session_id))
+
+
+async def _told(
+    socket: WebSocket[Any, Any, Any],
+    changes: Live,
+    start: Place,
+    project: str | None,
+    session: str | None,
+) -> tuple[int, str]:
+    """Everything, until one of both ends it; why it is over."""
+    telling = asyncio.create_task(_tell(socket, changes, start, project, session))
+    leaving = asyncio.create_task(_until_gone(socket))
+    try:
+        await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        telling.cancel()
+        leaving.cancel()
+        await asyncio.gather(telling, leaving, return_exceptions=True)
+    problem = None if telling.cancelled() else telling.exception()
+    if isinstance(problem, Exception) and not isinstance(problem, OSError | WebSocketDisconnect):
+        problems.report(problem)
+        return BROKEN, "a bug in Holdfast"
+    return STOPPING, "the server stops"
+
+
+async def _tell(
+    socket: WebSocket[Any, Any, Any],
+    changes: Live,
+    start: Place,
+    project: str | None,
+    session: str | None,
+) -> None:
+    await socket.send_text(f'{{"kind":"listening","event_id":"{live.written(start)}"}}')
+    async for some in _wanted(changes, start, project, session):
+        for one in some:
+            await socket.send_text(one["told"].decode())
+        if not some:
+            await socket.send_text('{"kind":"heartbeat"}')
+
+
+async def _until_gone(socket: WebSocket[Any, Any, Any]) -> None:
+    """What clients say is ignored, but when they go is not."""
+    while (await socket.receive())["type"] != "websocket.disconnect":
+        pass
+
+
+async def _close(socket: WebSocket[Any, Any, Any], code: int, reason: str) -> None:
+    # A reason has 123 bytes, and whoever is gone needs none.
+    with suppress(RuntimeError, OSError, WebSocketDisconnect):
+        await socket.close(code=code, reason=reason.encode()[:120].decode(errors="ignore"))
+
+
+def router() -> Router:
+    return Router("/api", tags=["events"], route_handlers=[events, not_a_socket, socket_events])
