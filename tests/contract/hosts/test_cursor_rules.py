@@ -147,6 +147,10 @@ def test_a_project_that_cannot_be_written_to_costs_nothing_but_the_file(cursor: 
     (cursor.project / ".cursor").write_text("no folder")
     cursor.fire("save")
     assert receipts(cursor) == ["never"]
+    log = cursor.root / "holdfast" / "holdfast.log"
+    said = log.read_text()
+    cursor.fire("stop")
+    assert log.read_text() == said
 
 
 def test_uninstalling_takes_the_files_out_of_every_project(cursor: Stage) -> None:

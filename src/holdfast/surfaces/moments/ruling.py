@@ -26,8 +26,11 @@ def announce(job: Job, session: Session, ordinal: int) -> None:
 
 def keep(job: Job, session: Session) -> None:
     """A session that gave way while it was idle goes on: its file comes back."""
+    if not job.store.mark(session.id, rules_file.MARK) or not _may_write(job):
+        # It was never there; whoever could not write it once is not told at every turn.
+        return
     rows = job.store.compactions(session.id)
-    if not rows or not rows[-1]["brief"] or not _may_write(job):
+    if not rows or not rows[-1]["brief"]:
         return
     if not rules_file.is_there(job.call.cwd, job.host.RULES, session.id):
         _put(job, session, rows[-1]["ordinal"], rows[-1]["brief"])
