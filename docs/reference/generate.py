@@ -55,8 +55,8 @@ DONE = {
         "guidance as plain text",
     ),
     "SubagentStart": (
-        "Tells a sub-agent which of the user's rules bind it too, within 500 tokens, and what other "
-        "agents said to it or its kind, within 500 more.",
+        "Tells a sub-agent which of the user's rules bind it too, within 500 tokens, and what "
+        "other agents said to it or its kind, within 500 more.",
         "the rules and the messages, if there are any",
     ),
     "UserPromptExpansion": ("Notes that a slash command is active from now on.", "nothing"),
