@@ -36,8 +36,9 @@ DONE = {
         "the brief, or what is new since the session was closed",
     ),
     "UserPromptSubmit": (
-        "Delivers a brief that the transcript shows did not arrive, once.",
-        "the brief, if it had not arrived, and a word to the person",
+        "Delivers a brief that the transcript shows did not arrive, once, and what other agents "
+        "said to this one.",
+        "the brief, if it had not arrived, and a word to the person; messages, if any wait",
     ),
     "Stop": (
         "Reads on in the transcript and saves the state; a snapshot when a threshold was passed.",
@@ -54,8 +55,9 @@ DONE = {
         "guidance as plain text",
     ),
     "SubagentStart": (
-        "Tells a sub-agent which of the user's rules bind it too, within 500 tokens.",
-        "the rules, if there are any",
+        "Tells a sub-agent which of the user's rules bind it too, within 500 tokens, and what "
+        "other agents said to it or its kind, within 500 more.",
+        "the rules and the messages, if there are any",
     ),
     "UserPromptExpansion": ("Notes that a slash command is active from now on.", "nothing"),
     "PostCompact": ("Keeps the host's official summary.", "nothing"),

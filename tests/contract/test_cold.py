@@ -14,6 +14,7 @@ from holdfast.store.copying import Copying
 from tests.contract.databases import SQLiteFile
 
 LATER = 1000.0
+SIZES = [60, 65, 70, 75, 90, 80, 85]
 
 
 def grown(size: int) -> State:
@@ -35,10 +36,10 @@ def snapshots(store: Store) -> list[str]:
         state=new_state(), revision=0, now=1.0,
     )  # fmt: skip
     made = []
-    for number, size in enumerate((60, 65, 70, 75, 90, 80)):
+    for number, size in enumerate(SIZES[:-1]):
         made.append(store.add_snapshot("s1", "auto", grown(size), float(number)))
         store.open_compaction("s1", number + 1, trigger="auto", snapshot=made[-1], now=1.0)
-    made.append(store.add_snapshot("s1", "stop", grown(85), 50.0))
+    made.append(store.add_snapshot("s1", "stop", grown(SIZES[-1]), 50.0))
     return made
 
 
@@ -61,9 +62,7 @@ def test_every_way_to_read_gives_what_was_saved(store: Store, snapshots: list[st
     assert store.snapshots_before(None, None, 10) == sorted(
         before, key=lambda row: -row["created_at"]
     )
-    assert [store.snapshot(ident)["state"]["lines"] for ident in snapshots] == [
-        60, 65, 70, 75, 90, 80, 85,
-    ]  # fmt: skip
+    assert [store.snapshot(ident)["state"]["lines"] for ident in snapshots] == SIZES
     now = sum(len(stored(store, ident)) for ident in snapshots)
     assert sizes - now == done.saved
     assert now < sizes * 0.7
@@ -72,9 +71,22 @@ def test_every_way_to_read_gives_what_was_saved(store: Store, snapshots: list[st
 def test_what_hooks_restore_from_depends_on_no_other(store: Store, snapshots: list[str]) -> None:
     Cold(store.database, LATER).pack()
     bases = {ident: encoding.base_of(stored(store, ident)) for ident in snapshots}
-    first, *_, richest, last, newest = snapshots
-    assert bases[first] == bases[richest] == bases[newest] == ""
-    assert {bases[ident] for ident in (*snapshots[1:4], last)} == {first}
+    *earlier, richest, last, newest = snapshots
+    assert bases[richest] == bases[newest] == ""
+    assert {bases[ident] for ident in (*earlier, last)} == {richest}
+
+
+def test_none_depends_on_one_that_depends_on_another(store: Store, snapshots: list[str]) -> None:
+    for before in (2.5, 4.5, LATER):
+        Cold(store.database, before).pack()
+    store.add_snapshot("s1", "auto", grown(95), 90.0)
+    store.open_compaction("s1", 7, trigger="auto", snapshot=snapshots[-1], now=1.0)
+    store.open_compaction("s1", 8, trigger="auto", snapshot=None, now=1.0)
+    Cold(store.database, LATER).pack()
+    bases = {encoding.base_of(stored(store, ident)) for ident in snapshots} - {""}
+    assert len(bases) > 1, "what was packed at different times leans on different ones"
+    assert {encoding.base_of(stored(store, ident)) for ident in bases} == {""}
+    assert [store.snapshot(ident)["state"]["lines"] for ident in snapshots] == SIZES
 
 
 def test_to_measure_changes_nothing_and_tells_the_truth(store: Store, snapshots: list[str]) -> None:
@@ -113,13 +125,13 @@ def test_pruning_does_not_take_away_what_others_are_read_beside(
 def test_a_lost_base_is_told_and_harms_no_restore(store: Store, snapshots: list[str]) -> None:
     Cold(store.database, LATER).pack()
     # No way to delete leads here: the database itself keeps what a compaction points to.
-    store.database.run("UPDATE compactions SET snapshot = NULL WHERE ordinal = 1")
-    store.database.run("DELETE FROM snapshots WHERE id = :id", {"id": snapshots[0]})
-    with pytest.raises(StoreUnavailable, match=snapshots[0]):
+    store.database.run("UPDATE compactions SET snapshot = NULL WHERE ordinal = 5")
+    store.database.run("DELETE FROM snapshots WHERE id = :id", {"id": snapshots[4]})
+    with pytest.raises(StoreUnavailable, match=snapshots[4]):
         store.snapshot(snapshots[1])
     best = store.richest_snapshot("s1")
     assert best is not None
-    assert best["state"] == grown(90)
+    assert best["state"] == grown(85)
 
 
 def test_packed_snapshots_are_copied_so_that_each_can_be_read_alone(

@@ -16,6 +16,9 @@ from holdfast.ledger.opening import local_ledger
 from holdfast.ledger.tables import READS
 
 from .scene import Scene
+from .test_serve import Start, start
+
+__all__ = ["start"]
 
 CAP = 10_000
 TITLE = "Messages from other agents"
@@ -109,3 +112,14 @@ def test_a_ledger_that_cannot_be_used_costs_a_line_in_the_log(scene: Scene) -> N
     ledger.write_bytes(b"no database" * 1000)
     assert scene.fire("UserPromptSubmit", text="go on").is_silent
     assert any("messages: " in line for line in scene.log())
+
+
+def test_what_a_server_is_told_reaches_the_next_hook(scene: Scene, start: Start) -> None:
+    begun(scene)
+    server = start(scene.home)
+    body = {"from_agent_id": "reviewer", "to_agent_id": scene.session, "payload": {"text": "halt"}}
+    sent = server.post("/api/messages", **body)
+    assert "“reviewer”" in scene.fire("UserPromptSubmit", text="go on").brief
+    (row,) = server.get("/api/messages")["messages"]
+    assert (row["id"], row["read_by"]) == (sent["id"], [scene.session])
+    assert scene.fire("UserPromptSubmit", text="go on").is_silent

@@ -11,7 +11,8 @@ from itertools import islice
 from typing import NamedTuple
 
 from holdfast.actions.delivery import project_id, words
-from holdfast.ledger import mailbox, messages
+from holdfast.actions.repository import origin_of
+from holdfast.ledger import mailbox, messages, projects
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.mailbox import MAIN, Reader
 from holdfast.ledger.opening import chosen_ledger, local_ledger
@@ -83,22 +84,29 @@ def _keep_here(mine: Ledger, team: Ledger, told: list[Row]) -> None:
 
 def send(path: str, asking: Asking, *, to: str, topic: str, text: str) -> Row:
     """To one agent, or to all of the project who listen where none is named."""
+    now = time.time()
     with _ledgers(path, os.environ) as (ledger, mine):
         sent = messages.send(
             ledger,
-            time.time(),
+            now,
             ident=str(uuid.uuid4()),
             from_agent_id=asking.name,
             to_agent_id=to,
             topic=topic,
             payload={"text": redact(text)},
             session=asking.session,
-            project=project_id(ledger, asking.folder),
+            project=_made_known(ledger, asking.folder, now),
         )
         if mine is not None:
+            _made_known(mine, asking.folder, now)
             mine.take_over(MESSAGES, sent)
             messages.flag(mine, sent)
     return sent
+
+
+def _made_known(ledger: Ledger, folder: str, now: float) -> str:
+    """The id of the project: without one, all would be told who are on this machine."""
+    return str(projects.project(ledger, folder, now, origin=origin_of(folder))["id"])
 
 
 def told(row: Row) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.ledger import flags, ids
@@ -54,7 +55,9 @@ def send(
 def flag(ledger: Ledger, row: Row) -> None:
     """Let the hooks of this machine know; those of others do when the message comes there."""
     if path := ledger.database.path:
-        flags.raise_flag(path, row["to_agent_id"], row["expires_at"])
+        # The message is there already, and can be asked for, whatever a full disk says.
+        with suppress(OSError):
+            flags.raise_flag(path, row["to_agent_id"], row["expires_at"])
 
 
 def recent(

@@ -71,8 +71,7 @@ class Cold:
         loose = [row for row in cold if not encoding.is_tight(bytes(row["state"]))]
         if not loose:
             return []
-        base = next((row["snapshot"] for row in self._ask("base", session=session)), "")
-        base = base if base in {row["id"] for row in cold} else ""
+        base = self._base(session, cold)
         richest = max(rows, key=lambda row: (row["richness"], row["created_at"], row["id"]))
         alone = {base, rows[-1]["id"], richest["id"]}
         told = next((self._text(row["state"]) for row in rows if row["id"] == base), "")
@@ -84,6 +83,12 @@ class Cold:
             for row, blob in packed
             if (saved := len(row["state"]) - len(blob)) > 0
         ]
+
+    def _base(self, session: str, cold: list[dict[str, Any]]) -> str:
+        """One that is old itself and depends on no other; nothing if there is none."""
+        alone = {row["id"] for row in cold if not encoding.base_of(bytes(row["state"]))}
+        named = [row["snapshot"] for row in self._ask("bases", session=session)]
+        return next((ident for ident in named if ident in alone), "")
 
     def _tighter(self, row: dict[str, Any], base: str, told: str) -> bytes:
         text = self._text(row["state"])

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import closing
+
+from holdfast.ledger import mailbox
+from holdfast.ledger.mailbox import Reader
+from holdfast.ledger.opening import local_ledger
+from holdfast.ledger.tables import MESSAGES, PROJECTS
 from tests.unit.surfaces.conftest import Terminal
 
 
@@ -15,6 +22,17 @@ def test_a_message_is_sent_and_read_once(seasoned: Terminal) -> None:
     (one,) = seasoned.run("messages", "--again", "--json").json
     assert (one["from"], one["topic"], one["to"]) == ("backend", "api", "")
     assert one["payload"] == {"text": "the route is /login"}
+
+
+def test_a_message_names_its_project_so_that_no_other_s_agents_hear_it(seasoned: Terminal) -> None:
+    seasoned.run("messages", "--send", "lunch", "--agent", "backend")
+    ledger = local_ledger(str(seasoned.store / "ledger.db"))
+    with closing(ledger.database):
+        (project,) = ledger.rows(PROJECTS)
+        (sent,) = ledger.rows(MESSAGES)
+        elsewhere = Reader("s9", "main", "another project's id")
+        assert mailbox.pending(ledger, elsewhere, time.time()) == []
+    assert sent["project"] == project["id"]
 
 
 def test_a_sub_agent_reads_what_is_for_it_and_for_its_kind(seasoned: Terminal) -> None:

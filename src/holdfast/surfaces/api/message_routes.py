@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import nullcontext
 from typing import Any
 
 from litestar import Router, delete, get, post
@@ -78,9 +79,11 @@ def messages_of(
     """What waits for the agent of that name, the most important first."""
     now = time.time()
     with desk.books() as books:
-        found = messages.inbox(books.ledger, ident, now, limit, unread=unread)
-        if mark_read:
-            messages.mark_read(books.ledger, found, ident, now)
+        # Two who read at once are not told the same: what is found is marked in the same step.
+        with books.ledger.together("mail") if mark_read else nullcontext():
+            found = messages.inbox(books.ledger, ident, now, limit, unread=unread)
+            if mark_read:
+                messages.mark_read(books.ledger, found, ident, now)
         read = messages.readers(books.ledger, found)
     return {"messages": [answers.message(row, read[row["id"]]) for row in found]}
 
