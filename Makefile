@@ -30,6 +30,8 @@ bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups, conversations and
 	$(BIN)/python -m bench.recall
 	$(BIN)/python -m bench.session
 	$(BIN)/python -m bench.serve
+	$(BIN)/python -m bench.agents
+	$(BIN)/python -m bench.soak
 
 docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
 	$(BIN)/python -m docs.reference.generate

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from holdfast.store.postgres import Postgres
 
 THREADS = 16
+# Many connections are kept open, and the cache of each would grow to two megabytes.
+CACHE = "PRAGMA cache_size = -512"
 
 
 class Books(NamedTuple):
@@ -80,6 +82,8 @@ class LocalDesk(Desk):
     def _opened(self) -> Books:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
         ledger = local_ledger(self._settings.ledger, gate=self._gate, heard=self._heard)
+        for database in (store, ledger.database):
+            database.run(CACHE)
         return Books(Records(store, schema.queries()), ledger)
 
     def _heard(self) -> None:
