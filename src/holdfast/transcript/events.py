@@ -14,13 +14,11 @@ if TYPE_CHECKING:
 
 # The first type in the head of a line is that of the line, or of the message in it.
 TYPE, HEAD = b'"type":"', 1200
-# Copies of whole requests and of files that newer clients write: nothing in them is new. What a
-# running command has printed so far, and which hooks run: told again when they are done.
-NOISE = (
-    b'"type":"api-request', b'"type":"file-history-snapshot"',
-    b'"type":"progress","data":{"type":"',
-)  # fmt: skip
-OF_AGENT = b'"type":"progress","data":{"type":"agent_'
+# Copies of whole requests and of files that newer clients write: nothing in them is new.
+NOISE = (b'{"type":"api-request', b'{"type":"file-history-snapshot"')
+# What a running command has printed so far, and which hooks run: told again when they are done.
+PROGRESS = b'"type":"progress","data":{"type":"'
+OF_AGENT = PROGRESS + b"agent_"
 # Lines of these have no detail that could be left unread.
 BY_MODEL = (b'"type":"assistant"', b'"type":"message"')
 # The types that only other hosts' lines have.
@@ -230,4 +228,6 @@ def _is_noise(raw: bytes, at: int) -> bool:
     """Whether nothing in a line, whose first type stands at that place, is worth decoding it."""
     if at < 0:
         return not raw or raw.isspace()
-    return raw.startswith(NOISE, at) and not raw.startswith(OF_AGENT, at)
+    if raw.startswith(PROGRESS, at):
+        return not raw.startswith(OF_AGENT, at)
+    return raw.startswith(NOISE)
