@@ -32,3 +32,6 @@ def test_the_trail_is_exactly_what_an_independent_reading_finds(path: Path) -> N
     assert ours.deleted == theirs.deleted
     assert ours.read == theirs.read
     assert ours.unknown == theirs.unknown
+    # Nor do the sets contradict each other.
+    assert theirs.created.isdisjoint(theirs.deleted | theirs.modified)
+    assert theirs.deleted.isdisjoint(theirs.modified | theirs.read)

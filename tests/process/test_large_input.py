@@ -115,7 +115,13 @@ def an_escaped_reply() -> bytes:
     return told("assistant", [{"type": "text", "text": "重试🚀" * (LONG // 24)}])
 
 
+def very_many_short_texts() -> bytes:
+    line = {"type": "user", "message": {"role": "user", "content": ["重试队列。🚀"] * (LONG // 23)}}
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
 BEYOND_LATIN = [a_result_with_an_emoji, a_prompt_in_chinese, an_escaped_reply]
+BEYOND_LATIN += [very_many_short_texts]
 
 
 @pytest.mark.parametrize("line", [an_image, a_result, a_prompt, a_reply, *BEYOND_LATIN])

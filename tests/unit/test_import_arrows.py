@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -108,11 +109,16 @@ def part_of(module: str) -> str:
 
 def imports(file: Path) -> Iterator[str]:
     """Every module that this file imports when it runs, wherever in the file it says so."""
-    yield from _found(ast.parse(file.read_text(encoding="utf-8")), name_of(file))
+    yield from _found(tree(file), name_of(file))
+
+
+@cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse(file.read_text(encoding="utf-8"))
 
 
 def _found(node: ast.AST, module: str) -> Iterator[str]:
-    if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         for other in node.orelse:
             yield from _found(other, module)
         return
@@ -133,10 +139,9 @@ def is_module(name: str) -> bool:
 
 
 def calls(file: Path) -> set[str]:
-    tree = ast.walk(ast.parse(file.read_text(encoding="utf-8")))
     return {
         node.func.id
-        for node in tree
+        for node in ast.walk(tree(file))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 

@@ -361,7 +361,7 @@ def test_redacting_a_value_twice_changes_nothing_more(value: object) -> None:
     ],
 )
 def test_hostile_input_takes_linear_time(piece: str) -> None:
-    text = piece * (1_000_000 // len(piece))
+    text = piece * (200_000 // len(piece))
     started = time.process_time()
     redact(text)
     assert time.process_time() - started < 2

@@ -99,6 +99,9 @@ class _Parser:
                 self._skip_line()
             elif sign in REDIRECTION_SIGNS and (redirection := self._redirection()):
                 self._redirect(command, redirection)
+            elif word := self._plain_word():
+                command.words.append(word)
+                command.written.append(word)
             else:
                 start = self.at
                 command.words.extend(self._word())
@@ -175,6 +178,15 @@ class _Parser:
             command.heredoc = "\n".join(body)
         self.heredocs.clear()
         self.at = min(self.at, len(self.text))
+
+    def _plain_word(self) -> str:
+        """The word here, if nothing in it is special: most are so."""
+        start, end = self.at, self.marked.find(MARK, self.at)
+        end = end if end >= 0 else len(self.text)
+        if end < len(self.text) and self.text[end] not in ENDS_WORD:
+            return ""
+        self.at = end
+        return self.text[start:end]
 
     def _word(self) -> list[str | None]:
         """One word; a variable with several values gives as many words."""

@@ -33,12 +33,16 @@ def events(line: dict[str, Any], number: int) -> list[Event]:
     if reader is None:
         return []
     found: list[Event] = reader(line)
+    if not found:
+        return found
     at = line.get("timestamp")
-    for one in found:
-        one["line"] = number
-        if isinstance(at, str):
-            one["at"] = at
-    if found and line.get("isSidechain"):
+    if isinstance(at, str):
+        for one in found:
+            one["line"], one["at"] = number, at
+    else:
+        for one in found:
+            one["line"] = number
+    if line.get("isSidechain"):
         agent = _word(line.get("agentId")) or "sidechain"
         for one in found:
             one.setdefault("agent", agent)
@@ -62,24 +66,22 @@ def _user(line: dict[str, Any]) -> list[Event]:
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             continue
-        if block.get("type") == "tool_result":
+        kind = block.get("type")
+        if kind == "tool_result":
             _tool_result(found, block, line)
-        elif block.get("type") == "text":
+        elif kind == "text":
             _add(found, said(_word(block.get("text")), bool(line.get("isMeta"))))
     return found
 
 
 def _tool_result(found: list[Event], block: dict[str, Any], line: dict[str, Any]) -> None:
-    text, ok = _text(block.get("content")), not block.get("is_error")
-    found.append(
-        event(
-            "tool_result",
-            id=_word(block.get("tool_use_id")),
-            ok=ok,
-            text=text,
-            detail=line.get("toolUseResult"),
-        )
-    )
+    content, ident = block.get("content"), block.get("tool_use_id")
+    text = content if isinstance(content, str) else _text(content)
+    ok = not block.get("is_error")
+    found.append({
+        "kind": "tool_result", "line": 0, "id": ident if isinstance(ident, str) else "", "ok": ok,
+        "text": text, "detail": line.get("toolUseResult"),
+    })  # fmt: skip
     if not ok:
         _add(found, refusal(text))
 
@@ -95,17 +97,14 @@ def _assistant(line: dict[str, Any]) -> list[Event]:
             continue
         kind = block.get("type")
         if kind == "tool_use":
-            given = block.get("input")
-            found.append(
-                event(
-                    "tool_call",
-                    id=_word(block.get("id")),
-                    name=_word(block.get("name")),
-                    input=given if isinstance(given, dict) else {},
-                )
-            )
+            ident, name, given = block.get("id"), block.get("name"), block.get("input")
+            found.append({
+                "kind": "tool_call", "line": 0, "id": ident if isinstance(ident, str) else "",
+                "name": name if isinstance(name, str) else "",
+                "input": given if isinstance(given, dict) else {},
+            })  # fmt: skip
         elif kind == "text" and (words := _word(block.get("text"))):
-            found.append(event("reply", text=words[:LONGEST]))
+            found.append({"kind": "reply", "line": 0, "text": words[:LONGEST]})
     usage = message.get("usage")
     if isinstance(usage, dict) and message.get("model") != "<synthetic>":
         found.append(_usage(message, usage))
@@ -118,14 +117,12 @@ def _usage(message: dict[str, Any], usage: dict[str, Any]) -> Event:
         count = usage.get(name)
         if isinstance(count, int):
             context += count
-    output = usage.get("output_tokens")
-    return event(
-        "usage",
-        id=_word(message.get("id")),
-        model=_word(message.get("model")),
-        context=context,
-        output=output if isinstance(output, int) else 0,
-    )
+    output, ident, model = usage.get("output_tokens"), message.get("id"), message.get("model")
+    return {
+        "kind": "usage", "line": 0, "id": ident if isinstance(ident, str) else "",
+        "model": model if isinstance(model, str) else "", "context": context,
+        "output": output if isinstance(output, int) else 0,
+    }  # fmt: skip
 
 
 def _system(line: dict[str, Any]) -> list[Event]:

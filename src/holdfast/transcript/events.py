@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.foreign_json import line_of
+from holdfast.foreign_json import line_of, parsed
 from holdfast.transcript import claude_code
 
 TYPE_CHECKING = False
@@ -12,12 +12,15 @@ if TYPE_CHECKING:
 
     from holdfast.transcript.model import Cursor, Event
 
-# Copies of whole requests that newer clients write: large, and nothing in them is new.
-NOISE = b'{"type":"api-request'
+# The first type in the head of a line is that of the line, or of the message in it.
+TYPE, HEAD = b'"type":"', 1200
+# Copies of whole requests and of files that newer clients write: nothing in them is new.
+NOISE = (b'{"type":"api-request', b'{"type":"file-history-snapshot"')
 # What a running command has printed so far, and which hooks run: told again when they are done.
 PROGRESS = b'"type":"progress","data":{"type":"'
-# The head of a line, in which its type stands.
-HEAD = 1200
+OF_AGENT = PROGRESS + b"agent_"
+# Lines of these have no detail that could be left unread.
+BY_MODEL = (b'"type":"assistant"', b'"type":"message"')
 # The types that only other hosts' lines have.
 FOREIGN = (
     "message", "session_start", "gemini", "user.message", "assistant.message",
@@ -41,7 +44,9 @@ class Decoder:
     than the newest one can be such a copy, so only then it is looked up.
     """
 
-    __slots__ = ("_at", "_beside", "_earlier", "_place", "_read", "_same_time", "_seen", "_spent")
+    __slots__ = (
+        "_at", "_beside", "_earlier", "_place", "_same_time", "_seen", "_spent", "_where",
+    )  # fmt: skip
 
     def __init__(
         self, cursor: Cursor | None = None, earlier: Callable[[], set[str]] | None = None
@@ -54,7 +59,7 @@ class Decoder:
         self._earlier = earlier
         self._place: dict[str, str] = {}
         self._spent: tuple[Any, ...] = ()
-        self._read = 0
+        self._where: tuple[Any, ...] = ()
 
     def memory(self) -> Cursor:
         """What the next decoder must know to go on as if it were this one."""
@@ -71,53 +76,59 @@ class Decoder:
         them by turns takes a seventh longer, because each finds the other's things in the cache.
         """
         waiting: list[Event] = []
-        for event in self._one_by_one(numbered):
-            waiting.append(event)
-            if self._read >= burst:
-                yield from waiting
-                waiting.clear()
-                self._read = 0
-        yield from waiting
-
-    def _one_by_one(self, numbered: Iterable[tuple[int, bytes]]) -> Iterator[Event]:
-        where: tuple[Any, ...] = ()
+        read = 0
         for number, raw in numbered:
-            if raw.startswith(NOISE) or _is_progress(raw) or raw.isspace() or not raw:
+            at = raw.find(TYPE, 0, HEAD)
+            if _is_noise(raw, at):
                 continue
-            self._read += len(raw)
-            line = line_of(raw if len(raw) <= LONG_LINE else _shortened(raw))
+            read += len(raw)
+            if len(raw) > LONG_LINE:
+                raw = _shortened(raw)
+            line = parsed(raw) if raw.startswith(BY_MODEL, at) else line_of(raw)
             # A line can be long: nothing of it is held twice.
             del raw
-            if not isinstance(line, dict):
-                yield {"kind": "bad_line", "line": number}
-                continue
-            kind = line.get("type")
-            if kind in MESSAGES:
-                if self._repeats(line.get("uuid"), line.get("timestamp")):
-                    continue
-                stands = (
-                    line.get("cwd"), line.get("gitBranch"), line.get("version"),
-                    line.get("sessionId"), line.get("isSidechain"),
-                )  # fmt: skip
-                if stands != where:
-                    where = stands
-                    found = claude_code.place(line)
-                    if found and found != self._place:
-                        self._place = found
-                        yield {"kind": "place", "line": number, "place": found}
-                self._tell_usage_once(line)
+            if isinstance(line, dict):
+                self._tell(line, number, waiting)
             else:
-                self._spent = ()
-                if kind in BESIDES and _counts(line) and self._stood_before(line):
-                    continue
-            if kind in ROLLOUT and "payload" in line:
-                from holdfast.transcript import codex
+                waiting.append({"kind": "bad_line", "line": number})
+            if read >= burst:
+                yield from waiting
+                waiting.clear()
+                read = 0
+        yield from waiting
 
-                yield from codex.events(line, number)
-            elif _is_foreign(line, kind):
-                yield from self._foreign(line, number)
-            else:
-                yield from claude_code.events(line, number)
+    def _tell(self, line: dict[str, Any], number: int, told: list[Event]) -> None:
+        """Add what a line says to what is told."""
+        kind = line.get("type")
+        if kind in MESSAGES:
+            if self._repeats(line.get("uuid"), line.get("timestamp")):
+                return
+            self._tell_place(line, number, told)
+            self._tell_usage_once(line)
+        else:
+            self._spent = ()
+            if kind in BESIDES and _counts(line) and self._stood_before(line):
+                return
+        if kind in ROLLOUT and "payload" in line:
+            from holdfast.transcript import codex
+
+            told += codex.events(line, number)
+        elif _is_foreign(line, kind):
+            told += self._foreign(line, number)
+        else:
+            told += claude_code.events(line, number)
+
+    def _tell_place(self, line: dict[str, Any], number: int, told: list[Event]) -> None:
+        stands = (
+            line.get("cwd"), line.get("gitBranch"), line.get("version"), line.get("sessionId"),
+            line.get("isSidechain"),
+        )  # fmt: skip
+        if stands != self._where:
+            self._where = stands
+            found = claude_code.place(line)
+            if found and found != self._place:
+                self._place = found
+                told.append({"kind": "place", "line": number, "place": found})
 
     def _foreign(self, line: dict[str, Any], number: int) -> Iterator[Event]:
         """Some hosts write a message down again whenever they know more of it."""
@@ -213,6 +224,10 @@ def _is_foreign(line: dict[str, Any], kind: Any) -> bool:
     return kind in FOREIGN
 
 
-def _is_progress(raw: bytes) -> bool:
-    at = raw.find(PROGRESS, 0, HEAD)
-    return at >= 0 and not raw.startswith(b"agent_", at + len(PROGRESS))
+def _is_noise(raw: bytes, at: int) -> bool:
+    """Whether nothing in a line, whose first type stands at that place, is worth decoding it."""
+    if at < 0:
+        return not raw or raw.isspace()
+    if raw.startswith(PROGRESS, at):
+        return not raw.startswith(OF_AGENT, at)
+    return raw.startswith(NOISE)

@@ -124,15 +124,18 @@ class Reader:
                 if length > LONGEST_LINE and stop is not None and stop():
                     return
                 continue
-            first, *others = chunk.split(b"\n")
-            rest = others.pop()
-            if self._takes(length + len(first)):
-                held += first
-                yield self.line, _given(held)
-            for line in others:
-                if self._takes(len(line)):
-                    yield self.line, line
-            held, length = bytearray(rest), len(rest)
+            start, end = 0, chunk.find(b"\n")
+            if length:
+                if self._takes(length + end):
+                    held += chunk[:end]
+                    yield self.line, _given(held)
+                start, end = end + 1, chunk.find(b"\n", end + 1)
+            # One by one, because to split a long text is slower than to search for single signs.
+            while end >= 0:
+                if self._takes(end - start):
+                    yield self.line, chunk[start:end]
+                start, end = end + 1, chunk.find(b"\n", end + 1)
+            held, length = bytearray(chunk[start:]), len(chunk) - start
             if stop is not None and stop():
                 return
         if finished and length:

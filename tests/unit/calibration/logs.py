@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from holdfast.brief.tokens import Estimator
@@ -22,8 +23,12 @@ def spoken(
     return made
 
 
+@cache
 def log(steps: int, ratio: float, *, name: str = "", model: str = MODEL) -> list[Line]:
-    """Results take so many times the tokens that we estimate; all else takes what we say."""
+    """Results take so many times the tokens that we estimate; all else takes what we say.
+
+    It is made once and read only: to estimate that much text takes a while.
+    """
     estimator = Estimator.for_model(model)
     lines: list[Line] = []
     context = 20_000

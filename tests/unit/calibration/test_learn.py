@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given
@@ -14,6 +15,7 @@ from holdfast.calibration.samples import read
 from tests.unit.calibration.logs import MODEL, log
 
 
+@cache
 def taught(ratio: float, *, steps: int = 60, logs: int = 3) -> Figures:
     given = {name: list(read(log(steps, ratio, name=name)).steps) for name in "abcdefgh"[:logs]}
     return learned(given, MODEL)
@@ -68,7 +70,7 @@ def test_less_is_counted_only_on_much_evidence_and_never_below_nine_results_in_t
 
 
 def test_the_same_logs_give_the_same_figures() -> None:
-    assert taught(1.2) == taught(1.2)
+    assert taught.__wrapped__(1.2) == taught.__wrapped__(1.2)
 
 
 def test_each_model_has_figures_of_its_own() -> None:

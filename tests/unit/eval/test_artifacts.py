@@ -28,7 +28,6 @@ from tests.unit.eval.transcript import (
     wrote,
 )
 
-CORPUS = Path(__file__).parents[4] / "shared" / "corpus"
 NOWHERE: tuple[set[str], set[str], set[str]] = (set(), set(), set())
 
 
@@ -433,16 +432,3 @@ def test_edits_of_unknown_outcome_are_compared_only_when_the_other_side_lists_th
     assert set(compare(ours, {}).sets) == set(SETS)
     assert compare(ours, {"unknown": {"a"}}).equal
     assert not compare(ours, {"unknown": set()}).equal
-
-
-# -- real sessions
-
-
-@pytest.mark.skipif(not CORPUS.is_dir(), reason="no corpus of real sessions beside the checkout")
-def test_real_sessions_replay_into_sets_that_do_not_contradict_each_other() -> None:
-    for file in sorted(CORPUS.glob("*.jsonl.gz")):
-        found = trail(str(file))
-        assert found.created.isdisjoint(found.deleted), file.name
-        assert found.created.isdisjoint(found.modified), file.name
-        assert found.modified.isdisjoint(found.deleted), file.name
-        assert found.read.isdisjoint(found.deleted), file.name

@@ -225,16 +225,16 @@ def response(number: int) -> str:
     })  # fmt: skip
 
 
-def test_a_thousand_sub_agents_do_not_make_it_grow() -> None:
+def test_hundreds_of_sub_agents_do_not_make_it_grow() -> None:
     state = OrchestratorState(task=Task(id="t"))
     sizes = []
-    for number in range(1000):
+    for number in range(600):
         state = state.absorb(response(number), ref=f"h{number}")
         sizes.append(state.tokens_retained)
     assert max(sizes) <= 7000
     assert max(sizes[500:]) <= 1.1 * max(sizes[:500]), "it has stopped growing"
-    assert state.absorbed == 1000
-    assert state.refs[-1] == "h999"
-    assert state.files_left_out == 5000 - len(state.files_changed)
+    assert state.absorbed == 600
+    assert state.refs[-1] == "h599"
+    assert state.files_left_out == 3000 - len(state.files_changed)
     assert state.tokens_discarded > 0.9 * state.tokens_seen
-    assert "src/part_999/module_0.py" in state.as_dict()["progress"]["files_changed"]
+    assert "src/part_599/module_0.py" in state.as_dict()["progress"]["files_changed"]

@@ -528,7 +528,7 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 }
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=25)
 @given(st.lists(anything, max_size=5))
 def test_wrong_types_at_any_key_never_raise_and_never_reach_an_event(lines: list[Line]) -> None:
     for event in decode(numbered(lines)):

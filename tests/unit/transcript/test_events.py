@@ -116,7 +116,9 @@ def test_broken_text_inside_a_line_is_read_as_far_as_it_goes(inside: bytes, read
     ]
 
 
-@pytest.mark.parametrize("kind", ["api-request", "api-request-blob", "api-request-shape"])
+@pytest.mark.parametrize(
+    "kind", ["api-request", "api-request-blob", "api-request-shape", "file-history-snapshot"]
+)
 def test_copies_of_requests_are_passed_over_without_being_parsed(kind: str) -> None:
     assert told(b'{"type":"%s","message":BROKEN' % kind.encode(), GOOD) == WENT_ON
 

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.transcript import long_lines
+from holdfast.transcript.events import LONG_LINE, decode
 from holdfast.transcript.long_lines import shortened
 
 from ..transcript_lines import events_of, user
@@ -25,7 +26,7 @@ def test_a_line_keeps_both_ends_of_its_texts(
 ) -> None:
     raw = json.dumps(line, ensure_ascii=not plain).encode()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_lines, "END", end)
+        patch.setattr(long_lines, "ENDS", (end,))
         short = json.loads(shortened(raw))
     assert short.keys() == line.keys()
     for whole, kept in zip([line["a"], *line["b"]], [short["a"], *short["b"]], strict=True):
@@ -41,12 +42,30 @@ def test_of_a_very_long_prompt_both_ends_are_read() -> None:
     (prompt,) = events_of(user(text))
     assert prompt["text"].startswith("Begin. never mind")
     assert prompt["text"].endswith("never mind Go on.")
-    assert len(prompt["text"]) < 2 * long_lines.END + 10
+    assert len(prompt["text"]) < 2 * long_lines.ENDS[0] + 10
+
+
+def test_of_many_long_texts_less_is_kept_of_each() -> None:
+    texts = [f"Begin {number}. " + "never mind " * 40_000 + "Go on." for number in range(12)]
+    raw = json.dumps({"type": "user", "message": {"content": texts}}).encode()
+    kept = json.loads(shortened(raw))["message"]["content"]
+    assert len(kept) == len(texts)
+    assert all(text.startswith(f"Begin {at}. never") for at, text in enumerate(kept))
+    assert all(text.endswith("mind Go on.") for text in kept)
+
+
+def test_a_line_of_very_many_short_texts_is_counted_and_not_decoded() -> None:
+    many = {"type": "user", "message": {"content": ["重试"] * 450_000}}
+    line = json.dumps(many, ensure_ascii=False).encode()
+    assert len(line) > LONG_LINE
+    first, *_, last = decode([(1, line), (2, json.dumps(user("go on")).encode())])
+    assert (first["kind"], first["line"]) == ("bad_line", 1)
+    assert (last["kind"], last["line"]) == ("prompt", 2)
 
 
 @pytest.mark.parametrize("raw", [b"", b'"', b"\\", b'"\\', b'"' * 99, b"\\" * 99, b"\xff" * 99])
 def test_what_is_no_json_is_shortened_all_the_same(
     raw: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_lines, "END", 8)
+    monkeypatch.setattr(long_lines, "ENDS", (8,))
     assert len(shortened(raw)) <= len(raw)

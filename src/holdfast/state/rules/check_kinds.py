@@ -17,9 +17,21 @@ RUNNERS = frozenset(
 ) | frozenset(("dotnet", "swift", "make", "just", "mise", "rake", "bundle", "docker"))
 LINTS = frozenset(("check", "typecheck", "fmt", "vet", "types"))
 BUILDS = frozenset(("build", "compile", "package"))
+# Run whatever tests a project has, and which programs test the same kind of code.
+ANY_TESTS = frozenset(("make", "just", "mise"))
+SCRIPTS = frozenset(("tox", "nox"))
+KINDRED = (
+    SCRIPTS | {"pytest", "py.test", "unittest"},
+    frozenset(("npm", "npx", "yarn", "pnpm", "bun", "deno", "jest", "vitest", "mocha"))
+    | {"playwright"},
+    frozenset(("cargo", "nextest")),
+    frozenset(("mvn", "gradle", "gradlew")),
+    frozenset(("rake", "bundle", "rspec")),
+)
 ALL_TESTS = TESTERS | {"run", "test", "tests", "test:ci", "test:all", "test-all"}
 EVERYWHERE = (".", "./", "./...", "...")
 PROGRAMS = TESTERS | LINTERS | RUNNERS
+CHECKERS = PROGRAMS | FORMATTERS
 # Commands beside the point, and commands that only talk about others.
 ASIDE = frozenset(("cd", "tail", "head"))
 BYSTANDERS = frozenset(
@@ -82,6 +94,8 @@ def kind_of_one(words: list[str]) -> str:
         return ""
     words = [base(word) for word in words]
     named = frozenset(words)
+    if named.isdisjoint(CHECKERS):
+        return ""
     runs = next((number for number, word in enumerate(words) if word in RUNNERS), None)
     after = words[runs + 1 :] if runs is not None else []
     if named & TESTERS or any(map(_names_tests, after)):
@@ -108,6 +122,18 @@ def pointed(words: list[str]) -> list[str]:
 def is_all_tests(words: list[str]) -> bool:
     """`pytest`, `mise run test`: a run of the tests that is pointed at nothing in particular."""
     return kind_of_one(words) == "test" and ALL_TESTS.issuperset(words[1:])
+
+
+def runs_tests_of(passed: list[str], failed: list[str]) -> bool:
+    """Whether a run of all tests has those of the other in it: green `npm test` says nothing of
+    `pytest`, and `playwright` nothing of `jest`, but a project's own script runs what is there."""
+    program, others = passed[0], frozenset(map(base, failed))
+    if program in ANY_TESTS:
+        return True
+    if testers := (TESTERS - SCRIPTS).intersection(passed):
+        return not testers.isdisjoint(others)
+    kindred = next((known for known in KINDRED if program in known), {program})
+    return failed[:1] != [] and base(failed[0]) in kindred
 
 
 def places(words: list[str]) -> set[str]:

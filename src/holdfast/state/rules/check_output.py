@@ -35,11 +35,24 @@ NAMING = ("--- FAIL: ", "FAILED ")
 
 
 def tells_failure(text: str) -> bool:
-    if not any(hint[0] in text and hint in text for hint in FAILED_HINTS):
+    """Only lines with a hint are looked at closely: a pattern tried at every sign is slow."""
+    return any(hint[0] in text and _has_failed(text, hint) for hint in FAILED_HINTS)
+
+
+def _has_failed(text: str, hint: str) -> bool:
+    at = text.find(hint)
+    if at < 0:
         return False
     import re
 
-    return re.search(FAILED, text, re.MULTILINE) is not None
+    failed = re.compile(FAILED, re.MULTILINE).search
+    while at >= 0:
+        start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+        end = len(text) if end < 0 else end
+        if failed(text, start, end):
+            return True
+        at = text.find(hint, end)
+    return False
 
 
 def error_in(text: str) -> tuple[list[str], str]:
@@ -48,7 +61,7 @@ def error_in(text: str) -> tuple[list[str], str]:
 
     verdict, located_at = re.compile(VERDICT).match, re.compile(LOCATED).match
     verdicts = _kept(line[:WIDE] for line in _lines(text) if PANIC in line or verdict(line))
-    located = _kept(line[:WIDE] for line in _lines(text) if ":" in line and located_at(line))
+    located = _kept(line[:WIDE] for line in _lines(text) if _has_number(line) and located_at(line))
     # What failed, then where and why, then the rest.
     why = [line for line in verdicts if line.startswith("E ")][:1] or located[:2]
     telling = _kept([*verdicts[:1], *why, *verdicts, *located])
@@ -59,6 +72,12 @@ def error_in(text: str) -> tuple[list[str], str]:
     spots = (place(line) for line in (*telling, *_lines(text)) if ":" in line or LINE in line)
     spot = next(filter(None, spots), None)
     return kept, f"{spot[1]}:{spot[2]}" if spot else ""
+
+
+def _has_number(line: str) -> bool:
+    """Whether a digit follows its first colon."""
+    at = line.find(":") + 1
+    return at > 0 and line[at : at + 1].isdigit()
 
 
 def _lines(text: str) -> Iterator[str]:

@@ -10,8 +10,8 @@ from holdfast.state.rules.check_kinds import (
     looked_at,
     places,
     pointed,
+    runs_tests_of,
     same_check,
-    simple_commands,
 )
 from holdfast.state.rules.check_output import ERROR_LINES, error_in, failed_tests, tells_failure
 from holdfast.state.wording import keep
@@ -97,20 +97,16 @@ def _settle(checks: list[Check], simple: list[list[str]], line: int) -> None:
         return
     passed = [pointed(words) for words in simple if kind_of_one(words)]
     for check in still_open:
-        failed = [
-            pointed(words) for words in simple_commands(check["command"]) if kind_of_one(words)
-        ]
+        failed = [pointed(words) for words in looked_at(check["command"])[0] if kind_of_one(words)]
         if any(_covers(one, other, check) for one in passed for other in failed[-1:]):
             check["ok"], check["error"], check["where"], check["line"] = True, [], "", line
 
 
 def _covers(passed: list[str], failed: list[str], check: Check) -> bool:
-    """Whether what passed is all that failed: the same or more, or just what went wrong.
-
-    Where all tests pass, so do those that failed, whatever ran them.
-    """
+    """Whether what passed is all that failed: the same or more, or just what went wrong."""
     if not same_check(passed, failed):
-        return check["kind"] == "test" and is_all_tests(passed)
+        tests = check["kind"] == "test" and is_all_tests(passed)
+        return tests and runs_tests_of(passed, failed)
     # A linter is run again on those files that it complained of.
     mended = check["kind"] == "lint" and set(passed) <= set(failed)
     error = check["error"]
@@ -150,7 +146,7 @@ def _is_in(place: str, other: str) -> bool:
 
 def _last(command: str) -> set[tuple[str, ...]]:
     """What the last of several commands does: it is the one that failed, as a rule."""
-    return {tuple(map(base, words[:2])) for words in simple_commands(command)[-1:]}
+    return {tuple(map(base, words[:2])) for words in looked_at(command)[0][-1:]}
 
 
 def _has_outcome(event: Event) -> bool:

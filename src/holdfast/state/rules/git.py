@@ -19,6 +19,8 @@ COLUMNS = frozenset(" MADRCUT?!")
 CLEAN = ("nothing to commit, working tree clean", "nothing to commit, working directory clean")
 NOTHING = ("", "(Bash completed with no output)")
 CHANGES = ("modified:", "new file:", "deleted:", "renamed:", "copied:", "typechange:")
+# What git is asked to do that tells where the work stands.
+VERBS = ("commit", "status", "checkout", "switch")
 SWITCHED = ("Switched to a new branch '", "Switched to branch '", "Switched to and reset branch '")
 
 
@@ -32,9 +34,10 @@ def apply(state: State, event: Event) -> None:
 
 
 def _git(state: State, event: Event) -> None:
-    command, lines = str(event["input"].get("command")), event.get("text", "").splitlines()
-    if _elsewhere(state, command):
+    command = str(event["input"].get("command"))
+    if not any(verb in command for verb in VERBS) or _elsewhere(state, command):
         return
+    lines = event.get("text", "").splitlines()
     if "checkout" in command or "switch" in command:
         for line in lines:
             if line.startswith(SWITCHED):

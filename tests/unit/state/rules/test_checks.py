@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.state.model import Check
-from holdfast.state.rules.check_output import ERROR_LINES, LONGEST_ERROR
+from holdfast.state.rules.check_output import ERROR_LINES, FAILED, LONGEST_ERROR, tells_failure
 from holdfast.state.rules.checks import LONGEST_COMMAND, MOST
 from tests.unit.transcript_lines import Line, bash, state_of, used
 
@@ -147,6 +150,15 @@ PYTEST_FAILED = "FAILED tests/test_a.py::test_lease - assert 1 == 2\n1 failed"
         ("go test ./queue/", GO_FAILED, "mise run fmt && mise run test:ci", True),
         ("go test ./queue/", GO_FAILED, "mise run test:integration", False),
         ("go test ./queue/", GO_FAILED, "npm test queue", False),
+        ("go test ./queue/", GO_FAILED, "make test", True),
+        ("pytest tests/test_a.py", PYTEST_FAILED, "npm test", False),
+        ("pytest tests/test_a.py", PYTEST_FAILED, "cargo test", False),
+        ("pytest tests/test_a.py", PYTEST_FAILED, "tox", True),
+        ("make test", PYTEST_FAILED, "npm test", False),
+        ("npx vitest run src/a.test.ts", "1 failed", "npm test", True),
+        ("npx vitest run src/a.test.ts", "1 failed", "pnpm run test", True),
+        ("npx vitest run src/a.test.ts", "1 failed", "npx playwright test", False),
+        ("npx jest a", "1 failed", "yarn jest", True),
         ("go build ./cmd/...", "error: x", "mise run test", False),
         ("go build ./cmd/...", "error: x", "go build ./other/...", False),
         ("ruff format --check src/a.py src/b.py", "error: src/b.py", "ruff format src/b.py", True),
@@ -233,6 +245,22 @@ def test_a_test_run_passed_if_it_says_so_and_not_only_its_exit_code(
     output: str, ok: bool, passed: bool
 ) -> None:
     assert only(bash("make test", output, ok=ok))["ok"] == passed
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ("1 failed", "0 failed", "2 errors", "x1 failed", "10 failing", "FAIL", "FAILED a",
+             "--- FAIL: a", "E   a", "E  ", "panicked at", "Traceback (most recent", "Traceback",
+             "error: a", "error[E1]: a", "no error: a", "[build failed]", "ERROR task failed",
+             "failures", " ", "\n", "\n", "\r", "fine")
+        ),
+        max_size=12,
+    )
+)  # fmt: skip
+def test_looking_at_lines_with_hints_alone_finds_the_same_failures(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert tells_failure(text) == (re.search(FAILED, text, re.MULTILINE) is not None)
 
 
 def test_what_a_linter_prints_does_not_fail_it() -> None:

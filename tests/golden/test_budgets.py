@@ -16,7 +16,7 @@ from holdfast.hosts import claude_code
 from holdfast.transcript.reader import whole_file
 from tests.unit.surfaces.conftest import Terminal
 
-BESIDE = Path(__file__).parents[3].parent / "shared" / "corpus"
+BESIDE = Path(__file__).parents[2].parent / "shared" / "corpus"
 CORPUS = Path(os.environ.get("HOLDFAST_CORPUS", BESIDE))
 SESSIONS = sorted(
     path
@@ -27,6 +27,13 @@ BUDGETS = (60, 300, 500, 1000, 2000)
 pytestmark = pytest.mark.skipif(
     not SESSIONS, reason="no real sessions here; HOLDFAST_CORPUS names a folder of .jsonl files"
 )
+
+
+@pytest.fixture
+def terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Terminal:
+    return Terminal(tmp_path, monkeypatch, capsys)
 
 
 def cuts(path: Path) -> list[int]:

@@ -12,13 +12,13 @@ from typing import Any
 
 import psycopg
 import pytest
-from tests.postgres import Server, within
 
 from holdfast.errors import BadSetting, HoldfastError, StoreUnavailable
 from holdfast.state.fold import new_state
 from holdfast.store import dsn, postgres_schema, schema, statements
 from holdfast.store.postgres import Postgres, PostgresStore
 from holdfast.store.sqlite import SQLiteDatabase
+from tests.postgres import Server, within
 
 MIGRATIONS = Path(postgres_schema.MIGRATIONS)
 TODAY = postgres_schema.VERSION
