@@ -7,11 +7,11 @@ from __future__ import annotations
 NEWEST = (2.4, 3.0)
 EARLIER = (2.8, 3.6)
 RATES = {"newest": NEWEST, "earlier": EARLIER}
-# Models that count by the earlier tokenizer; whatever is not known counts by the newest.
+# Models that count by the earlier tokenizer, or as loosely; what is not known counts by the newest.
 EARLIER_MODELS = (
     "claude-2", "claude-3", "claude-opus-4-0", "claude-opus-4-1", "claude-opus-4-2",
     "claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-0", "claude-sonnet-4-2",
-    "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5",
+    "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", "gpt-",
 )  # fmt: skip
 
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief.tokens import cost, estimate, units
+from holdfast.brief.tokens import EARLIER, NEWEST, RATES, cost, estimate, generation, units
 
 
 def test_prose_is_counted_at_three_characters_a_token() -> None:
@@ -22,6 +22,19 @@ def test_paths_and_identifiers_are_counted_denser_than_prose() -> None:
 @pytest.mark.parametrize("text", ["다음에 해야할 작업", "日本語のテキスト", "🙂🙂🙂", "—×…“”"])
 def test_each_character_outside_ascii_counts_as_a_token(text: str) -> None:
     assert estimate(text) >= len(text.replace(" ", ""))
+
+
+@pytest.mark.parametrize(
+    ("model", "rates"),
+    [
+        ("claude-opus-4-6", EARLIER), ("gpt-5.2-codex", EARLIER), ("claude-opus-4-7", NEWEST),
+        ("", NEWEST), ("something-else", NEWEST),
+    ],
+)  # fmt: skip
+def test_a_model_that_is_not_known_counts_by_the_newest(
+    model: str, rates: tuple[float, float]
+) -> None:
+    assert RATES[generation(model)] == rates
 
 
 def test_nothing_costs_nothing() -> None:
