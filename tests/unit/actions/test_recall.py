@@ -138,10 +138,10 @@ def test_nothing_found_is_nothing(story: str) -> None:
 def test_a_query_of_100_kb_is_answered_quickly(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", *[result("all work and no play " * 5000)] * 20)
     many = " ".join(f"word{number}" for number in range(12_000))
-    started = time.monotonic()
+    started = time.process_time()
     for query in (many, "jitter " * 15_000, "x" * 100_000):
         assert recall(path, query, 800).hits == []
-    assert time.monotonic() - started < 5
+    assert time.process_time() - started < 5
 
 
 @pytest.mark.parametrize("query", ["deploy", "token", "L1", TOKEN, TOKEN[8:30], "the key of"])

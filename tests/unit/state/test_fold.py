@@ -24,7 +24,6 @@ from holdfast.state.model import State, Usage
 from holdfast.state.rules import files
 from holdfast.transcript.events import decode
 from holdfast.transcript.model import Event
-from holdfast.transcript.reader import whole_file
 from tests.unit.transcript_lines import (
     ROOT,
     Line,
@@ -47,8 +46,6 @@ from tests.unit.transcript_lines import (
 
 SESSION = "3b0f6a52-8d1e-4c57-9a34-5e2f7c1d9b60"
 BRIEF = "# Where you were\nholdfast:0123abcd"
-CORPUS = Path(__file__).parents[3] / ".." / "shared" / "corpus"
-REAL_SESSIONS = sorted(CORPUS.glob("*.jsonl.gz"))[::9]
 
 
 def json_of(state: State) -> str:
@@ -107,18 +104,6 @@ def test_the_example_may_be_split_anywhere(whole: list[Line]) -> None:
         assert json_of(folded_in_pieces(events, cuts)) == at_once
     for cuts in splits(len(lines), 25):
         assert json_of(read_in_pieces(lines, cuts)) == at_once
-
-
-@pytest.mark.skipif(not REAL_SESSIONS, reason="no real sessions beside this checkout")
-@pytest.mark.parametrize("path", REAL_SESSIONS, ids=lambda path: path.name[:40])
-def test_a_real_session_may_be_split_anywhere(path: Path) -> None:
-    lines = list(whole_file(str(path)))
-    events = list(decode(lines))
-    at_once = json_of(fold(new_state(), events))
-    for cuts in splits(len(events), 3):
-        assert json_of(folded_in_pieces(events, cuts)) == at_once
-    (cuts,) = splits(len(lines), 1)
-    assert json_of(read_in_pieces(lines, cuts)) == at_once
 
 
 words = st.sampled_from(

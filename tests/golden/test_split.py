@@ -1,0 +1,28 @@
+"""Real sessions: it does not matter where a log is split."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.state.fold import fold, new_state
+from holdfast.transcript.events import decode
+from holdfast.transcript.reader import whole_file
+from tests.unit.state.test_fold import folded_in_pieces, json_of, read_in_pieces, splits
+
+from .test_file_trail import CORPUS
+
+SESSIONS = sorted(CORPUS.glob("*.jsonl.gz"))[::9] if CORPUS.is_dir() else []
+
+
+@pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
+@pytest.mark.parametrize("path", SESSIONS or [None], ids=lambda path: path and path.name[:40])
+def test_a_real_session_may_be_split_anywhere(path: Path) -> None:
+    lines = list(whole_file(str(path)))
+    events = list(decode(lines))
+    at_once = json_of(fold(new_state(), events))
+    for cuts in splits(len(events), 3):
+        assert json_of(folded_in_pieces(events, cuts)) == at_once
+    (cuts,) = splits(len(lines), 1)
+    assert json_of(read_in_pieces(lines, cuts)) == at_once
