@@ -107,8 +107,8 @@ def _floor(table: Table, title: str, insert: inserts.Insert, seconds: float) -> 
     if title not in BODIES:
         return None
     floor = inserts.rate(insert, BODIES[title], seconds)
-    table.add(f"bare inserts ({len(BODIES[title]):,} bytes)", floor, 0.0)
-    return floor
+    table.add(f"bare inserts ({len(BODIES[title]):,} bytes)", *floor)
+    return floor[0]
 
 
 def more_actions(home: Path, url: str, count: int) -> None:

@@ -1,7 +1,7 @@
 """Whether the server's memory stays where it is under load, on both stores at the same time.
 
-Twenty agents for each ask as fast as they can, five minutes long unless told otherwise. Memory that grows is
-seen long before: the second half is compared with the rest of the first.
+Twenty agents for each ask as fast as they can, five minutes long unless told otherwise. The second
+half is compared with the first, without its beginning.
 """
 
 from __future__ import annotations
