@@ -76,6 +76,11 @@ class Crowd:
                 one.number: one for one in (Caller(self._port, ready) for _ in range(self._agents))
             }
             try:
+                # A loop that is busy accepts one connection a turn: all are there before it is.
+                for one in callers.values():
+                    one.send(request(self._port, "GET", "/health"))
+                    while not one.heard(Answers()):
+                        pass
                 yield callers, ready
             finally:
                 for one in callers.values():

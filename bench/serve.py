@@ -107,8 +107,8 @@ def _floor(table: Table, title: str, insert: inserts.Insert, seconds: float) -> 
     if title not in BODIES:
         return None
     floor = inserts.rate(insert, BODIES[title], seconds)
-    table.add(f"bare inserts ({len(BODIES[title]):,} bytes)", floor, 0.0)
-    return floor
+    table.add(f"bare inserts ({len(BODIES[title]):,} bytes)", *floor)
+    return floor[0]
 
 
 def more_actions(home: Path, url: str, count: int) -> None:
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="for each figure")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--actions", type=int, default=1_000_000)
-    parser.add_argument("--port", type=int, default=38471)
+    parser.add_argument("--port", type=int, default=18471)
     args = parser.parse_args()
     heads = ("a second", "CPU µs", "of hello", "of bare", "of inserts")
     print(f"{'store':<10}{'request':<32}{''.join(f'{one:>12}' for one in heads)}")

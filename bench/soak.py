@@ -1,7 +1,7 @@
 """Whether the server's memory stays where it is under load, on both stores at the same time.
 
-Forty agents ask as fast as they can, five minutes long unless told otherwise. Memory that grows is
-seen long before: the second half is compared with the rest of the first.
+Twenty agents for each ask as fast as they can, five minutes long unless told otherwise. The second
+half is compared with the first, without its beginning.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Watched:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=300.0)
-    parser.add_argument("--port", type=int, default=38491)
+    parser.add_argument("--port", type=int, default=18491)
     args = parser.parse_args()
     heads = ("requests", "refused", "MB begin", "earlier", "later", "more", "MB/hour")
     print(f"{'store':<10}" + "".join(f"{one:>10}" for one in heads))

@@ -16,9 +16,7 @@ from holdfast.ledger.opening import local_ledger
 from holdfast.ledger.tables import READS
 
 from .scene import Scene
-from .test_serve import Start, start
-
-__all__ = ["start"]
+from .serving import Start
 
 CAP = 10_000
 TITLE = "Messages from other agents"

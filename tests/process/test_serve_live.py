@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -182,7 +183,10 @@ def test_another_site_s_page_opens_no_web_socket(
         opened(server, additional_headers=headers)
     assert caught.value.response.status_code == status
     assert json.loads(caught.value.response.body or b"")["status"] == status
-    with opened(server, additional_headers={"Origin": server.url}) as client:
+    with urllib.request.urlopen(f"{server.url}/docs", timeout=PATIENCE) as page:
+        cookie = page.headers["Set-Cookie"].partition(";")[0]
+    own = {"Origin": server.url, "Cookie": cookie}
+    with opened(server, additional_headers=own) as client:
         assert told(client)["kind"] == "listening"
 
 

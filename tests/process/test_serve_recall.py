@@ -11,9 +11,8 @@ import urllib.parse
 from pathlib import Path
 
 from holdfast import example
-from tests.process.test_serve import PATIENCE, Server, Start, server, start
+from tests.process.serving import PATIENCE, Server, Start
 
-__all__ = ["server", "start"]
 SESSION = "5e55a0ce-0000-4000-8000-000000000001"
 STARTED = 1_760_000_000.0
 TOLD = "busiest second of the courier"

@@ -21,9 +21,7 @@ import pytest
 
 from holdfast.ledger import projects, tokens
 from holdfast.ledger.opening import local_ledger
-from tests.process.test_serve import PATIENCE, Server, Start, start
-
-__all__ = ["start"]
+from tests.process.serving import PATIENCE, Server, Start
 
 LARGEST = 8 << 20
 
