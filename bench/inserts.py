@@ -1,7 +1,7 @@
 """What the driver itself does: one row, one statement, one commit at a time, and nothing else.
 
-The row is as durable as the server's: on SQLite in a write-ahead log with `synchronous = NORMAL`,
-which outlives the process but not a power cut; on PostgreSQL flushed to disk by the commit.
+The row is as durable as the server's: flushed to disk by its commit, on SQLite (a write-ahead log
+with `synchronous = FULL`) as on PostgreSQL.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Insert = Callable[[str, str], object]
 def sqlite_driver(folder: Path) -> Iterator[Insert]:
     with closing(sqlite3.connect(folder / "plain.db", isolation_level=None)) as connection:
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")
+        connection.execute("PRAGMA synchronous = FULL")
         connection.execute(f"CREATE TABLE plain {TABLE}")
         statement = "INSERT INTO plain VALUES (?, 's1', ?)"
         yield lambda name, body: connection.execute(statement, (name, body))

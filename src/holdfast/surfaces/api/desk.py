@@ -84,6 +84,9 @@ class LocalDesk(Desk):
         ledger = local_ledger(self._settings.ledger, gate=self._gate, heard=self._heard)
         for database in (store, ledger.database):
             database.run(CACHE)
+        # Whoever is on another machine has been told that it is written: not even a power cut may
+        # take it back. Rows are committed together, so one wait for the disk is for all of them.
+        ledger.database.run("PRAGMA synchronous = FULL")
         return Books(Records(store, schema.queries()), ledger)
 
     def _heard(self) -> None:
