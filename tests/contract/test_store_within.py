@@ -14,7 +14,7 @@ from holdfast.store.within import StoreWithin
 
 OPEN = {
     "session", "sessions", "snapshot", "snapshots", "snapshots_before", "richest_snapshot",
-    "compactions", "compaction", "handoff", "handoffs",
+    "compactions", "compaction", "handoff", "handoffs", "transcripts",
 }  # fmt: skip
 
 
@@ -44,6 +44,9 @@ def test_sessions_of_others_are_not_there(held: StoreWithin) -> None:
     assert held.session("theirs") is None
     assert {row["id"] for row in held.sessions(None)} == {"ours", "ours-2"}
     assert held.sessions("/srv/t") == []
+    assert {row["id"] for row in held.transcripts(None)} == {"ours", "ours-2"}
+    assert [row["id"] for row in held.transcripts("/srv/ours")] == ["ours"]
+    assert held.transcripts("/srv/t") == []
     assert held.is_theirs("theirs")
     assert not held.is_theirs("ours")
     assert not held.is_theirs("nobody's")
