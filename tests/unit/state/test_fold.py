@@ -21,7 +21,7 @@ from holdfast import example
 from holdfast.example.facts import PLANTED, Fact
 from holdfast.state.fold import MOST_BAD_LINES, MOST_CALLS, fold, new_state
 from holdfast.state.model import State, Usage
-from holdfast.state.rules import files
+from holdfast.state import trail
 from holdfast.transcript.events import decode
 from holdfast.transcript.model import Event
 from tests.unit.transcript_lines import (
@@ -479,7 +479,7 @@ def test_thousands_of_turns_take_no_more_room_than_some_hundred(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     # As many files as are remembered would take most of the time.
-    monkeypatch.setattr(files, "MOST", 300)
+    monkeypatch.setattr(trail, "MOST", 300)
     state, sizes = new_state(), []
     for stretch in range(8):
         numbers = range(10_000 + 300 * stretch, 10_300 + 300 * stretch)

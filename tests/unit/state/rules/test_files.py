@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from holdfast.state.model import FileTrail
-from holdfast.state.rules.files import MOST
+from holdfast.state.trail import MOST
 from tests.unit.transcript_lines import ROOT, Line, bash, state_of, used, user
 
 
