@@ -19,9 +19,9 @@ from hypothesis import strategies as st
 
 from holdfast import example
 from holdfast.example.facts import PLANTED, Fact
+from holdfast.state import trail
 from holdfast.state.fold import MOST_BAD_LINES, MOST_CALLS, fold, new_state
 from holdfast.state.model import State, Usage
-from holdfast.state import trail
 from holdfast.transcript.events import decode
 from holdfast.transcript.model import Event
 from tests.unit.transcript_lines import (

@@ -27,8 +27,8 @@ from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk, LocalDesk, TeamDesk
 from holdfast.surfaces.api.live import Live, Place, place, read, written
 from holdfast.surfaces.api.serving import Place as Address
+from tests.contract.api.conftest import HERE
 from tests.postgres import Server as PostgreSQL
-from tests.unit.surfaces.api.conftest import HERE
 
 WRITES: dict[str, dict[str, Any]] = {
     "/api/actions": {"tool_name": "Read"},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.brief.tokens import estimate
-from tests.unit.surfaces.api.conftest import Caller, a_state
+from tests.contract.api.conftest import Caller, a_state
 
 LONG = "a rather long sentence about the state of the authentication work, number "
 

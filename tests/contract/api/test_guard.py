@@ -15,7 +15,7 @@ from holdfast.surfaces.api.app import LARGEST_BODY, guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import Guard
 from holdfast.surfaces.api.pace import Pace
-from tests.unit.surfaces.api.conftest import HERE, Caller
+from tests.contract.api.conftest import HERE, Caller
 
 ACTION = {"tool_name": "Read"}
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.surfaces.api.app import LARGEST_BODY
 from holdfast.surfaces.api.nesting import DEEPEST, is_deep
-from tests.unit.surfaces.api.conftest import Caller
-from tests.unit.surfaces.api.test_guard import is_problem
+from tests.contract.api.conftest import Caller
+from tests.contract.api.test_guard import is_problem
 
 # Every route that takes anything, with what it needs besides.
 FREE: list[tuple[str, str, dict[str, Any]]] = [

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.unit.surfaces.api.conftest import Caller
+from tests.contract.api.conftest import Caller
 
 
 def a_task(api: Caller, name: str = "Backend", wave: int | None = 1, session: str = "s1") -> Any:

@@ -13,7 +13,7 @@ from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import quick
 from holdfast.surfaces.api.held import KEY as HELD_TO
 from holdfast.surfaces.api.quick import SMALL, Quick
-from tests.unit.surfaces.api.conftest import Caller
+from tests.contract.api.conftest import Caller
 
 # A header that means nothing, except that the request is not a plain one.
 LONG = {"Content-Encoding": "identity"}

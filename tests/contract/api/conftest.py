@@ -98,6 +98,8 @@ def api(served: tuple[TestClient[Any], Borrowed], desk: Desk) -> Iterator[Caller
     borrowed.desk = desk
     yield Caller(client, desk)
     borrowed.desk = None
+    # A page that a test opened leaves its token behind.
+    client.cookies.clear()
 
 
 @pytest.fixture
@@ -107,4 +109,5 @@ def local(served: tuple[TestClient[Any], Borrowed], tmp_path: Path) -> Iterator[
     borrowed.desk = made = LocalDesk(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
     yield Caller(client, made)
     borrowed.desk = None
+    client.cookies.clear()
     made.close()

@@ -14,7 +14,7 @@ from holdfast.surfaces.api.app import application
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import Guard
 from holdfast.surfaces.api.live import Live
-from tests.unit.surfaces.api.conftest import HERE
+from tests.contract.api.conftest import HERE
 
 OF_A_PAGE = {"Sec-Fetch-Site": "same-origin"}
 ACTION = {"tool_name": "Read"}

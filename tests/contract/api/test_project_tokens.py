@@ -21,7 +21,7 @@ from holdfast.ledger.tables import ALL, TOKENS
 from holdfast.surfaces.api.app import application
 from holdfast.surfaces.api.desk import Books, Desk
 from holdfast.surfaces.api.live import Live
-from tests.unit.surfaces.api.conftest import Borrowed, a_state
+from tests.contract.api.conftest import Borrowed, a_state
 
 SECRET = "quince"
 OURS, THEIRS = "/srv/ours", "/srv/theirs"

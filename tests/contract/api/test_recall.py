@@ -13,8 +13,8 @@ from holdfast.index.fill import Source, fill
 from holdfast.index.sending import send
 from holdfast.index.team import TeamIndex
 from holdfast.state.fold import new_state
+from tests.contract.api.conftest import Caller
 from tests.unit.index.transcripts import BOUNDARY, NOW, answered, append, called, said
-from tests.unit.surfaces.api.conftest import Caller
 
 MINE, OTHER = "5e55a0ce-0000-4000-8000-000000000001", "5e55a0ce-0000-4000-8000-000000000002"
 
