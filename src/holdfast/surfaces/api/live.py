@@ -56,7 +56,8 @@ class Live:
 
         def heard() -> None:
             # Of many writes in a row one wakes the loop: `_woken` falls before the next look.
-            if not self._woken:
+            # A listener that comes later looks by itself.
+            if self.listeners and not self._woken:
                 self._woken = True
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._wake.set)
