@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import StoreUnavailable
+from holdfast.errors import ServerBusy, StoreUnavailable
 from holdfast.ledger.actions import action
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.ledger import Ledger, Row
@@ -220,5 +220,5 @@ def test_after_the_end_nobody_waits_for_ever(desk: Desk) -> None:
         writer.close()
         return [await together(fresh(name))(writer) for name in ("a", "b")]
 
-    assert [type(one) for (one,) in run(desk, job)] == [RuntimeError] * 2
+    assert [type(one) for (one,) in run(desk, job)] == [ServerBusy] * 2
     assert stored(desk) == set()

@@ -199,7 +199,7 @@ def test_a_person_is_asked_for_each_other_host(
     terminal: Terminal, hooks: Path, monkeypatch: pytest.MonkeyPatch, words: str, agrees: bool
 ) -> None:
     answer(monkeypatch, words)
-    assert "Codex 0.166.0 is here too." in terminal.run("install").err
+    assert "Codex 0.166.0 is here." in terminal.run("install").err
     assert hooks.exists() is agrees
 
 

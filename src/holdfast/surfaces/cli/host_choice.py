@@ -64,8 +64,8 @@ def offered(args: argparse.Namespace) -> list[Host]:
     for host, version in host_survey.others(os.environ, claude_code.NAME):
         name = f"{host.TITLE} {version}".strip()
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            say(f"{name} is here too: `holdfast install --host {host.NAME}` registers the hooks.")
-        elif _agrees(f"{name} is here too. Register the hooks with it? [Y/n] "):
+            say(f"{name} is here: `holdfast install --host {host.NAME}` registers the hooks.")
+        elif _agrees(f"{name} is here. Register the hooks with it? [Y/n] "):
             wanted.append(host)
     return wanted
 
