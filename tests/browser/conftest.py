@@ -1,4 +1,4 @@
-"""One browser for all tests, and a page of its own for each."""
+"""One browser for the tests of a module, and a page of its own for each."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ class Opener(Protocol):
     def __call__(self, html: str, *, width: int, dark: bool = False) -> Page: ...
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    # No longer than a module: its event loop runs in this thread, and no other can beside it.
     program = chromium.path()
     with sync_playwright() as playwright:
         # Root has no sandbox; what is opened here is made by the tests themselves.
