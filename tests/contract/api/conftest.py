@@ -55,13 +55,16 @@ def a_state(*requests: str, **parts: Any) -> State:
     return {**state, **parts}  # type: ignore[typeddict-item]
 
 
+def desk_at(kind: str, request: pytest.FixtureRequest, home: Path) -> Desk:
+    """One process's way to a database of this kind."""
+    if kind == "sqlite":
+        return LocalDesk(settings.load({"HOLDFAST_HOME": str(home)}))
+    return TeamDesk(request.getfixturevalue("postgres_url"))
+
+
 @pytest.fixture(params=["sqlite", "postgres"])
 def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
-    made: Desk
-    if request.param == "sqlite":
-        made = LocalDesk(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
-    else:
-        made = TeamDesk(request.getfixturevalue("postgres_url"))
+    made = desk_at(request.param, request, tmp_path)
     yield made
     made.close()
 

@@ -27,7 +27,7 @@ from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk, LocalDesk, TeamDesk
 from holdfast.surfaces.api.live import Live, Place, place, read, written
 from holdfast.surfaces.api.serving import Place as Address
-from tests.contract.api.conftest import HERE
+from tests.contract.api.conftest import HERE, desk_at
 from tests.postgres import Server as PostgreSQL
 
 WRITES: dict[str, dict[str, Any]] = {
@@ -42,25 +42,10 @@ WRITES: dict[str, dict[str, Any]] = {
 HANG_UP = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE 'LISTEN%'"
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
-def desk(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
-    made: Desk
-    if request.param == "sqlite":
-        made = LocalDesk(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
-    else:
-        made = TeamDesk(request.getfixturevalue("postgres_url"))
-    yield made
-    made.close()
-
-
 @pytest.fixture
 def elsewhere(desk: Desk, request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Desk]:
     """Another process's view of the same database."""
-    made: Desk
-    if isinstance(desk, LocalDesk):
-        made = LocalDesk(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
-    else:
-        made = TeamDesk(request.getfixturevalue("postgres_url"))
+    made = desk_at("sqlite" if isinstance(desk, LocalDesk) else "postgres", request, tmp_path)
     yield made
     made.close()
 

@@ -11,8 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.surfaces.moments import Job
 
-EDITING_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
-
 
 def stop(job: Job) -> str:
     """A turn is over, or with `install --guard-edits` a file was changed."""
@@ -31,7 +29,9 @@ def stop(job: Job) -> str:
 
 def tool_used(job: Job) -> str:
     """A step of the plan, a decision or a commit goes into the notes before the turn is over."""
-    if job.call.tool in EDITING_TOOLS:
+    from holdfast.hosts.claude_code import EDITING_TOOLS
+
+    if job.call.tool in EDITING_TOOLS.split("|"):
         return stop(job)
     if job.project_with_notes():
         # The tool's answer is not in the transcript yet, and nobody waits for this process.
