@@ -6,6 +6,7 @@ an agent misses most once it knows what binds it; with more room words are worth
 
 from __future__ import annotations
 
+from holdfast.brief.gap import Text
 from holdfast.brief.item import Item
 from holdfast.brief.layout import Layout
 from holdfast.brief.pack import pack
@@ -24,14 +25,15 @@ LEAST_SHARE = 0.2
 # Up to so many tokens all that is left then goes to names; above, with each token a little less.
 ENOUGH = 800
 LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.0003, 0.00007, 0.5
-# Below so many tokens only what must be told is told.
-SCARCE = 400
+# Below so many tokens only what must be told is told, and up to so many a goal in one line.
+SCARCE, LITTLE = 400, 500
 # The share of what is not scarce that the user's rules may take before names come.
 BINDING = 0.5
 # What was paid for once must fit again, however the sums are rounded.
 ROUNDING = 0.01
-# From so many tokens on what was left out is pointed at, by these names.
-ROOMY = 700
+# From so many tokens on what was left out is pointed at, at first only what matters most of it,
+# by these names.
+ROOMY, AMPLE, FEW = 700, 1500, 2
 KINDS = {
     "asked": "request", "rules": "rule", "failing": "failure", "plan": "plan item", "now": "step",
     "decided": "decision", "earlier": "earlier stage", "agents": "sub-agent", "notes": "note",
@@ -41,6 +43,22 @@ Shown = list[tuple[Item, str]]
 Lines = dict[str, list[str]]
 
 
+class Filled:
+    """The items with the form of each, the lines that tell names, and pointers to the rest."""
+
+    __slots__ = ("lines", "named", "pointed", "shown", "whole")
+
+    def __init__(
+        self, shown: Shown, named: Sequence[Name], lines: Lines, pointed: str, *, whole: bool
+    ) -> None:
+        self.shown = shown
+        self.named = named
+        self.lines = lines
+        self.pointed = pointed
+        self.whole = whole
+        """Whether nothing had to go."""
+
+
 def fill(
     state: State,
     wanted: list[Item],
@@ -48,9 +66,10 @@ def fill(
     room: Room,
     *,
     template: Template,
+    opening: str,
     beside_summary: bool,
-) -> tuple[Shown, Sequence[Name], Lines, str]:
-    """The items with the form of each, names and the lines that tell them, and pointers."""
+) -> Filled:
+    """As much of what is wanted, and as many of the names, as there is room for."""
     heading = template.heading
     must = _must(wanted, room)
     least = room.part(room.tokens * (1 - LEAST_SHARE))
@@ -62,25 +81,36 @@ def fill(
     for_words = room.part(room.tokens - kept + ROUNDING)
     shown = pack(wanted, for_words, heading, must=[item for item, _ in floors])
     left = for_words.part(for_words.tokens + kept - ROUNDING)
-    pointed = pointers(wanted, shown) if room.tokens > ROOMY else ""
+    pointed = pointers(wanted, shown, room.tokens)
     pointed = pointed if left.take(pointed) else ""
     paid = {item.section for item, _ in shown}
+    choice = _untold(choice, [opening, *(form for _, form in shown)])
     named, lines = _most_names(state, choice, left, heading, paid)
-    if len(named) == len(choice) and len(shown) < len(wanted):
+    all_named = len(named) == len(choice)
+    if all_named and len(shown) < len(wanted):
         left = room.without(joined(lines, heading, set())).without(pointed)
         shown = pack(wanted, left, heading, must=must)
-    return shown, named, lines, pointed
+    whole = all_named and len(shown) == len(wanted)
+    return Filled(shown, named, lines, pointed, whole=whole)
 
 
-def pointers(wanted: list[Item], shown: Shown) -> str:
+def _untold(choice: list[Name], words: list[str]) -> list[Name]:
+    """The names that do not stand among the words; what became of a file only its row says."""
+    told = Text("\n".join(words))
+    return [name for name in choice if name.kind == "file" or not told.names(name.text, name.kind)]
+
+
+def pointers(wanted: list[Item], shown: Shown, room: float) -> str:
     """What had no room is still pointed at: how many of each section, and where the last stands."""
     told = {id(item) for item, _ in shown}
+    left = [item for item in wanted if id(item) not in told and item.line]
     last: dict[str, list[int]] = {}
-    for item in wanted:
-        if id(item) not in told and item.line:
-            last.setdefault(item.section, []).append(item.line)
+    for item in sorted(left, key=lambda item: -item.value):
+        last.setdefault(item.section, []).append(item.line)
+    most = 0 if room <= ROOMY else FEW if room <= AMPLE else len(last)
     return ", ".join(
-        f"{_counted(section, len(lines))} L{max(lines)}" for section, lines in last.items()
+        f"{_counted(section, len(lines))} L{max(lines)}"
+        for section, lines in list(last.items())[:most]
     )
 
 
@@ -92,9 +122,8 @@ def _counted(section: str, count: int) -> str:
 def _must(wanted: list[Item], room: Room) -> list[Item]:
     """Floors, and as many of the user's rules as their share of the room holds."""
     floors = [item for item in wanted if item.floor]
-    for item in floors if room.tokens > SCARCE else ():
+    for item in floors if room.tokens > LITTLE else ():
         if item.kind == "request":
-            # One line of a goal is for briefs that have no room for two.
             item.forms = item.forms[:-1] or item.forms
     left = BINDING * (room.tokens - SCARCE)
     for item in sorted(wanted, key=lambda one: -one.value):

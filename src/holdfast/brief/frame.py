@@ -19,6 +19,8 @@ SHARE = 0.2
 QUOTES = (400, 240, 120, 80)
 # Tokens that a host shows of what it keeps out of the conversation: 2 KB.
 PREVIEW = 700
+# Briefs of so few tokens are framed in fewer words.
+SMALL = 600
 # About how much of a request's line is not its words.
 LABEL = 30
 HOW_TO_READ = "“…” is verbatim, (L12) its line 12."
@@ -32,11 +34,11 @@ def fitting(
     state: State, name: str, recall: str, room: Room, *, compacted: bool, told: Summary | None
 ) -> tuple[str, str]:
     """The fullest opening that leaves room for the rest, and the closing; the room is taken."""
-    last = closing(recall, truncated=True)
-    alone = room.tokens > PREVIEW
+    size = room.tokens
+    last = closing(recall, size, truncated=True)
     for quote in QUOTES:
-        first = opening(state, quote, compacted=compacted, alone=alone, told=told)
-        if room.cost(first) <= SHARE * room.tokens and room.take(_frame(name, first, last)):
+        first = opening(state, quote, size, compacted=compacted, told=told)
+        if room.cost(first) <= SHARE * size and room.take(_frame(name, first, last)):
             return first, last
     for first in (HOW_TO_READ, ""):
         if room.take(_frame(name, first, last)):
@@ -48,32 +50,28 @@ def _frame(name: str, first: str, last: str) -> str:
     return "\n".join([title(name, "0" * 8), first, last, ""])
 
 
-def how_to_read(state: State, *, compacted: bool) -> str:
+def how_to_read(state: State, size: float, *, compacted: bool) -> str:
     """Where these lines come from, and which compaction was just made."""
     when = f"After compaction {len(ended(state)) + 1}, from" if compacted else "From"
-    return f"{when} the log: {HOW_TO_READ}"
+    return f"{when} the log, by line (L12)." if size <= SMALL else f"{when} the log: {HOW_TO_READ}"
 
 
 def opening(
-    state: State,
-    quote: int,
-    *,
-    compacted: bool,
-    alone: bool = True,
-    told: Summary | None = None,
+    state: State, quote: int, size: float, *, compacted: bool, told: Summary | None = None
 ) -> str:
     """Works alone: a host that shows only a preview shows this.
 
     A brief that fits into a preview as a whole need not say things twice, and what the summary
     has word for word need not be quoted.
     """
-    lead = [how_to_read(state, compacted=compacted)]
+    lead = [how_to_read(state, size, compacted=compacted)]
     if state["requests"]:
         last = state["requests"][-1]
         said = told is not None and told.quotes(last["text"])
         request = "as in the summary" if said else f"“{short(last['text'], quote)}”"
-        lead.append(f"Latest request: {request} (L{last['line']}).")
-    if not alone:
+        if size > SMALL or not said:
+            lead.append(f"Latest request: {request} (L{last['line']}).")
+    if size <= PREVIEW:
         return " ".join(lead)
     first: list[str] = []
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
@@ -99,10 +97,13 @@ def unsaid(opening: str, item: Item, state: State) -> bool:
     return bool(item.forms) and len(short(item.quote, 10_000)) > known
 
 
-def closing(recall: str, *, truncated: bool, pointed: str = "") -> str:
+def closing(recall: str, size: float, *, truncated: bool, pointed: str = "") -> str:
     """How to look things up, and whether anything had to go."""
-    how = f'`{recall} "words"` or `{recall} L12`'
+    small = size <= SMALL
+    how = f"`{recall} L12` or words" if small else f'`{recall} L12` or `{recall} "words"`'
     if not truncated:
-        return f"Look up what stands behind it: {how}."
+        return f"Look up more: {how}." if small else f"Look up what stands behind it: {how}."
+    if small:
+        return f"*[Brief truncated due to token limit; the rest: {how}]*"
     what = f"{pointed}; " if pointed else ""
     return f"*[Brief truncated due to token limit: {what}{how} finds the rest]*"

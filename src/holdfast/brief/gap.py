@@ -19,14 +19,35 @@ _NOT_IN_NAMES = str.maketrans(
 )
 
 
-class Summary:
+class Text:
+    """A text, prepared to be asked for names."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._flat = " ".join(text.split())
+        self._identifiers = frozenset(text.translate(_NOT_IN_NAMES).split())
+
+    def names(self, text: str, kind: str) -> bool:
+        """Whether it has this very name."""
+        if kind == "command":
+            return text in self._flat
+        if kind == "identifier":
+            return text in self._identifiers
+        at = self.text.find(text)
+        while at >= 0:
+            end = at + len(text)
+            if not (_goes_on(self.text[at - 1 : at]) or _goes_on(self.text[end : end + 1])):
+                return True
+            at = self.text.find(text, at + 1)
+        return False
+
+
+class Summary(Text):
     """A summary, prepared for many questions."""
 
     def __init__(self, text: str) -> None:
-        self.text = _summary_part(text)
+        super().__init__(_summary_part(text))
         self._words = words(self.text)
-        self._flat = " ".join(self.text.split())
-        self._identifiers = frozenset(self.text.translate(_NOT_IN_NAMES).split())
         self._lines = [frozenset(words(line).split()) for line in self.text.splitlines()]
 
     def says(self, item: Item) -> bool:
@@ -40,20 +61,6 @@ class Summary:
     def quotes(self, text: str) -> bool:
         """Whether it says this word for word."""
         return words(text) in self._words
-
-    def names(self, text: str, kind: str) -> bool:
-        """Whether the summary has this very name."""
-        if kind == "command":
-            return text in self._flat
-        if kind == "identifier":
-            return text in self._identifiers
-        at = self.text.find(text)
-        while at >= 0:
-            end = at + len(text)
-            if not (_goes_on(self.text[at - 1 : at]) or _goes_on(self.text[end : end + 1])):
-                return True
-            at = self.text.find(text, at + 1)
-        return False
 
     def _covers(self, text: str) -> bool:
         wanted = frozenset(words(text).split())

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from holdfast.state.model import FileTrail, State
 
 # As many identifiers of one file are worth a line of its own.
-OWN_LINE = 2
-NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 4
+OWN_LINE = 3
+NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 8
 WITHOUT_A_FILE = "named lately without a file:"
 LONGEST_COMMAND = 200
 

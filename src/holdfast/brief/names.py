@@ -14,17 +14,19 @@ if TYPE_CHECKING:
 
 # How much more likely a kind of name is needed than an identifier, and how much more so when the
 # agent used it itself or somebody said it than when a tool merely showed it.
-KINDS = {"file": 3.0, "command": 2.5, "link": 1.0, "identifier": 1.0}
+KINDS = {"file": 3.8, "command": 2.5, "link": 1.0, "identifier": 1.0}
 USED, SAID, SHOWN = 6.0, 3.0, 1.0
 # A file that was changed is likely to be changed again.
 CHANGED = 1.5
+# A file is needed again long after it was met: its value sinks more slowly.
+SLOWLY = 0.75
 # After so many pieces of the conversation a name is half as likely to be needed.
 HALF_LIFE = 80.0
 # What a name gains each time that it is met twice as often.
 DOUBLED = 0.7
 MOST = 600
 # Characters to a token of names, and how much of a folder's name its first file pays for.
-DENSE, FIRST_PAYS = 2.4, 0.5
+DENSE, FIRST_PAYS = 2.4, 0.8
 
 
 class Name:
@@ -65,8 +67,10 @@ def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name
         if told is not None and told.names(text, entry["kind"]):
             continue
         value = _value(entry, now)
-        if entry["kind"] == "file" and files.get(text, {}).get("edits"):
-            value *= CHANGED
+        if entry["kind"] == "file":
+            changed = bool(files.get(text, {}).get("edits"))
+            value = (value * CHANGED if changed else value) ** SLOWLY
+        value *= KINDS[entry["kind"]]
         found.append(Name(text, entry, value))
     found.sort(key=lambda name: (-name.value / name.room, name.text))
     return _with_folders(found[:MOST])
@@ -97,7 +101,7 @@ def _value(entry: Entry, now: int) -> float:
     ):  # fmt: skip
         if moment:
             best = max(best, weight / (1 + (now - moment) / HALF_LIFE))
-    return best * KINDS[entry["kind"]] * (1 + DOUBLED * (entry["times"].bit_length() - 1))
+    return best * (1 + DOUBLED * (entry["times"].bit_length() - 1))
 
 
 def of_state(state: State) -> Index:

@@ -15,6 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from holdfast.brief.fill import Filled
     from holdfast.brief.item import Item
     from holdfast.brief.names import Name
     from holdfast.brief.template import Template
@@ -107,24 +108,30 @@ def build(
     ]
     choice = names.ranked(state, index or names.of_state(state), told)
     choice = [name for name in choice if SECTION_OF[name.kind] in template.sections]
-    shown, named, lines, pointed = fill(
-        state, wanted, choice, room, template=template, beside_summary=told is not None
+    filled = fill(
+        state,
+        wanted,
+        choice,
+        room,
+        template=template,
+        opening=opening,
+        beside_summary=told is not None,
     )
-    chosen = {id(item) for item, _ in shown}
+    chosen = {id(item) for item, _ in filled.shown}
     left_out = [item for item in wanted if id(item) not in chosen]
-    if not left_out and len(named) == len(choice):
-        closing = frame.closing(recall, truncated=False)
-    elif pointed and left_out:
-        closing = frame.closing(recall, truncated=True, pointed=pointed)
-    body = _body(template, opening, shown, lines, closing)
+    if filled.whole:
+        closing = frame.closing(recall, tokens, truncated=False)
+    elif filled.pointed and left_out:
+        closing = frame.closing(recall, tokens, truncated=True, pointed=filled.pointed)
+    body = _body(template, opening, filled, closing)
     ident = f"{zlib.crc32((session + body).encode('utf-8', 'replace')):08x}"
     return Brief(
         frame.title(template.title, ident) + body,
         ident,
-        shown=[item for item, _ in shown],
+        shown=[item for item, _ in filled.shown],
         left_out=left_out,
         said=said,
-        named=named,
+        named=filled.named,
         estimator=estimator,
     )
 
@@ -138,16 +145,10 @@ def _of_template(template: Template, found: list[Item]) -> list[Item]:
     return sorted(kept, key=lambda item: place[item.section])
 
 
-def _body(
-    template: Template,
-    opening: str,
-    shown: list[tuple[Item, str]],
-    lines: dict[str, list[str]],
-    closing: str,
-) -> str:
+def _body(template: Template, opening: str, filled: Filled, closing: str) -> str:
     told = ["", opening] if opening else [""]
     for section in template.sections:
-        here = [form for item, form in shown if item.section == section]
-        here += lines.get(section, ())
+        here = [form for item, form in filled.shown if item.section == section]
+        here += filled.lines.get(section, ())
         told += [template.heading(section), *here] if here else []
     return "\n".join([*told, closing, ""])

@@ -137,7 +137,7 @@ def now(state: State) -> Iterator[Item]:
             doing["line"],
             tuple(
                 f"- last said: “{short(text, size)}” {ref(doing['line'])}"
-                for size in (600, 250, 120)
+                for size in (600, 250, 80)
             ),
             quote=text,
             floor=True,

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from holdfast.eval.session import Piece
 
 SHORTEST, LONGEST = 15, 400
-# A prompt that the client wrote when the user approved the agent's own plan.
-APPROVED_PLAN = "Implement the following plan:"
+# Prompts that the client wrote: the agent's own plan, approved by the user, and what a hook said.
+NOT_TYPED = ("Implement the following plan:", "Operation stopped by hook:")
 FENCE = re.compile(r"^\s*(?:```|~~~).*?^\s*(?:```|~~~)\s*$", re.M | re.S)
-LIST_MARK = re.compile(r"^\s*(?:[-*+•>]|\d{1,2}[.)])\s+")
+LIST_MARK = re.compile(r"^\s*(?:[-=]*>|[-*+•]|\d{1,2}[.)])\s+")
 ENDS = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9`/])")
 PLAIN_WORD = re.compile(r"[\"'(“‘]?[A-Za-z][A-Za-z'’-]*[\"')”’.,;:!?…]*$")
 PROSE_SHARE = 0.6
@@ -56,7 +56,7 @@ def instructions(pieces: Iterable[Piece]) -> list[Instruction]:
     """Every sentence that a person wrote; what a later correction takes back is left out."""
     found: list[Instruction] = []
     for piece in pieces:
-        if piece.kind != "prompt" or piece.text.lstrip().startswith(APPROVED_PLAN):
+        if piece.kind != "prompt" or piece.text.lstrip().startswith(NOT_TYPED):
             continue
         for text in sentences(piece.text):
             if CORRECTION.match(text):

@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 from holdfast import example
 from holdfast.brief.render import Brief, build
 from holdfast.brief.roles import built_in, template
+from holdfast.names.index import new_index, observe
+from holdfast.names.model import Index
 from holdfast.quick_json import dumps
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
@@ -29,6 +31,14 @@ def folded(lines: list[dict[str, object]]) -> State:
 @pytest.fixture(scope="module")
 def state() -> State:
     return folded(EXAMPLE.before)
+
+
+@pytest.fixture(scope="module")
+def index() -> Index:
+    found = new_index()
+    lines = ((number, dumps(line).encode()) for number, line in enumerate(EXAMPLE.before, 1))
+    observe(found, decode(lines))
+    return found
 
 
 def brief(state: State, tokens: int = 2000, characters: int = 9500, **more: object) -> Brief:
@@ -196,6 +206,28 @@ def test_what_had_to_go_is_said_and_pointed_at(state: State) -> None:
     assert "truncated" in brief(state, 300).text
     assert not long.left_out
     assert "truncated" not in brief(new_state(), 3000).text
+
+
+def test_a_short_brief_points_only_at_what_matters_most(state: State) -> None:
+    last = brief(state, 1000).text.splitlines()[-1]
+    assert len(re.findall(r"\bL\d+[,;]", last)) == 2
+    assert "decision" in last
+
+
+def test_a_name_that_the_words_say_is_not_told_again(state: State, index: Index) -> None:
+    made = brief(state, 800, index=index)
+    words, _, names = made.text.partition("## Commands")
+    assert "`make test-fast` fails" in words
+    assert "make test-fast" in index["names"]
+    assert "make test-fast" not in names
+
+
+def test_a_small_brief_is_framed_in_few_words_and_still_says_how_to_look_up(state: State) -> None:
+    text = brief(state, 400).text
+    assert text.splitlines()[1].startswith("After compaction 1, from the log, by line (L12).")
+    assert text.splitlines()[-1] == (
+        "*[Brief truncated due to token limit; the rest: `holdfast recall L12` or words]*"
+    )
 
 
 def test_the_failing_test_is_told_before_a_command_that_failed_later() -> None:

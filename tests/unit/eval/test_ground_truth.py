@@ -39,11 +39,13 @@ def session(tmp_path: Path) -> Made:
 def test_only_a_person_s_prose_is_a_sentence() -> None:
     text = (
         "Please keep the API stable. Is that fine?\n- never touch the migrations folder\n"
+        "-> keep it in one file, please\n"
         "```\nyou must always run this\n```\n[12:01:33] ERROR at=3 x=9 12ms 0x33 {}"
     )
     assert list(sentences(text)) == [
         "Please keep the API stable.",
         "never touch the migrations folder",
+        "keep it in one file, please",
     ]
 
 
@@ -82,6 +84,7 @@ def test_what_the_user_took_back_no_longer_counts(session: Made) -> None:
 def test_what_no_person_typed_is_not_the_user_s(session: Made) -> None:
     steps = (
         said("Implement the following plan:\n\nYou must always do this."),
+        said("Operation stopped by hook: You must exit and run this instead."),
         [line("user", "You must always do that.", isMeta=True)],
         said("<command-name>/compact</command-name> always keep it"),
         replied("You should always do this."),

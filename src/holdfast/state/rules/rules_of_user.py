@@ -38,6 +38,7 @@ REQUIREMENTS = Cues(
     "always", "only", "must", "make sure", "ensure", "keep", "should", "prefer", "instead",
     "have to", "has to", "need to", "needs to", "required", "rather than", "at least",
     "at most", "exactly", "from now on", "correction", "leave", "please use", "remember",
+    "ideally", "regardless of",
     "immer", "unbedingt", "nur", "muss", "toujours", "il faut", "siempre", "sempre", "deve",
     "hay que",
     anywhere=("반드시", "항상", "해야", "만 사용", "유지", "必ず", "常に", "だけ", "必须", "总是",

@@ -37,6 +37,7 @@ def rules(*prompts: str) -> list[Rule]:
         ("From now on answer in French.", "requirement"),
         ("Correction: make it 5 attempts, not 8.", "requirement"),
         ("Leave the metrics for tomorrow.", "requirement"),
+        ("Ideally it works the same regardless of the strategy", "requirement"),
     ],
 )
 def test_a_sentence_that_binds_is_a_rule_word_for_word(sentence: str, kind: str) -> None:
