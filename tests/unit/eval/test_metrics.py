@@ -173,6 +173,12 @@ def test_a_check_that_passes_must_not_be_said_to_fail() -> None:
     assert (found["stale_errors"], found["stale_checked"]) == (1, 2)
 
 
+def test_a_command_that_looks_for_failures_says_of_no_other_that_it_fails() -> None:
+    now = truth(runs=[run("make test", True)])
+    found = staleness(about('- `grep -E "FAIL|fails"` · `make test` (L3)'), now)
+    assert (found["stale_errors"], found["stale_checked"]) == (0, 0)
+
+
 def test_open_items_are_kept_or_not() -> None:
     assert staleness(about("- Write the parser tests"), truth())["open_todos"] == 1.0
     assert staleness(about("- something else"), truth())["open_todos"] == 0.0
