@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # What must be told, in few words, leaves at least this share of the room.
 LEAST_SHARE = 0.2
 # Up to so many tokens all that is left then goes to names; above, with each token a little less.
-ENOUGH = 800
+ENOUGH = 1000
 LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.0003, 0.00007, 0.5
 # Below so many tokens only what must be told is told, and up to so many a goal in one line.
 SCARCE, LITTLE = 400, 500
