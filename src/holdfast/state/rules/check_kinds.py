@@ -7,7 +7,9 @@ from holdfast.state import shell
 # Looked up by words, not by patterns: `re` alone would cost a hook a third of its time.
 TESTERS = frozenset(
     ("pytest", "py.test", "unittest", "tox", "nox", "ctest", "jest", "vitest", "mocha", "rspec")
-) | frozenset(("phpunit", "playwright", "nextest"))
+) | frozenset(
+    ("phpunit", "playwright", "nextest", "bats", "ava", "cypress", "karma", "ginkgo", "gotestsum")
+)
 LINTERS = frozenset(
     ("ruff", "eslint", "mypy", "pyright", "flake8", "pylint", "golangci-lint", "clippy", "tsc")
 ) | frozenset(("shellcheck", "biome", "vet", "credo", "dialyzer"))
@@ -23,8 +25,9 @@ SCRIPTS = frozenset(("tox", "nox"))
 KINDRED = (
     SCRIPTS | {"pytest", "py.test", "unittest"},
     frozenset(("npm", "npx", "yarn", "pnpm", "bun", "deno", "jest", "vitest", "mocha"))
-    | {"playwright"},
+    | {"playwright", "cypress", "ava", "karma"},
     frozenset(("cargo", "nextest")),
+    frozenset(("go", "ginkgo", "gotestsum")),
     frozenset(("mvn", "gradle", "gradlew")),
     frozenset(("rake", "bundle", "rspec")),
 )
@@ -139,6 +142,14 @@ def runs_tests_of(passed: list[str], failed: list[str]) -> bool:
 def places(words: list[str]) -> set[str]:
     """Files and folders among what a command is pointed at."""
     return {word for word in words[1:] if "/" in word or ("." in word and word[-1:].isalpha())}
+
+
+def runs_same_files(passed: list[str], failed: list[str]) -> bool:
+    """Whether a test run is pointed at just the files that another was, whatever starts it."""
+    here, there = places(passed), places(failed)
+    files = {word for word in there if "." in base(word)}
+    narrowed = set(passed[1:]) - here - ALL_TESTS - set(failed)
+    return bool(files) and files == there and there <= here and not narrowed
 
 
 def same_check(one: list[str], other: list[str]) -> bool:

@@ -26,7 +26,9 @@ VERDICT = (
 PANIC = "panicked at"
 # `a.go:12:5: what is wrong`, as compilers, linters and some test runners say it.
 LOCATED = r"[ \t]*[\w./@-]{1,200}\.\w{1,5}:\d+(?::\d+)?:? [^\s\d]"
-TELLING = r"error\b|exception\b|\bpanic\b|\bfail"
+TELLING = r"error\b|exception\b|\bpanic\b|\bfail|\bnot found\b|no such file"
+# What was only warned of is not what went wrong, as long as anything else is.
+WARNED = r"\bwarn(?:ing)?\b"
 # Starts only where a name starts, and never goes back into it: output may be one endless word.
 LINE = '", line '
 PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
@@ -65,13 +67,22 @@ def error_in(text: str) -> tuple[list[str], str]:
     # What failed, then where and why, then the rest.
     why = [line for line in verdicts if line.startswith("E ")][:1] or located[:2]
     telling = _kept([*verdicts[:1], *why, *verdicts, *located])
-    telling = telling or _kept(_lines_of(re.finditer(TELLING, text, re.IGNORECASE), text))
+    telling = telling or _told(text)
     kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
     kept = kept or _kept(text.splitlines())
     place = re.compile(PLACE).search
     spots = (place(line) for line in (*telling, *_lines(text)) if ":" in line or LINE in line)
     spot = next(filter(None, spots), None)
     return kept, f"{spot[1]}:{spot[2]}" if spot else ""
+
+
+def _told(text: str) -> list[str]:
+    """The lines that speak of an error in any way, mere warnings only if there is nothing else."""
+    import re
+
+    told, warned = re.compile(TELLING, re.I), re.compile(WARNED, re.I)
+    serious = (line for line in _lines_of(told.finditer(text), text) if not warned.search(line))
+    return _kept(serious) or _kept(_lines_of(told.finditer(text), text))
 
 
 def _has_number(line: str) -> bool:

@@ -10,6 +10,7 @@ from holdfast.state.rules.check_kinds import (
     looked_at,
     places,
     pointed,
+    runs_same_files,
     runs_tests_of,
     same_check,
 )
@@ -105,8 +106,9 @@ def _settle(checks: list[Check], simple: list[list[str]], line: int) -> None:
 def _covers(passed: list[str], failed: list[str], check: Check) -> bool:
     """Whether what passed is all that failed: the same or more, or just what went wrong."""
     if not same_check(passed, failed):
-        tests = check["kind"] == "test" and is_all_tests(passed)
-        return tests and runs_tests_of(passed, failed)
+        everything = is_all_tests(passed) and runs_tests_of(passed, failed)
+        again = kind_of_one(passed) == "test" and runs_same_files(passed, failed)
+        return check["kind"] == "test" and (everything or again)
     # A linter is run again on those files that it complained of.
     mended = check["kind"] == "lint" and set(passed) <= set(failed)
     error = check["error"]
