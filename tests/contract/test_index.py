@@ -131,6 +131,14 @@ def test_the_exact_words_go_before_the_same_words_apart(index: Place, path: Path
     assert lines(index, "global lock")[0] == 2
 
 
+def test_a_name_goes_before_longer_names_that_have_it_in_them(index: Place, path: Path) -> None:
+    longer = "const LINUX_MAX_ARG_STRLEN_PAGES: usize = 32;"
+    append(path, said(f"{longer} // see MAX_ARG_STRLEN"), said(longer), said(longer))
+    index.fill(path)
+    first = index.found("MAX_ARG_STRLEN")[0]
+    assert (first.line, first.text[first.place - 1 : first.place]) == (1, " ")
+
+
 def test_a_text_with_all_the_words_goes_before_one_with_some(index: Place, path: Path) -> None:
     append(path, said("the lease of a worker ends"), said("worker worker worker"), said("a lease"))
     index.fill(path)

@@ -13,6 +13,8 @@ _KINDS = {
 }  # fmt: skip
 COMMON = 400
 EXACT, EXACT_CASE, NEAR = 0.6, 0.2, 0.3
+# What stands as it was asked for, and not within a longer name.
+ALONE = 0.2
 # What the model still has before its eyes needs no lookup.
 BEFORE_COMPACTION, OWN_SESSION, LATEST = 0.1, 0.25, 0.2
 # A text of this many characters is of ordinary length (bm25's average).
@@ -78,7 +80,9 @@ def _match(text: str, question: Question) -> float:
         # As in bm25: the second time says less than the first, and in a long text less still.
         score += weight / whole * times * (K1 + 1) / (times + length)
     if question.text.lower() in low:
-        score += EXACT + EXACT_CASE * (question.text in text)
+        score += EXACT + ALONE * (stands_alone(low, question.text.lower()) >= 0)
+        if question.text in text:
+            score += EXACT_CASE + ALONE * (stands_alone(text, question.text) >= 0)
     elif len(question.words) > 1 and _near(low, question):
         score += NEAR
     return score
@@ -98,11 +102,32 @@ def _near(low: str, question: Question) -> bool:
 
 
 def place_in(text: str, question: Question) -> int:
-    """Where to look: the question itself, else where its important words stand closest."""
-    at = text.find(question.text)
-    low = text.lower()
-    at = low.find(question.text.lower()) if at < 0 else at
-    return at if at >= 0 else _densest(low, question)
+    """Where to look: the question itself, best as a word, else where its words stand closest."""
+    low, asked = text.lower(), question.text.lower()
+    for at in (
+        stands_alone(text, question.text),
+        text.find(question.text),
+        stands_alone(low, asked),
+        low.find(asked),
+    ):
+        if at >= 0:
+            return at
+    return _densest(low, question)
+
+
+def stands_alone(text: str, asked: str) -> int:
+    """Where this stands and is no part of a longer word, or -1."""
+    at, tries = text.find(asked), 0
+    while at >= 0 and tries < MOST_TRIES:
+        end = at + len(asked)
+        if not (_is_wordy(text[at - 1 : at]) or _is_wordy(text[end : end + 1])):
+            return at
+        at, tries = text.find(asked, at + 1), tries + 1
+    return -1
+
+
+def _is_wordy(sign: str) -> bool:
+    return sign == "_" or sign.isalnum()
 
 
 def _densest(low: str, question: Question) -> int:
