@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from holdfast.brief.names import Name
-    from holdfast.state.model import FileTrail, State
+    from holdfast.state.model import Check, FileTrail, State
 
 # As many identifiers of one file are worth a line of its own.
 OWN_LINE = 3
@@ -29,6 +29,7 @@ class Layout:
         self._in_file: dict[str, list[Name]] = {}
         self._others: list[Name] = []
         self._commands = [name for name in names if name.kind == "command"]
+        self._failing = failing_at(state)
         self._sort([name for name in names if name.kind in ("identifier", "link")])
 
     def _sort(self, names: list[Name]) -> None:
@@ -81,15 +82,19 @@ class Layout:
         return f"{shown} {cited(place for path in paths for place in self._places(path))}"
 
     def _shown(self, path: str, trail: FileTrail | None) -> str:
-        base, changed = path.rpartition("/")[2], trail and annotation(trail)
-        return f"{base} {changed}" if changed else base
+        became = [annotation(trail) if trail else ""]
+        if path in self._failing:
+            became.append(f"{self._failing[path]['kind']} failing")
+        return " ".join(filter(None, (path.rpartition("/")[2], " · ".join(filter(None, became)))))
 
     def _places(self, path: str) -> list[list[int]]:
         """Where a file is named; what became of it must stand there too."""
         trail, name = self._state["files"].get(path), self._files.get(path)
+        check = self._failing.get(path)
+        failed = [[check["line"]]] if check else []
         if trail and annotation(trail):
-            return [[line] for line in (trail["line"], trail.get("told", 0)) if line]
-        return [[*(name.lines if name else ()), *([trail["line"]] if trail else ())]]
+            return [[line] for line in (trail["line"], trail.get("told", 0)) if line] + failed
+        return [[*(name.lines if name else ()), *([trail["line"]] if trail else ())], *failed]
 
     def commands(self) -> list[str]:
         return [
@@ -110,6 +115,20 @@ class Layout:
 
 def _rows(names: list[Name], widest: int) -> list[list[Name]]:
     return [names[start : start + widest] for start in range(0, len(names), widest)]
+
+
+def failing_at(state: State) -> dict[str, Check]:
+    """The files at which a test, a build or a linter fails, as far as its output says."""
+    found: dict[str, Check] = {}
+    root = state["place"].get("root", "")
+    for check in state["checks"]:
+        where = check["where"].rpartition(":")[0].removeprefix(f"{root}/")
+        if where and not check["ok"] and check["kind"] != "run":
+            # Test runners often say no more than the last part of a name.
+            meant = [path for path in state["files"] if f"/{path}".endswith(f"/{where}")]
+            if len(meant) == 1:
+                found[meant[0]] = check
+    return found
 
 
 def annotation(trail: FileTrail) -> str:

@@ -27,6 +27,21 @@ def test_files_of_a_folder_stand_together_and_one_alone_by_its_whole_name() -> N
     assert told == ["- src/: a.py, b.py edited 3× (L7–9)", "- docs/x.md (L7)"]
 
 
+def test_a_file_says_that_a_check_fails_at_it_if_it_is_clear_which_file_is_meant() -> None:
+    state = new_state()
+    state["place"]["root"] = "/repo"
+    state["files"] = {
+        "src/a.py": {"line": 9, "edits": 2}, "src/b.py": {"line": 8}, "lib/b.py": {"line": 8},
+    }  # fmt: skip
+    failed = {"ok": False, "kind": "test", "runs": 1, "error": [], "call": 11, "line": 12}
+    state["checks"] = [
+        {**failed, "command": "pytest", "where": "/repo/src/a.py:4"},
+        {**failed, "command": "pytest -x", "where": "b.py:7"},
+    ]  # type: ignore[list-item]
+    told = Layout(state, [name(path, lines=[3]) for path in state["files"]]).files()
+    assert told == ["- src/: a.py edited 2× · test failing, b.py (L8–12)", "- lib/b.py (L8)"]
+
+
 def test_identifiers_stand_with_the_file_that_has_them() -> None:
     inside = [name(one, "identifier", [4], "4 src/a.py") for one in ("parseAll", "run_once")]
     assert Layout(new_state(), [name("src/a.py"), *inside]).files() == [
