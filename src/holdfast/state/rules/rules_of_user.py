@@ -53,6 +53,7 @@ STRONG = Cues("never", "must not", "mustn't", "avoid", "forbidden", "we don't wa
               "i do not want", "we do not want", "please")  # fmt: skip
 SUBJECTS = ("i", "we", "they", "it", "still", "just", "if we", "that", "which", "users", "who")
 NEGATIONS = ("don't", "dont", "do not", "stop")
+HEDGES = ("probably", "really", "actually", "usually", "currently", "maybe")
 # What the person has to do themselves binds nobody else; what they need to be able to do does.
 OWN_DUTIES = (
     " i keep ",
@@ -161,7 +162,10 @@ def _only_tells(heard: Heard) -> bool:
     """`I don't know` and `it does not start` tell something; `don't push` forbids it."""
     if STRONG.among(heard):
         return False
-    told = heard.padded
+    # “One with an icon and one without” forbids nothing.
+    told = heard.padded.removesuffix("without ")
+    for hedge in HEDGES:
+        told = told.replace(f" {hedge} ", " ")
     for subject in SUBJECTS:
         for negation in NEGATIONS:
             told = told.replace(f" {subject} {negation} ", " ")
