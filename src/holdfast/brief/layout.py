@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 # As many identifiers of one file are worth a line of its own.
 OWN_LINE = 3
 NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 8
-WITHOUT_A_FILE = "named lately without a file:"
+# A row of names says what they are, unless they are so few that their heading is enough.
+WITHOUT_A_FILE, FEW = "named lately without a file: ", 2
 LONGEST_COMMAND = 200
 
 
@@ -105,7 +106,9 @@ class Layout:
     def others(self) -> list[str]:
         """Names without a file."""
         return [
-            self._row([name.text for name in some], some, ", ", f"{WITHOUT_A_FILE} ")
+            self._row(
+                [name.text for name in some], some, ", ", WITHOUT_A_FILE if len(some) > FEW else ""
+            )
             for some in _rows(self._others, NAMES_IN_A_ROW)
         ]
 

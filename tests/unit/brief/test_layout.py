@@ -52,7 +52,10 @@ def test_identifiers_stand_with_the_file_that_has_them() -> None:
 def test_commands_and_other_names_have_their_lines() -> None:
     layout = Layout(new_state(), [name("make test", "command", [3]), name("ENT-250", "link", [5])])
     assert layout.commands() == ["- `make test` (L3)"]
-    assert layout.others() == ["- named lately without a file: ENT-250 (L5)"]
+    assert layout.others() == ["- ENT-250 (L5)"]
+    many = [name(f"ENT-{number}", "link", [5]) for number in range(3)]
+    (row,) = Layout(new_state(), many).others()
+    assert row == "- named lately without a file: ENT-0, ENT-1, ENT-2 (L5)"
 
 
 def test_no_whole_name_stands_below_the_heading_of_another_folder() -> None:
