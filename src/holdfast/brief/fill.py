@@ -27,6 +27,8 @@ ENOUGH = 1000
 LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.0003, 0.00007, 0.5
 # Below so many tokens only what must be told is told, and up to so many a goal in one line.
 SCARCE, LITTLE = 400, 500
+# How many files changed is no floor beside a summary where room is scarce.
+COUNTED = ("counts",)
 # The share of what is not scarce that the user's rules may take before names come.
 BINDING = 0.5
 # What was paid for once must fit again, however the sums are rounded.
@@ -71,7 +73,7 @@ def fill(
 ) -> Filled:
     """As much of what is wanted, and as many of the names, as there is room for."""
     heading = template.heading
-    must = _must(wanted, room)
+    must = _must(wanted, room, beside_summary)
     least = room.part(room.tokens * (1 - LEAST_SHARE))
     before = least.tokens
     floors = pack(must, least, heading, shortest=True)
@@ -119,9 +121,10 @@ def _counted(section: str, count: int) -> str:
     return one if count == 1 else f"{count} {one}s to"
 
 
-def _must(wanted: list[Item], room: Room) -> list[Item]:
+def _must(wanted: list[Item], room: Room, beside_summary: bool) -> list[Item]:
     """Floors, and as many of the user's rules as their share of the room holds."""
-    floors = [item for item in wanted if item.floor]
+    spared = COUNTED if beside_summary and room.tokens <= SCARCE else ()
+    floors = [item for item in wanted if item.floor and item.kind not in spared]
     for item in floors if room.tokens > LITTLE else ():
         if item.kind == "request":
             item.forms = item.forms[:-1] or item.forms

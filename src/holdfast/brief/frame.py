@@ -20,7 +20,7 @@ QUOTES = (400, 240, 120, 80)
 # Tokens that a host shows of what it keeps out of the conversation: 2 KB.
 PREVIEW = 700
 # Briefs of so few tokens are framed in fewer words.
-SMALL = 600
+SMALL = 1200
 # About how much of a request's line is not its words.
 LABEL = 30
 HOW_TO_READ = "“…” is verbatim, (L12) its line 12."
@@ -103,7 +103,5 @@ def closing(recall: str, size: float, *, truncated: bool, pointed: str = "") -> 
     how = f"`{recall} L12` or words" if small else f'`{recall} L12` or `{recall} "words"`'
     if not truncated:
         return f"Look up more: {how}." if small else f"Look up what stands behind it: {how}."
-    if small:
-        return f"*[Brief truncated due to token limit; the rest: {how}]*"
     what = f"{pointed}; " if pointed else ""
     return f"*[Brief truncated due to token limit: {what}{how} finds the rest]*"

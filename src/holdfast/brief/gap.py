@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 # An item's words count as said when one line of the summary holds this share of them.
 ENOUGH = 0.85
+# Headings under which a summary says what was being done.
+CURRENT = ("current work", "work in progress", "current state", "current task")
 # The user's own words bind as they were said: a paraphrase does not stand for them.
 VERBATIM = frozenset({"request", "prohibition", "requirement", "error", "command rules", "note"})
 
@@ -57,6 +59,11 @@ class Summary(Text):
                 return all(name in self.text for name in item.names)
             return item.kind not in VERBATIM and self._covers(item.quote)
         return bool(item.names) and all(name in self.text for name in item.names)
+
+    def tells_current_work(self) -> bool:
+        """Whether a heading of its says what was being done when it was written."""
+        headings = (line.strip("#*:0123456789. ").lower() for line in self.text.splitlines())
+        return any(heading.startswith(CURRENT) for heading in headings)
 
     def quotes(self, text: str) -> bool:
         """Whether it says this word for word."""

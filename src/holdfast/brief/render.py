@@ -94,6 +94,8 @@ def build(
         template,
         [*otherwise, *items(state), *words.in_force(state, commands), *words.noted(notes)],
     )
+    if told and told.tells_current_work():
+        _spare_floor(everything, "doing")
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
@@ -143,6 +145,12 @@ def _of_template(template: Template, found: list[Item]) -> list[Item]:
     for item in kept:
         item.value *= template.weights.get(item.section, 1.0)
     return sorted(kept, key=lambda item: place[item.section])
+
+
+def _spare_floor(items: list[Item], kind: str) -> None:
+    """What is told elsewhere is told here only if there is room."""
+    for item in items:
+        item.floor = item.floor and item.kind != kind
 
 
 def _body(template: Template, opening: str, filled: Filled, closing: str) -> str:

@@ -15,6 +15,8 @@ UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}
 SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
 # `a.py:12`, `a.py:12:5`, `a.py.` at the end of a sentence.
 BEHIND = re.compile(r"(?::\d+)*[.:,;]*$")
+# `HEAD:src/a.py`, `app.worker:worker.py`; what has a drive before it is one name.
+BEFORE = re.compile(r"^(?![A-Za-z]:[\\/])[^:]+:(?=[^:]+$)")
 SUFFIX = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})$")
 KNOWN_SUFFIXES = """
     astro bash bat bib c cc cfg cjs clj conf cpp cs css csv cts cue cxx dart desktop diff eex
@@ -78,7 +80,7 @@ def _of_run(run: str) -> list[Name]:
         return [(LINKED, run.rstrip(".,;:!?*_"))]
     bare = BEHIND.sub("", run)
     if _is_file(bare):
-        return [(FILE, bare)]
+        return [(FILE, BEFORE.sub("", bare))]
     if run[0] == "#" and run[1:].isdigit():
         return [(LINKED, run)]
     if "-" in bare and (TICKET.fullmatch(bare) or UUID.fullmatch(bare)):

@@ -226,7 +226,7 @@ def test_a_small_brief_is_framed_in_few_words_and_still_says_how_to_look_up(stat
     text = brief(state, 400).text
     assert text.splitlines()[1].startswith("After compaction 1, from the log, by line (L12).")
     assert text.splitlines()[-1] == (
-        "*[Brief truncated due to token limit; the rest: `holdfast recall L12` or words]*"
+        "*[Brief truncated due to token limit: `holdfast recall L12` or words finds the rest]*"
     )
 
 
@@ -266,7 +266,23 @@ def test_a_latest_request_that_the_summary_has_word_for_word_is_not_quoted_again
     state: State,
 ) -> None:
     last = state["requests"][-1]
-    quoted = brief(state, 1000, summary=f"The user then said: {last['text']}").text
-    assert f"Latest request: as in the summary (L{last['line']})." in quoted
-    assert last["text"][:60] not in quoted
+    long, short = (
+        brief(state, size, summary=f"The user then said: {last['text']}").text
+        for size in (2000, 1000)
+    )
+    assert f"Latest request: as in the summary (L{last['line']})." in long
+    assert last["text"][:60] not in long
+    assert "Latest request" not in short
+    assert last["text"][:60] not in short
     assert last["text"][:60] in brief(state, 1000, summary="Payments were worked on.").text
+
+
+def test_what_was_said_last_gives_way_where_the_summary_tells_the_current_work(
+    state: State,
+) -> None:
+    told = brief(state, 640, summary="8. Current Work:\n   The queue was being mended.").text
+    untold = brief(state, 640, summary="The queue was being mended.").text
+    assert "## Being done" not in told
+    assert "## Being done" in untold
+    ample = brief(state, 2000, summary="## Current Work\nThe queue was being mended.").text
+    assert "## Being done" in ample

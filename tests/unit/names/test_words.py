@@ -24,6 +24,9 @@ from holdfast.names.words import names
         (r"rg 'CONCEPTS\.md|src/load_plan\.py'", {"load_plan"}),
         ("$maxRetries and $HOME/.zshrc.sh", {"maxRetries"}),
         ("version 1.2.3 of it", set()),
+        ("git show HEAD:src/a.py", {("file", "src/a.py")}),
+        ("ERROR app.worker:worker.py:49 failed", {("file", "worker.py")}),
+        (r"C:\src\a.py", {("file", r"C:\src\a.py")}),
         ("", set()),
     ],
 )  # fmt: skip
