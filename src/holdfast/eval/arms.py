@@ -69,7 +69,7 @@ class Folded:
 
 def texts(material: Material, folded: Folded, plan: Plan) -> Iterator[Told]:
     """Everything there is to score at this cut."""
-    summary = material.cut.summary
+    summary, model = material.cut.summary, folded.state["usage"]["model"]
     for tokens in plan.budgets:
         yield brief(folded, tokens)
     if summary:
@@ -77,13 +77,13 @@ def texts(material: Material, folded: Folded, plan: Plan) -> Iterator[Told]:
         yield Told(method=SUMMARY_ALONE, budget=0, text=without_analysis(summary))
         for tokens in COMBINED:
             yield brief(folded, tokens, summary)
-            names = lacking(material, Budget(tokens, plan.estimator))
+            names = lacking(material, Budget(tokens, plan.estimator, model))
             yield Told(
                 method=SUMMARY_AND_NAMES, budget=tokens, text=f"{summary}\n\n{names}", added=names
             )
     for name, baseline in BASELINES.items():
         for tokens in () if plan.quick and name not in QUICK else plan.budgets:
-            text = baseline(material, Budget(tokens, plan.estimator))
+            text = baseline(material, Budget(tokens, plan.estimator, model))
             yield Told(method=name, budget=tokens, text=text)
 
 

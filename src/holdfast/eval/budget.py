@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from holdfast.brief.tokens import estimate
+from holdfast.brief.tokens import Estimator
 
 Item = TypeVar("Item")
 ESTIMATORS = ("ours", "flat3")
@@ -14,14 +14,22 @@ FLAT = 3.0
 
 
 class Budget:
-    """So many tokens, by our content-aware estimate or by the flat one."""
+    """So many tokens, by our content-aware estimate for a model or by the flat one."""
 
-    def __init__(self, tokens: int, estimator: str = "ours") -> None:
+    def __init__(self, tokens: int, estimator: str = "ours", model: str = "") -> None:
         self.tokens = tokens
         self.estimator = estimator
+        self.model = model
+        self._ours = Estimator.for_model(model)
+
+    def part(self, tokens: float) -> Budget:
+        """Another number of tokens, counted in the same way."""
+        return Budget(int(tokens), self.estimator, self.model)
 
     def count(self, text: str) -> float:
-        return len(text) / FLAT if self.estimator == "flat3" else estimate(text)
+        """As a brief counts: no text has more characters to a token than the flat count allows."""
+        flat = len(text) / FLAT
+        return flat if self.estimator == "flat3" else max(flat, self._ours.estimate(text))
 
     def fits(self, text: str) -> bool:
         return self.count(text) <= self.tokens

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief.tokens import Estimator
 from holdfast.eval.baselines import BASELINES
 from holdfast.eval.baselines.material import Material
 from holdfast.eval.baselines.names import by_folder, lacking, ranked
@@ -105,3 +106,12 @@ def test_the_template_says_when_it_was_cut(material: Material) -> None:
 def test_flat_tokens_are_three_characters_and_ours_depend_on_what_is_said() -> None:
     assert Budget(1, "flat3").count("x" * 30) == 10
     assert Budget(1).count("src/a_b/c.py " * 10) > Budget(1).count("plain words ok " * 9)
+
+
+def test_a_baseline_is_counted_by_the_tokenizer_of_the_session_s_model_as_a_brief_is() -> None:
+    names = "src/a_b/c.py " * 30
+    earlier, newest = Budget(100, model="claude-opus-4-6"), Budget(100)
+    assert earlier.count(names) == Estimator.for_model("claude-opus-4-6").estimate(names)
+    assert earlier.count(names) < newest.count(names)
+    assert earlier.count("plain words " * 30) == pytest.approx(120)
+    assert earlier.part(20).model == earlier.model

@@ -23,6 +23,6 @@ def actions_tail(material: Material, budget: Budget) -> str:
 def head_and_tail(material: Material, budget: Budget) -> str:
     """The first request and the last actions."""
     first = next((piece.text for piece in material.pieces if piece.kind == "prompt"), "")
-    head = Budget(int(budget.tokens * HEAD_SHARE), budget.estimator).start_of(first)
-    rest = Budget(int(budget.tokens - budget.count(head) - 1), budget.estimator)
+    head = budget.part(budget.tokens * HEAD_SHARE).start_of(first)
+    rest = budget.part(budget.tokens - budget.count(head) - 1)
     return f"{head}\n{actions_tail(material, rest)}"
