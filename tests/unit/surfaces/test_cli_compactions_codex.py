@@ -8,8 +8,8 @@ from pathlib import Path
 
 from holdfast.store.sqlite import SQLiteStore
 from holdfast.transcript.codex import left_over
+from tests.terminal import Terminal
 from tests.unit import rollout_lines as codex
-from tests.unit.surfaces.conftest import Terminal
 
 REQUEST = "Make the retry back off. Never touch the migrations folder."
 SEALED = codex.compacted("", codex.prompt(REQUEST))
