@@ -107,9 +107,10 @@ def part_of(module: str) -> str:
     return module.partition(".")[2].partition(".")[0]
 
 
-def imports(file: Path) -> Iterator[str]:
+@cache
+def imports(file: Path) -> list[str]:
     """Every module that this file imports when it runs, wherever in the file it says so."""
-    yield from _found(tree(file), name_of(file))
+    return [*_found(tree(file), name_of(file))]
 
 
 @cache
@@ -130,9 +131,12 @@ def _found(node: ast.AST, module: str) -> Iterator[str]:
             longer = f"{node.module}.{alias.name}"
             yield longer if is_module(longer) else str(node.module)
     for child in ast.iter_child_nodes(node):
-        yield from _found(child, module)
+        # No expression holds an import, and most of a tree is expressions.
+        if not isinstance(child, ast.expr):
+            yield from _found(child, module)
 
 
+@cache
 def is_module(name: str) -> bool:
     path = ROOT.parent.joinpath(*name.split("."))
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
