@@ -175,16 +175,27 @@ _SHELVES = {"capitals": {}, "k": {}, "_": {}, "": {}}
 
 
 def _shelve(hint: str, rule: int) -> None:
-    low = hint.translate(_FOLD)
-    shelf = next((joint for joint in "k_" if low.find(joint) > 1), "")
-    key = low.partition(shelf)[0][-3:] if shelf else ""
-    key = key or next((stem for stem in ("pass", "secret", "credential") if stem in low), low)
-    anchor: Any = key + shelf
-    offset = low.find(anchor)
+    plain = hint.encode()
+    low = plain.translate(_FOLD).decode()
+    shelf = "k" if low.find("k") > 1 else "_" if low.find("_") > 1 else ""
+    anchor: Any
     if hint.isupper():
-        shelf, anchor, offset = "capitals", hint.encode(), 0
-        key = anchor.translate(None, _NOT_CAPITAL).decode()
+        shelf, key, anchor = "capitals", plain.translate(None, _NOT_CAPITAL).decode(), plain
+    elif shelf:
+        key = low.partition(shelf)[0][-3:]
+        anchor = key + shelf
+    else:
+        key = anchor = _stem(low)
+    offset = 0 if hint.isupper() else low.find(anchor)
     _SHELVES[shelf].setdefault(key, (anchor, []))[1].append((offset, low, hint, rule))
+
+
+def _stem(low: str) -> str:
+    """Names with something in common are looked up together."""
+    for stem in ("pass", "secret", "credential"):
+        if stem in low:
+            return stem
+    return low
 
 
 for _number, _rule in enumerate(_RULES):
