@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import shutil
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
+    from holdfast.actions.rehearse import Rehearsal
     from tests.postgres import Server
+    from tests.terminal import Terminal
 
 # Machines are noisy, so no test is judged by the clock. With CI=true the examples are the same on
 # every run: a red build can be reproduced, and a green one stays green.
@@ -22,6 +28,12 @@ settings.register_profile(
     max_examples=50,
 )
 settings.load_profile("holdfast")
+
+
+def pytest_collection_finish() -> None:
+    """Thousands of tests stay to the end: the garbage collector need not look at them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
@@ -46,3 +58,34 @@ def postgres_url(postgres: Server) -> Iterator[str]:
     """An empty database of one's own, as far as anybody can tell."""
     with postgres.schema() as url:
         yield url
+
+
+@pytest.fixture
+def terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Terminal:
+    """A terminal of its own for each test."""
+    from tests.terminal import Terminal
+
+    return Terminal(tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture(scope="session")
+def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
+    """The example session, saved, compacted and restored once for all tests."""
+    from holdfast.actions.rehearse import rehearse
+
+    done = rehearse(str(tmp_path_factory.mktemp("rehearsal")), time.time())
+    assert done.ok, done.steps
+    return done
+
+
+@pytest.fixture
+def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Iterator[Terminal]:
+    """A terminal in the example's project, with a store of its own that knows the session."""
+    project = Path(rehearsal.example.session.project_dir)
+    shutil.copytree(rehearsal.home, terminal.store)
+    terminal.go(project)
+    yield terminal
+    # Notes stand in the project, which all tests share: the next one would find them.
+    shutil.rmtree(project / ".holdfast", ignore_errors=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from docs.reference.markdown import titled
 from holdfast import hosts
 from holdfast.hosts.base import Host
 
@@ -24,8 +25,11 @@ LEGEND = """\
 """.splitlines()
 
 
-def lines() -> Iterator[str]:
-    """The page below its title."""
+def page() -> str:
+    return "\n".join([titled("Hosts"), *_lines()])
+
+
+def _lines() -> Iterator[str]:
     yield "What each host lets Holdfast do, and how it was tested. `holdfast hosts` shows the same"
     yield "for this machine.\n"
     yield f"| host | {' | '.join(ABILITIES)} | receipts |"

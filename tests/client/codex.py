@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from . import npm
-from .fake_messages_api import Json
 from .requirements import missing
 from .sandbox import Sandbox
+from .scripted_api import Json
 
 VERSION = "0.166.0"
 PACKAGE = "@openai/codex"

@@ -15,8 +15,8 @@ from typing import Any
 from . import fake_responses_api
 from .commands import CommandError, output_of
 from .conversation import TURN_SECONDS, Conversation
-from .fake_messages_api import Json
 from .requirements import in_namespace_of
+from .scripted_api import Json
 from .terminal import Screen, opened
 
 # One whose tools the client knows offline: commands, and patches as a tool of their own.
@@ -35,9 +35,9 @@ class CodexConversation(Conversation):
     provider: str = "fake"
     """What the provider of the model calls itself."""
 
-    def api_program(self) -> str:
-        """The program that plays the model."""
-        return fake_responses_api.__file__
+    def api_module(self) -> str:
+        """The module that plays the model."""
+        return fake_responses_api.__name__
 
     def say(self, prompt: str) -> list[Json]:
         """One turn in a process of its own; returns the lines the client printed."""

@@ -8,8 +8,8 @@ import pytest
 
 from .claude_code import VERSIONS, required_client
 from .conversation import Conversation
-from .fake_messages_api import Json
 from .sandbox import Sandbox
+from .scripted_api import Json
 from .story import SUMMARY
 
 Converse = Callable[..., Conversation]

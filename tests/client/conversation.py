@@ -18,10 +18,11 @@ from typing import IO, Self
 
 from . import fake_messages_api
 from .commands import CommandError, output_of
-from .fake_messages_api import Json
 from .requirements import in_namespace_of, in_new_namespace
 from .sandbox import Sandbox
+from .scripted_api import Json
 
+ROOT = Path(__file__).parents[2]
 API_START_SECONDS = 10
 TURN_SECONDS = 60
 HEADLESS = ("--verbose", "--dangerously-skip-permissions", "--output-format", "stream-json")
@@ -74,10 +75,10 @@ class Conversation:
     def __enter__(self) -> Self:
         script, errors = self.file("script.json"), self.file("api-stderr")
         script.write_text(json.dumps(self.script), encoding="utf-8")
-        command = [sys.executable, self.api_program(), "--script", str(script)]
+        command = [sys.executable, "-m", self.api_module(), "--script", str(script)]
         command += ["--port-file", str(self.file("port")), "--record", str(self.file("requests"))]
         with errors.open("wb") as stderr:
-            self.api = subprocess.Popen([*in_new_namespace(), *command], stderr=stderr)
+            self.api = subprocess.Popen([*in_new_namespace(), *command], stderr=stderr, cwd=ROOT)
         deadline = time.monotonic() + API_START_SECONDS
         while not self.file("port").exists():
             if self.api.poll() is not None or time.monotonic() > deadline:
@@ -94,9 +95,9 @@ class Conversation:
     ) -> None:
         self.stop()
 
-    def api_program(self) -> str:
-        """The program that plays the model."""
-        return fake_messages_api.__file__
+    def api_module(self) -> str:
+        """The module that plays the model."""
+        return fake_messages_api.__name__
 
     def stop(self) -> None:
         """End the fake API, and the namespace with it."""

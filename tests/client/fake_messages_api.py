@@ -11,18 +11,16 @@ it with a 400. Compactions, titles and other side requests take no step, and the
 sub-agent takes no summary.
 """
 
-import argparse
 import json
 import os
 import threading
 import time
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-Json = dict[str, Any]
+from tests.client.scripted_api import DEFAULT_USAGE, NOTHING_LEFT, Json, ScriptedHandler, serve
 
 COMPACTION_PROMPT = "Your task is to create a detailed summary"
 SUBAGENT_HEADER = "x-claude-code-agent-id"
@@ -30,8 +28,6 @@ SUBAGENT_SUMMARY = "The sub-agent looked around."
 # A model takes seconds. Without this the client's hooks would run before it has flushed its
 # transcript, which it does every 100 ms.
 SUMMARY_SECONDS = 0.2
-NOTHING_LEFT: Json = {"text": "The script has no step left for this request."}
-DEFAULT_USAGE = 1_000
 
 
 def text_blocks(message: Json) -> list[str]:
@@ -132,10 +128,9 @@ def server_sent_events(answer: Json) -> Iterator[Json]:
     yield {"type": "message_stop"}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(ScriptedHandler, BaseHTTPRequestHandler):
     """Speaks just enough of the Messages API for the client."""
 
-    protocol_version = "HTTP/1.1"
     script: Script
 
     def do_HEAD(self) -> None:
@@ -164,43 +159,8 @@ class Handler(BaseHTTPRequestHandler):
         if not body.get("stream"):
             self.send_json(200, answer)
             return
-        events = (
-            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
-            for event in server_sent_events(answer)
-        )
-        self.send_body(200, "text/event-stream", "".join(events).encode())
-
-    def send_json(self, status: int, body: Json) -> None:
-        """Send one JSON document."""
-        self.send_body(status, "application/json", json.dumps(body).encode())
-
-    def send_body(self, status: int, content_type: str, body: bytes) -> None:
-        """Send one whole response."""
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Stay quiet: the record is the log."""
-
-
-def main() -> None:
-    """Serve one script until told to stop; the port file appears once the port is open."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port-file", type=Path, required=True)
-    parser.add_argument("--script", type=Path, required=True)
-    parser.add_argument("--record", type=Path, required=True)
-    options = parser.parse_args()
-    script = json.loads(options.script.read_text(encoding="utf-8"))
-    handler = type("ScriptedHandler", (Handler,), {"script": Script(script, options.record)})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    unfinished = options.port_file.with_suffix(".part")
-    unfinished.write_text(str(server.server_address[1]), encoding="utf-8")
-    unfinished.rename(options.port_file)
-    server.serve_forever()
+        self.send_events(server_sent_events(answer))
 
 
 if __name__ == "__main__":
-    main()
+    serve(Handler, Script)

@@ -12,24 +12,20 @@ A step answers one request of the conversation. A tool whose input is a text is 
 client shows of a conversation takes no step either.
 """
 
-import argparse
 import base64
 import json
 import os
 import threading
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-Json = dict[str, Any]
+from tests.client.scripted_api import DEFAULT_USAGE, NOTHING_LEFT, Json, ScriptedHandler, serve
 
 COMPACTION_PROMPT = "CONTEXT CHECKPOINT COMPACTION"
 SEALED_TRIGGER = "compaction_trigger"
-NOTHING_LEFT: Json = {"text": "The script has no step left for this request."}
 TITLE: Json = {"text": '{"title": "Back off"}'}
-DEFAULT_USAGE = 1_000
 
 
 class Script:
@@ -104,55 +100,23 @@ def server_sent_events(step: Json) -> Iterator[Json]:
     yield {"type": "response.completed", "response": {**response, "usage": usage}}
 
 
-class Handler(BaseHTTPRequestHandler):
+class Handler(ScriptedHandler, BaseHTTPRequestHandler):
     """Speaks just enough of the Responses API for the client."""
 
-    protocol_version = "HTTP/1.1"
     script: Script
 
     def do_GET(self) -> None:
         """There is no list of models here."""
-        self.send_body(404, "application/json", b"{}")
+        self.send_json(404, {})
 
     def do_POST(self) -> None:
         """Answer with the next step, as a stream."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if urlsplit(self.path).path != "/v1/responses":
-            self.send_body(404, "application/json", b"{}")
+            self.send_json(404, {})
             return
-        events = (
-            f"event: {event['type']}\ndata: {json.dumps(event)}\n\n"
-            for event in server_sent_events(self.script.answer(body))
-        )
-        self.send_body(200, "text/event-stream", "".join(events).encode())
-
-    def send_body(self, status: int, content_type: str, body: bytes) -> None:
-        """Send one whole response."""
-        self.send_response(status)
-        self.send_header("Content-Type", content_type)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        """Stay quiet: the record is the log."""
-
-
-def main() -> None:
-    """Serve one script until told to stop; the port file appears once the port is open."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--port-file", type=Path, required=True)
-    parser.add_argument("--script", type=Path, required=True)
-    parser.add_argument("--record", type=Path, required=True)
-    options = parser.parse_args()
-    script = json.loads(options.script.read_text(encoding="utf-8"))
-    handler = type("ScriptedHandler", (Handler,), {"script": Script(script, options.record)})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    unfinished = options.port_file.with_suffix(".part")
-    unfinished.write_text(str(server.server_address[1]), encoding="utf-8")
-    unfinished.rename(options.port_file)
-    server.serve_forever()
+        self.send_events(server_sent_events(self.script.answer(body)))
 
 
 if __name__ == "__main__":
-    main()
+    serve(Handler, Script)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Self
 
 from .commands import output_of
-from .fake_messages_api import Json
+from .scripted_api import Json
 
 BRANCH = "feature/retry"
 PROJECT_FILES = {

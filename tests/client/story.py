@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from .fake_messages_api import Json
 from .sandbox import BRANCH
+from .scripted_api import Json
 
 GOAL = "Make the card retry back off exponentially."
 PROHIBITION = "Never touch the migrations folder."

@@ -8,8 +8,8 @@ import pytest
 
 from .conftest import Converse
 from .conversation import Conversation, Request
-from .fake_messages_api import Json
 from .sandbox import Sandbox
+from .scripted_api import Json
 from .story import ANSWER, FACTS, PROMPT, PROMPT_TOO_LONG, call_subagent, run_tests, work
 
 pytestmark = pytest.mark.client

@@ -14,8 +14,8 @@ import pytest
 from .codex import CodexSandbox, required_client
 from .codex_conversation import CodexConversation
 from .conversation import Request
-from .fake_messages_api import Json
 from .fake_responses_api import sealed
+from .scripted_api import Json
 from .story import (
     ANSWER,
     BRANCH,

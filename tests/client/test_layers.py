@@ -7,8 +7,8 @@ import pytest
 
 from .conftest import Converse
 from .conversation import Conversation
-from .fake_messages_api import Json
 from .sandbox import Sandbox
+from .scripted_api import Json
 from .story import ANSWER, PLAN_ITEM, PROHIBITION, PROMPT, call_subagent, run_tests, work
 from .terminal import screen
 

@@ -14,7 +14,7 @@ from holdfast.brief.render import build
 from holdfast.brief.tokens import estimate, units
 from holdfast.hosts import claude_code
 from holdfast.transcript.reader import whole_file
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "corpus"
 CORPUS = Path(os.environ.get("HOLDFAST_CORPUS", BESIDE))
@@ -27,13 +27,6 @@ BUDGETS = (60, 300, 500, 1000, 2000)
 pytestmark = pytest.mark.skipif(
     not SESSIONS, reason="no real sessions here; HOLDFAST_CORPUS names a folder of .jsonl files"
 )
-
-
-@pytest.fixture
-def terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
 
 
 def cuts(path: Path) -> list[int]:

@@ -9,7 +9,7 @@ import pytest
 from holdfast.state.fold import fold, new_state
 from holdfast.transcript.events import decode
 from holdfast.transcript.reader import whole_file
-from tests.unit.state.test_fold import folded_in_pieces, json_of, read_in_pieces, splits
+from tests.unit.state.folding import folded_in_pieces, json_of, read_in_pieces, splits
 
 from .test_file_trail import CORPUS
 

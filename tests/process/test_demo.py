@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pytest
 
 from holdfast.actions import rehearse
-from tests.unit.surfaces.conftest import Terminal
-
-
-@pytest.fixture
-def terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
+from tests.terminal import Terminal
 
 
 def test_the_demo_shows_the_loop_and_ends_with_the_two_commands_to_type(

@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from tests.contract.models.fake_models import Answer, claude, gpt, serving
 from tests.unit.session.api_rules import (
     assert_anthropic_accepts,
     assert_openai_accepts,
     tokens,
     told,
 )
-from tests.unit.session.fake_models import Answer, claude, gpt, serving
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 NEEDS = {

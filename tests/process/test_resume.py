@@ -12,8 +12,8 @@ import pytest
 
 from holdfast.example.session import Line
 
+from .aftermath import after, attachment, cut, of_an_old_client, saved_only, up_to_the_reply
 from .scene import Fired, Scene
-from .test_lifecycle import after, attachment, cut, of_an_old_client, saved_only, up_to_the_reply
 
 RULE = "Never touch anything under migrations/"
 

@@ -368,7 +368,7 @@ def test_hostile_input_takes_linear_time(piece: str) -> None:
 
 
 def test_ordinary_text_costs_a_hook_no_regular_expressions() -> None:
-    root = Path(holdfast.redact.__file__).parents[1]
+    root = Path(holdfast.redact.__file__).parents[2]
     text = (
         "token: string; password = input(); see https://example.com and me@example.com. "
         "max_tokens=4096, TOKEN=$TOKEN, task-notification, BEGIN with a RISK."

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from docs.reference import generate
+from docs.reference import generate, hooks_page
 
 from holdfast import settings
 from holdfast.hosts import claude_code
@@ -44,4 +44,4 @@ def test_every_command_setting_and_event_is_explained() -> None:
         assert text in pages["settings.md"]
     for event, _ in claude_code.EVENTS:
         assert f"| `{event}` |" in pages["hooks.md"]
-    assert set(generate.DONE) == {event for event, _ in claude_code.EVENTS}
+    assert set(hooks_page.DONE) == {event for event, _ in claude_code.EVENTS}

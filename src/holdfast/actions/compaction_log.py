@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from holdfast.actions.lookup import look_up_in_file
-from holdfast.errors import HoldfastError, NoSuchRecord
+from holdfast.actions.host_summary import host_summary
+from holdfast.errors import NoSuchRecord
 from holdfast.state.model import State
 from holdfast.store.base import SessionRow, SnapshotRow, Store
 from holdfast.views.loss import Losses, losses
-
-WHOLE_SUMMARY = 1_000_000
 
 
 def entries(store: Store, row: SessionRow, state: State) -> list[dict[str, Any]]:
@@ -83,20 +81,11 @@ class Report:
         made = store.compaction(row["id"], number)
         self.saved: State | None = saved["state"] if saved else None
         self.brief = (made["brief"] if made else None) or ""
-        self.summary = (made["summary"] if made else None) or _from_log(row, state, number)
+        noted = (made["summary"] if made else None) or ""
+        self.summary = host_summary(row, state, number, noted)
 
     def losses(self) -> Losses | None:
         """What of the state was kept, restored, or is in neither; None without a snapshot."""
-        return losses(self.saved, self.summary, self.brief) if self.saved else None
-
-
-def _from_log(row: SessionRow, state: State, number: int) -> str:
-    """The summary as it stands in the transcript, if that is still there."""
-    told = state["compactions"][number - 1 : number]
-    if not told or not told[0]["summary_line"]:
-        return ""
-    try:
-        found = look_up_in_file(row["transcript"], f"L{told[0]['summary_line']}", WHOLE_SUMMARY)
-    except HoldfastError:
-        return ""
-    return "\n".join(hit.text for hit in found.hits if hit.kind == "summary")
+        if self.saved is None:
+            return None
+        return losses(self.saved, self.summary.everything, self.brief)

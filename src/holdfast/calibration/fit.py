@@ -54,12 +54,11 @@ def _solved(rows: Sequence[Row], targets: Sequence[float], active: list[int]) ->
     table = [[0.0] * (size + 1) for _ in range(size)]
     for row, target in zip(rows, targets, strict=True):
         weight = 1 / (target + 100) ** 2
-        for one, at in enumerate(active):
-            scaled = weight * row[at]
-            if scaled:
-                for other, across in enumerate(active):
-                    table[one][other] += scaled * row[across]
-                table[one][size] += scaled * target
+        given = [*(row[at] for at in active), target]
+        for line, value in zip(table, given, strict=False):
+            if scaled := weight * value:
+                for across, other in enumerate(given):
+                    line[across] += scaled * other
     for one in range(size):
         # A trace more on the diagonal: two columns that always go together share their part.
         table[one][one] *= 1 + 1e-9

@@ -67,7 +67,7 @@ def parts(text: str) -> list[int]:
     """The characters of each part. A space belongs to the word before it, as for an estimate."""
     names = prose = beyond = 0
     for word in text.split():
-        strange = sum(sign > "\x7f" for sign in word)
+        strange = 0 if word.isascii() else sum(sign > "\x7f" for sign in word)
         beyond += strange
         if Estimator.is_prose(word):
             prose += len(word) - strange + 1

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from holdfast.brief.tokens import cost, estimate
-from holdfast.handoff.file_list import file_list, shown_in
+from holdfast.handoff.file_list import endings, file_list
 from holdfast.handoff.units import CONSTRAINT, PROCESS, Unit, units
 from holdfast.names.words import FILE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.names.words import Name
 
 MOST_TOKENS = 500
 # No unit is worth more than a few names, and long ones pay for their length.
@@ -55,21 +59,27 @@ def _take_constraints(found: list[Unit], chosen: set[int], room: float) -> None:
 def _take(found: list[Unit], chosen: set[int], room: float) -> None:
     """Greedily what is worth most for its length, counting only names not told yet."""
     told = {name for number in chosen for name in found[number].names}
-    waiting = [n for n, unit in enumerate(found) if n not in chosen and unit.kind != PROCESS]
-    while waiting:
-        worth, best = max((_worth(found, n, told), -n) for n in waiting)
-        best = -best
-        waiting.remove(best)
-        price = found[best].price
-        if worth > 0 and price <= room:
+    worth = {
+        number: _worth(found, number, told)
+        for number, unit in enumerate(found)
+        if number not in chosen and unit.kind != PROCESS
+    }
+    while worth:
+        best = max(worth, key=worth.__getitem__)
+        value, unit = worth.pop(best), found[best]
+        if value > 0 and unit.price <= room:
             chosen.add(best)
-            told.update(found[best].names)
-            room -= price
+            room -= unit.price
+            fresh = unit.names - told
+            told |= fresh
+            for number in worth:
+                if not fresh.isdisjoint(found[number].names):
+                    worth[number] = _worth(found, number, told)
 
 
-def _worth(found: list[Unit], number: int, told: set[tuple[str, str]]) -> float:
+def _worth(found: list[Unit], number: int, told: set[Name]) -> float:
     unit = found[number]
-    fresh = min(MOST_NAMES, sum(1 for name in unit.names if name not in told))
+    fresh = min(MOST_NAMES, len(unit.names - told))
     place = number / len(found)
     edge = EDGE if place <= BEGINNING or place >= END else 1.0
     worth: float = edge * (unit.kind + NAME * fresh) / unit.price**LENGTH
@@ -80,6 +90,7 @@ def _written(found: list[Unit], chosen: set[int], paths: list[str], tokens: int)
     """The chosen units in their order, and the files that none of them names."""
     lines = [found[number].text for number in sorted(chosen)]
     said = {name for number in chosen for kind, name in found[number].names if kind == FILE}
-    missing = [path for path in paths if not shown_in(path, said)]
+    said |= endings(said)
+    missing = [path for path in paths if path not in said]
     listed = file_list(missing, tokens * FOR_FILES)
     return "\n".join([*lines, listed] if listed else lines)

@@ -17,14 +17,15 @@ class _Folder(dict[str, "_Folder"]):
     """Names to what is below them; a file has nothing below."""
 
 
-def shown_in(path: str, said: Iterable[str]) -> bool:
-    """Whether a path, or a longer one that ends so, was named."""
-    return any(other == path or other.endswith(f"/{path}") for other in said)
+def endings(paths: Iterable[str]) -> set[str]:
+    """Every shorter way to name one of these files: of `src/a/b.py`, `a/b.py` and `b.py`."""
+    return {path[at + 1 :] for path in paths for at, sign in enumerate(path) if sign == "/"}
 
 
 def file_list(paths: list[str], room: float) -> str:
     """One line that names these files; if they do not all fit, it says how many are missing."""
-    wanted = [path for path in paths if not shown_in(path, (one for one in paths if one != path))]
+    shorter = endings(paths)
+    wanted = [path for path in paths if path not in shorter]
     if not wanted:
         return ""
     line = f"{TITLE}{', '.join(wanted)}"

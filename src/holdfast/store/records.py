@@ -3,27 +3,19 @@
 from __future__ import annotations
 
 import os
-import zlib
 
 from holdfast import quick_json
 from holdfast.errors import NoSuchRecord, StoreUnavailable
-from holdfast.redact import redact, redact_value
 from holdfast.state.richness import richness
 from holdfast.store import encoding
+from holdfast.store.compaction_records import CompactionRecords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.state.model import State
-    from holdfast.store.base import (
-        CompactionRow,
-        Database,
-        HandoffRow,
-        SessionRow,
-        SnapshotRow,
-        TranscriptRow,
-    )
+    from holdfast.store.base import Database, SessionRow, SnapshotRow, TranscriptRow
     from holdfast.transcript.model import Cursor
 
 
@@ -31,7 +23,7 @@ if TYPE_CHECKING:
 LOCK = "records"
 
 
-class Records:
+class Records(CompactionRecords):
     """See `holdfast.store.base.Store`; a dialect brings the database."""
 
     def __init__(self, database: Database, queries: dict[str, str]) -> None:
@@ -177,129 +169,8 @@ class Records:
             row["state"] = encoding.load(encoding.unpack(blob))
         return row  # type: ignore[return-value]
 
-    # Compactions
-
-    def compactions(self, session: str) -> list[CompactionRow]:
-        return self._all("compactions_of", (session,))  # type: ignore[return-value]
-
-    def compaction(self, session: str, ordinal: int) -> CompactionRow | None:
-        return self._one("compaction", (session, ordinal))  # type: ignore[return-value]
-
-    def open_compaction(
-        self, session: str, ordinal: int, *, trigger: str | None, snapshot: str | None, now: float
-    ) -> None:
-        values = {
-            "session": session,
-            "ordinal": ordinal,
-            "trigger_name": trigger,
-            "snapshot": snapshot,
-            "now": now,
-        }
-        self._write("open_compaction", values)
-
-    def note_summary(self, session: str, ordinal: int, summary: str) -> None:
-        values = {"session": session, "ordinal": ordinal, "summary": redact(summary)}
-        self._write("note_summary", values)
-
-    def note_brief(
-        self,
-        session: str,
-        ordinal: int,
-        *,
-        brief_id: str,
-        brief: str,
-        line: int,
-        delivered_by: str,
-        now: float,
-    ) -> None:
-        values = {
-            "session": session,
-            "ordinal": ordinal,
-            "brief_id": brief_id,
-            "brief": redact(brief),
-            "line": line,
-            "delivered_by": delivered_by,
-            "now": now,
-        }
-        self._write("note_brief", values)
-
-    def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None:
-        values = {"session": session, "ordinal": ordinal, "receipt": receipt, "line": line}
-        self._write("note_receipt", values)
-
-    def glance(self, session: str) -> tuple[float, str]:
-        found = self.database.run(self._queries["glance"], {"session": session})[0][0]
-        return found["saved_at"] or 0.0, found["receipt"] or ""
-
-    # Marks
-
-    def mark(self, session: str, name: str) -> dict[str, Any]:
-        found = self._one("mark", (session, name))
-        value = quick_json.loads(found["value"]) if found else {}
-        return value if isinstance(value, dict) else {}
-
-    def set_mark(
-        self, session: str, name: str, value: dict[str, Any], *, clean: bool = False
-    ) -> None:
-        text = quick_json.dumps(value if clean else redact_value(value))
-        self._write("set_mark", {"session": session, "name": name, "value": text})
-
-    # Handoffs
-
-    def add_handoff(
-        self, session: str, *, agent: str, content: dict[str, Any], raw: str, **fields: Any
-    ) -> str:
-        ident = handoff_id(session, agent)
-        values = {
-            "id": ident,
-            "session": session,
-            "agent": agent,
-            "content": quick_json.dumps(redact_value(content)),
-            "raw": encoding.pack(quick_json.dumps(redact(raw))),
-            **redact_value(fields),
-        }
-        self._write("add_handoff", values)
-        return ident
-
-    def handoff(self, ident: str) -> HandoffRow:
-        found = self._one("handoff", (ident,))
-        if found is None:
-            raise NoSuchRecord(f"handoff {ident}", hint="`holdfast handoff list` lists them")
-        return _handoff(found)
-
-    def handoffs(self, session: str, most: int = 50) -> list[HandoffRow]:
-        return [_handoff(row) for row in self._all("handoffs_of", (session, most))]
-
-    # Hooks
-
-    def hook_seen(
-        self, host: str, event: str, session: str, milliseconds: float, now: float
-    ) -> None:
-        values = {
-            "host": host,
-            "event": event,
-            "session": session,
-            "milliseconds": milliseconds,
-            "now": now,
-        }
-        self._write("hook_seen", values)
-
-    def hooks_seen(self) -> list[dict[str, Any]]:
-        return self._all("hooks_seen")
-
 
 def _session(row: dict[str, Any]) -> SessionRow:
     row["cursor"] = quick_json.loads(row["cursor"])
     row["state"] = encoding.load(row["state"])
-    return row  # type: ignore[return-value]
-
-
-def handoff_id(session: str, agent: str) -> str:
-    """The same for the same agent, whoever asks."""
-    return f"{zlib.crc32(f'{session} {agent}'.encode('utf-8', 'replace')):08x}"
-
-
-def _handoff(row: dict[str, Any]) -> HandoffRow:
-    row["content"] = quick_json.loads(row["content"])
-    row["raw"] = quick_json.loads(encoding.unpack(row["raw"]))
     return row  # type: ignore[return-value]

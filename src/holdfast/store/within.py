@@ -94,6 +94,6 @@ def _refused(*_: Any, **__: Any) -> NoReturn:
 
 
 # What a store learns to do later is refused here until somebody has thought about it.
-for _name in vars(Records).keys() - vars(StoreWithin).keys():
+for _name in {*dir(Records)} - vars(StoreWithin).keys():
     if not _name.startswith("_"):
         setattr(StoreWithin, _name, _refused)

@@ -203,12 +203,25 @@ def _compacted(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
 
 def left_over(payload: dict[str, Any]) -> str:
     """What the model is left with in words: the summary, and what people said before."""
-    kept = [word(payload.get("message"))]
+    texts = [word(payload.get("message")), *kept_words(payload)]
+    return "\n\n".join(dict.fromkeys(text for text in texts if text.strip()))
+
+
+def kept_words(payload: dict[str, Any]) -> list[str]:
+    """What people said before, which a compaction leaves as it is."""
+    said = (_texts(item.get("content")) for item in _left(payload) if item.get("role") == "user")
+    return [text for texts in said for text in map(spoken, texts) if text.strip()]
+
+
+def is_sealed(payload: dict[str, Any]) -> bool:
+    """Whether the summary was made on a server, which alone can read it."""
+    told = word(payload.get("message")).strip()
+    return not told and any(item.get("encrypted_content") for item in _left(payload))
+
+
+def _left(payload: dict[str, Any]) -> list[dict[str, Any]]:
     history = payload.get("replacement_history")
-    for item in history if isinstance(history, list) else ():
-        if record(item).get("role") == "user":
-            kept += map(spoken, _texts(item.get("content")))
-    return "\n\n".join(dict.fromkeys(text for text in kept if text.strip()))
+    return [*map(record, history)] if isinstance(history, list) else []
 
 
 _READERS = {

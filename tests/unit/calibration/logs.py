@@ -35,7 +35,7 @@ def log(steps: int, ratio: float, *, name: str = "", model: str = MODEL) -> list
     for number in range(steps):
         words = f"I look at part {number}. " * (1 + number % 3)
         more = ord(name[:1] or "a") % 13
-        code = f"{WORDS} handle_part_{number}(x) \n" * (12 + 7 * (number % 11) + more)
+        code = f"{WORDS} handle_part_{number}(x) \n" * (4 + 3 * (number % 11) + more)
         output = code + PROSE * (3 * (number % 7) + more) + "\n" * (number % 5)
         lines.append(spoken(context, f"{name}{number}", text(words), model=model))
         lines.append(result(output, uuid=f"r-{name}{number}"))

@@ -44,10 +44,10 @@ def work(count: int) -> list[Line]:
     return steps
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> str:
+@pytest.fixture(scope="module")
+def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return session_file(
-        tmp_path,
+        tmp_path_factory.mktemp("session"),
         said("Make src/part_1.py faster. Never touch the vendor folder."),
         replied("I will start with load_settings."),
         call("TodoWrite", {"todos": [{"content": "Speed it up", "status": "in_progress"}]}),
@@ -65,7 +65,7 @@ def looked_up(transcript: str, words: str) -> str:
         return "\n".join(line for line in file if words in line)
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def scored(path: str) -> Scored:
     return score(path, Plan(budgets=(300, 1000), lookup=looked_up))
 

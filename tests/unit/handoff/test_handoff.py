@@ -108,6 +108,7 @@ def test_paths_share_what_they_have_in_common() -> None:
     )
     assert file_list([f"src/file_{n}.py" for n in range(500)], 60).endswith("more")
     assert file_list([], 60) == ""
+    assert file_list(["b.py", "src/a/b.py", "a/b.py"], 60) == "Files: src/a/b.py"
 
 
 # Responses

@@ -28,7 +28,6 @@ ENTRY = {"hooks": [{"type": "command", "command": COMMAND, "timeout": 15}]}
 ENTRIES = {event: [ENTRY] for event in OUR_EVENTS}
 THEIRS = {"hooks": [{"type": "command", "command": "say done"}]}
 PATH = "settings.json"
-QUICK = settings(max_examples=80, deadline=None)
 
 
 def load(text: str) -> Any:
@@ -47,14 +46,12 @@ def same(one: Any, other: Any) -> bool:
     return json.dumps(one) == json.dumps(other)
 
 
-@QUICK
 @given(documents() | blank)
 def test_adding_keeps_every_other_value_and_its_order(text: str) -> None:
     after, _ = add(text, ENTRIES)
     assert same(load(after), with_ours(load(text)))
 
 
-@QUICK
 @given(documents() | blank)
 def test_adding_replaces_nothing_but_white_space_and_can_be_undone(text: str) -> None:
     after, splices = add(text, ENTRIES)
@@ -64,7 +61,6 @@ def test_adding_replaces_nothing_but_white_space_and_can_be_undone(text: str) ->
     assert after == text
 
 
-@QUICK
 @given(documents() | blank)
 def test_taking_out_entry_by_entry_leaves_what_was_there(text: str) -> None:
     after, _ = add(text, ENTRIES)
@@ -73,13 +69,11 @@ def test_taking_out_entry_by_entry_leaves_what_was_there(text: str) -> None:
     assert registered(load(left)) == {}
 
 
-@QUICK
 @given(documents())
 def test_a_text_without_our_hooks_is_left_as_it_is(text: str) -> None:
     assert take_out(text) == text
 
 
-@QUICK
 @given(documents(), st.sampled_from([2, 4, "\t", None]), st.sampled_from(OUR_EVENTS), st.booleans())
 def test_what_others_changed_meanwhile_stays(
     text: str, indent: int | str | None, event: str, first: bool

@@ -6,7 +6,7 @@ from holdfast.session.manager import SessionManager
 from holdfast.session.rest import FAILURES, SECONDS, Rest
 
 from .conftest import Make
-from .test_conversation import LIMIT, Scripted, fill
+from .scripted import LIMIT, Scripted, fill
 
 
 def test_after_some_failures_in_a_row_a_model_rests_and_is_then_tried_again() -> None:

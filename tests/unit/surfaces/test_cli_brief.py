@@ -13,7 +13,7 @@ from holdfast.actions.rehearse import Rehearsal
 from holdfast.brief.roles import built_in
 from holdfast.brief.tokens import Estimator, units
 from holdfast.hosts import claude_code
-from tests.unit.surfaces.conftest import Ran, Terminal
+from tests.terminal import Ran, Terminal
 
 BUDGETS = [1, 10, 40, 60, 75, 100, 300, 500, 1000, 2000, 5000, 10**12]
 

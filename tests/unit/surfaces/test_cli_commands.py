@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Terminal
+from tests.terminal import Terminal
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from holdfast.actions import compaction_log
 from holdfast.actions.rehearse import Rehearsal
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 
 def test_a_compaction_is_listed_with_its_figures(seasoned: Terminal) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.actions import rehearse
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 
 def test_nothing_installed_is_no_failure(terminal: Terminal) -> None:

@@ -13,11 +13,18 @@ from tests.unit.eval.test_run import work
 from tests.unit.eval.transcript import said, session_file, summarised
 
 
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two sessions, which are only read. Two are measured in processes of their own."""
+    made = tmp_path_factory.mktemp("sessions")
     for name in ("owner__repo__one.jsonl", "owner__repo__other.jsonl"):
-        session_file(tmp_path, said("go"), work(40), summarised("gist"), work(15), name=name)
-    return tmp_path
+        session_file(made, said("go"), work(40), summarised("gist"), work(15), name=name)
+    return made
+
+
+@pytest.fixture(scope="module")
+def one(folder: Path) -> str:
+    return str(folder / "owner__repo__one.jsonl")
 
 
 def test_a_folder_is_measured_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -28,30 +35,32 @@ def test_a_folder_is_measured_and_shown(folder: Path, capsys: pytest.CaptureFixt
     assert "2 sessions of 1 repositories" in err
 
 
-def test_programs_get_json_and_a_page(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = folder / "recall.html"
-    assert main(["eval", str(folder), "--quick", "--json", "--chart", str(page)]) == 0
+def test_programs_get_json_and_a_page(
+    one: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "recall.html"
+    assert main(["eval", one, "--quick", "--json", "--chart", str(page)]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert found["sessions"] == 2
+    assert found["sessions"] == 1
     assert found["estimator"] == "ours"
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_the_drawing_alone_can_be_had(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    drawing = folder / "recall.svg"
-    assert main(["eval", str(folder), "--quick", "--json", "--chart", str(drawing)]) == 0
+def test_the_drawing_alone_can_be_had(one: str, tmp_path: Path) -> None:
+    drawing = tmp_path / "recall.svg"
+    assert main(["eval", one, "--quick", "--json", "--chart", str(drawing)]) == 0
     assert drawing.read_text(encoding="utf-8").startswith("<svg")
     ElementTree.parse(drawing)
 
 
 def test_recoverability_is_measured_and_shown(
-    folder: Path, capsys: pytest.CaptureFixture[str]
+    folder: Path, one: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["eval", str(folder), "--recoverability"]) == 0
     out, err = capsys.readouterr()
     assert "by its exact ref" in out
     assert "2 compactions of 2 sessions" in err
-    assert main(["eval", str(folder), "--recoverability", "--json"]) == 0
+    assert main(["eval", one, "--recoverability", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     last = found["shares"][-1]
     assert (last["what"], last["all"], last["aim"]) == ("by its exact ref", 1.0, 1.0)
@@ -74,19 +83,20 @@ def test_one_session_is_explained(folder: Path, capsys: pytest.CaptureFixture[st
         (["--budgets", "many", "."], "--budgets many"),
         (["--explain", "x", "{folder}"], "no session 'x' among 2 transcripts"),
         (["--explain", "o", "{folder}"], "2 sessions begin with 'o'"),
-        (["{folder}", "--quick", "--chart", "/nowhere/x.html"], "--chart /nowhere/x.html"),
+        (["{one}", "--quick", "--chart", "/nowhere/x.html"], "--chart /nowhere/x.html"),
     ],
 )
 def test_what_goes_wrong_is_explained(
     folder: Path,
-    tmp_path_factory: pytest.TempPathFactory,
+    one: str,
+    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: list[str],
     told: str,
 ) -> None:
-    monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
-    assert main(["eval", *(each.format(folder=folder) for each in arguments)]) == 1
+    monkeypatch.chdir(tmp_path)
+    assert main(["eval", *(each.format(folder=folder, one=one) for each in arguments)]) == 1
     err = capsys.readouterr().err
     assert told in err
     assert "hint: " in err

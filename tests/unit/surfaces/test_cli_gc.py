@@ -11,7 +11,7 @@ from holdfast.ledger import messages
 from holdfast.ledger.opening import local_ledger
 from holdfast.ledger.tables import MESSAGES
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 
 @pytest.fixture
@@ -54,11 +54,6 @@ def test_what_makes_no_sense_is_explained(terminal: Terminal, argv: tuple[str, .
     ran = terminal.run("gc", *argv)
     assert ran.code == 1
     assert ran.err.startswith("error: ")
-
-
-def test_a_team_s_store_is_cleared_on_demand(terminal: Terminal, postgres_url: str) -> None:
-    terminal.set(HOLDFAST_DATABASE=postgres_url)
-    assert terminal.run("gc", "--team", "--dry-run", "--json").json["snapshots"] == 0
 
 
 def test_what_is_packed_is_shown_and_compared_as_before(seasoned: Terminal) -> None:

@@ -13,8 +13,7 @@ from holdfast.actions.handoffs import capture
 from holdfast.hosts.call import HookCall
 from holdfast.state.fold import new_state
 from holdfast.store.sqlite import SQLiteStore
-
-from .conftest import Terminal
+from tests.terminal import Terminal
 
 RAW = "The lock is in src/queue.py. Decision: PROCEED. " + "- a remark\n" * 400
 

@@ -10,8 +10,8 @@ import pytest
 
 from holdfast import hosts
 from holdfast.hosts import codex, codex_trust, hook_settings
+from tests.terminal import Terminal
 from tests.unit import rollout_lines as rollout
-from tests.unit.surfaces.conftest import Terminal
 
 
 def program(terminal: Terminal, name: str, says: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 OTHERS = b'{\r\n\t"model": "opus",\r\n\t"env": {"A": "\xc3\xa9"}\r\n}'
 SCOPES: list[tuple[list[str], str]] = [

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from .conftest import Terminal
+from tests.terminal import Terminal
 
 FOREIGN = '{"numStartups":  7,\n\n "mcpServers": {"other":{"command":"x"}}, "z":1}'
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .conftest import Terminal
+from tests.terminal import Terminal
 
 
 def test_add_twice_then_remove_leaves_the_file_as_it_was(terminal: Terminal) -> None:

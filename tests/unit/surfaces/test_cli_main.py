@@ -15,7 +15,7 @@ import pytest
 import holdfast
 from holdfast.surfaces import cli
 from holdfast.surfaces.cli import COMMANDS, doctor
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 NAMED = [name for name, (module, _) in COMMANDS.items() if module]
 

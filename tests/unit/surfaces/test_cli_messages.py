@@ -9,7 +9,7 @@ from holdfast.ledger import mailbox
 from holdfast.ledger.mailbox import Reader
 from holdfast.ledger.opening import local_ledger
 from holdfast.ledger.tables import MESSAGES, PROJECTS
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 
 def test_a_message_is_sent_and_read_once(seasoned: Terminal) -> None:

@@ -12,7 +12,7 @@ import pytest
 import holdfast
 from holdfast.brief.front_matter import parse
 from holdfast.hosts import claude_code, plugin
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 
 def test_a_plugin_has_hooks_commands_and_a_skill(terminal: Terminal) -> None:

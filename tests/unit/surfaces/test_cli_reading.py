@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.surfaces.cli.output import ago, harmless, stamp
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 SESSION = "5e55a0ce-0000-4000-8000-00000000demo"
 ESCAPE = re.compile(r"\x1b\[")

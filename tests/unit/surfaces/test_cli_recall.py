@@ -15,8 +15,7 @@ import pytest
 
 from holdfast.actions.rehearse import Rehearsal
 from holdfast.brief.tokens import estimate
-
-from .conftest import Terminal
+from tests.terminal import Terminal
 
 
 def test_recall_opens_a_line_and_finds_words(seasoned: Terminal) -> None:

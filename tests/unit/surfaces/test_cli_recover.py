@@ -11,7 +11,7 @@ import pytest
 from holdfast import example
 from holdfast.actions.rehearse import Rehearsal
 from holdfast.state.fold import VERSION
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 SESSION = "0a1b2c3d-0000-4000-8000-000000000001"
 

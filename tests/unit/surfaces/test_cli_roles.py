@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.actions.rehearse import Rehearsal
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 
 def test_roles_are_listed_with_the_agents_that_have_them(terminal: Terminal) -> None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from tests.terminal import Terminal
 from tests.unit import rollout_lines as codex
-from tests.unit.surfaces.conftest import Terminal
 
 NAME = f"rollout-2026-01-05T10-00-00-{codex.SESSION}.jsonl"
 

@@ -8,8 +8,7 @@ from holdfast.errors import SpendRefused
 from holdfast.session.spend import Ceiling, Ledger
 from holdfast.session.summarizers import Price, Usage
 from holdfast.store.conversations import Conversations
-
-from .conftest import Terminal
+from tests.terminal import Terminal
 
 PRICE = Price(model="claude-haiku-4-5", input=1.0, output=5.0, most_output=4000)
 

@@ -8,8 +8,8 @@ from typing import Any
 from holdfast.actions.rehearse import Rehearsal
 from holdfast.surfaces.cli.timeline import told
 from holdfast.views.timeline import Entry
+from tests.terminal import Terminal
 
-from .conftest import Terminal
 from .test_cli_recall import hidden
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.ledger import tokens
 from holdfast.ledger.opening import chosen_ledger
-from tests.unit.surfaces.conftest import Terminal
+from tests.terminal import Terminal
 
 
 def good(terminal: Terminal, token: str, after: float = 0.0) -> bool:
@@ -78,11 +78,3 @@ def test_what_makes_no_sense_is_explained(terminal: Terminal, argv: tuple[str, .
     ran = terminal.run("token", *argv)
     assert ran.code == 1
     assert ran.err.startswith("error: ")
-
-
-def test_a_team_s_tokens_are_the_team_s(terminal: Terminal, postgres_url: str) -> None:
-    terminal.set(HOLDFAST_DATABASE=postgres_url)
-    terminal.run("token", "new", "ci")
-    assert len(terminal.run("token", "list", "--json").json) == 1
-    terminal.set(HOLDFAST_DATABASE="")
-    assert terminal.run("token", "list", "--json").json == []

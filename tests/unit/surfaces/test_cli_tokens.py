@@ -10,8 +10,8 @@ import pytest
 
 from holdfast.actions.learned_tokens import FILE, scale_of
 from holdfast.brief.tokens import Estimator
+from tests.terminal import Terminal
 from tests.unit.calibration.logs import MODEL, log
-from tests.unit.surfaces.conftest import Terminal
 from tests.unit.transcript_lines import Line
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.actions.notes import path_of
 from holdfast.actions.rehearse import Rehearsal
+from tests.terminal import Terminal
 
-from .conftest import Terminal
 from .test_mcp import call
 
 

@@ -1,58 +1,24 @@
-"""Reading a file that somebody else writes to: every line once, whatever happens to the file."""
+"""Lines are read from where the last reader stopped, as bytes, and never twice."""
 
 from __future__ import annotations
 
 import gzip
 import json
 import os
-import sys
 import tempfile
 import tracemalloc
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from random import Random
 from unittest.mock import patch
 
 import pytest
-import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import NotATranscript
 from holdfast.transcript import reader
 from holdfast.transcript.model import Cursor
 from holdfast.transcript.reader import Reader, whole_file
-
-Numbered = list[tuple[int, bytes]]
-
-
-@pytest.fixture
-def file(tmp_path: Path) -> Path:
-    return tmp_path / "session.jsonl"
-
-
-@pytest.fixture
-def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    def set_limits(**limits: int) -> None:
-        for name, value in limits.items():
-            monkeypatch.setattr(reader, name, value)
-
-    return set_limits
-
-
-def append(file: Path, content: bytes) -> None:
-    with file.open("ab") as stream:
-        stream.write(content)
-
-
-def read_on(
-    file: Path, cursor: Cursor | None = None, *, finished: bool = False
-) -> tuple[Numbered, Cursor]:
-    """One process: it reads what is new and leaves a cursor, which is stored as JSON."""
-    it = Reader(str(file), cursor)
-    lines = list(it.lines(finished=finished))
-    return lines, json.loads(json.dumps(it.cursor()))
+from tests.unit.transcript.reading import Numbered, append, read_on
 
 
 def test_lines_are_numbered_from_one(file: Path) -> None:
@@ -322,147 +288,6 @@ def test_a_reader_that_is_dropped_halfway_knows_what_it_gave(file: Path) -> None
     assert read_on(file, it.cursor())[0] == [(2, b"b"), (3, b"c")]
 
 
-def fifo(path: Path) -> None:
-    os.mkfifo(path)
-
-
-def loop(path: Path) -> None:
-    path.symlink_to(path)
-
-
-def dangling(path: Path) -> None:
-    path.symlink_to(path.with_name("gone"))
-
-
-def missing(path: Path) -> None:
-    assert not path.exists()
-
-
-@pytest.mark.parametrize(
-    ("make", "why"),
-    [
-        (Path.mkdir, "is not a regular file"),
-        (fifo, "is not a regular file"),
-        (loop, "Too many levels of symbolic links"),
-        (dangling, "No such file or directory"),
-        (missing, "No such file or directory"),
-    ],
-)
-@pytest.mark.parametrize("name", ["session.jsonl", "session.jsonl.gz"])
-def test_what_is_not_a_file_is_refused_at_once(
-    tmp_path: Path, make: Callable[[Path], None], why: str, name: str
-) -> None:
-    path = tmp_path / name
-    make(path)
-    with held_open(path), pytest.raises(NotATranscript, match=f"{name}.*{why}"):
-        next(whole_file(str(path)))
-
-
-@contextmanager
-def held_open(path: Path) -> Iterator[None]:
-    """Somebody at the other end of a pipe: a reader that opens it must fail, not wait for ever."""
-    if not path.is_fifo():
-        yield
-        return
-    end = os.open(path, os.O_RDWR)
-    os.write(end, b"a\n" * 100)
-    yield
-    os.close(end)
-
-
-@pytest.mark.parametrize("path", ["", "\0", "\ud800", "x" * 5000])
-def test_a_path_that_cannot_be_one_is_refused(path: str) -> None:
-    with pytest.raises(NotATranscript):
-        Reader(path)
-
-
-def test_a_file_that_vanishes_before_it_is_read_is_told(file: Path) -> None:
-    file.write_bytes(b"a\n")
-    it = Reader(str(file))
-    file.unlink()
-    with pytest.raises(NotATranscript, match=r"session\.jsonl"):
-        next(it.lines())
-
-
-def test_a_link_to_a_transcript_is_read(tmp_path: Path, file: Path) -> None:
-    file.write_bytes(b"a\n")
-    link = tmp_path / "link"
-    link.symlink_to(file)
-    assert read_on(link)[0] == [(1, b"a")]
-
-
-@pytest.fixture(params=["plain", "packed"])
-def as_file(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[bytes], str]:
-    def write(content: bytes) -> str:
-        packed = request.param == "packed"
-        path = tmp_path / ("session.jsonl.gz" if packed else "session.jsonl")
-        path.write_bytes(gzip.compress(content) if packed else content)
-        return str(path)
-
-    return write
-
-
-@pytest.mark.parametrize(
-    ("content", "lines"),
-    [
-        (b"", []),
-        (b"a", [(1, b"a")]),
-        (b"a\n", [(1, b"a")]),
-        (b"a\n\nb", [(1, b"a"), (2, b""), (3, b"b")]),
-        (b"a\r\n\x00\n\xff\n", [(1, b"a\r"), (2, b"\x00"), (3, b"\xff")]),
-    ],
-)
-def test_a_whole_file_gives_all_its_lines_packed_or_not(
-    as_file: Callable[[bytes], str], content: bytes, lines: Numbered
-) -> None:
-    assert list(whole_file(as_file(content))) == lines
-
-
-@pytest.mark.parametrize("until", [0, 1, 2, 3, 9])
-def test_a_whole_file_can_be_read_up_to_a_line(as_file: Callable[[bytes], str], until: int) -> None:
-    lines = list(whole_file(as_file(b"a\nb\nc"), until_line=until))
-    assert lines == [(1, b"a"), (2, b"b"), (3, b"c")][:until]
-
-
-def broken(content: bytes) -> Iterator[tuple[str, bytes]]:
-    packed = gzip.compress(content)
-    yield "cut in the trailer", packed[:-4]
-    yield "cut in the data", packed[: len(packed) // 2]
-    yield "cut in the header", packed[:5]
-    yield "damaged", packed[:20] + b"\xff" * 20 + packed[40:]
-    yield "with a wrong checksum", packed[:-8] + b"\0\0\0\0" + packed[-4:]
-    yield "not packed at all", content
-
-
-@pytest.mark.parametrize(
-    "content", [pytest.param(content, id=how) for how, content in broken(Random(1).randbytes(4000))]
-)
-def test_a_packed_file_that_is_broken_is_told_and_not_taken_for_whole(
-    tmp_path: Path, content: bytes
-) -> None:
-    path = tmp_path / "session.jsonl.gz"
-    path.write_bytes(content)
-    with pytest.raises(NotATranscript, match=r"session\.jsonl\.gz"):
-        list(whole_file(str(path)))
-
-
-def test_what_could_be_unpacked_of_a_cut_file_is_given_first(
-    tmp_path: Path, limits: Callable[..., None]
-) -> None:
-    limits(CHUNK=1000)
-    content = b"".join(
-        b"%d %s\n" % (n, Random(n).randbytes(40).hex().encode()) for n in range(1000)
-    )
-    path = tmp_path / "session.jsonl.gz"
-    path.write_bytes(gzip.compress(content)[:-20_000])
-    lines = whole_file(str(path))
-    given: Numbered = []
-    with pytest.raises(NotATranscript):
-        given.extend(lines)
-    assert len(given) > 100
-    assert given == list(enumerate(content.split(b"\n"), 1))[: len(given)]
-
-
 contents = st.binary(max_size=200).map(lambda some: some.replace(b"\xff", b"\n"))
 lined = st.lists(st.sampled_from([b"\n", b"a", b"bc", b"\r\n", b"\0", b"x" * 9])).map(b"".join)
 
@@ -502,120 +327,3 @@ def test_a_file_read_in_pieces_gives_the_lines_of_the_whole(
         assert last.offset == len(content)
     assert got == [(number, line) for number, line in expected if len(line) <= longest]
     assert too_long == [number for number, line in expected if len(line) > longest]
-
-
-# Packed with zstd
-
-
-def zst(tmp_path: Path, content: bytes) -> Path:
-    path = tmp_path / "session.jsonl.zst"
-    path.write_bytes(content)
-    return path
-
-
-def test_a_file_packed_with_zstd_gives_all_its_lines(tmp_path: Path) -> None:
-    content = b"".join(b"%d %s\n" % (n, b"x" * (n % 90)) for n in range(5000)) + b"no newline"
-    path = zst(tmp_path, zstandard.compress(content))
-    assert list(whole_file(str(path))) == list(enumerate(content.split(b"\n"), 1))
-    assert list(whole_file(str(path), until_line=2)) == [(1, b"0 "), (2, b"1 x")]
-
-
-def test_several_frames_are_one_file(tmp_path: Path) -> None:
-    path = zst(tmp_path, zstandard.compress(b"a\n") + zstandard.compress(b"b\n"))
-    assert list(whole_file(str(path))) == [(1, b"a"), (2, b"b")]
-
-
-def damaged(packed: bytes) -> Iterator[tuple[str, bytes]]:
-    yield "cut in the data", packed[: len(packed) // 2]
-    yield "cut in the header", packed[:5]
-    yield "damaged", packed[:6] + b"\xff" * 8 + packed[14:]
-    yield "not packed at all", b'{"type":"user"}\n' * 10
-
-
-NOISE = Random(2).randbytes(4000)
-DAMAGED = [pytest.param(it, id=how) for how, it in damaged(zstandard.compress(NOISE))]
-
-
-@pytest.mark.parametrize("content", DAMAGED)
-def test_a_damaged_zstd_file_is_told_and_not_taken_for_whole(
-    tmp_path: Path, content: bytes
-) -> None:
-    with pytest.raises(NotATranscript, match=r"session\.jsonl\.zst"):
-        list(whole_file(str(zst(tmp_path, content))))
-
-
-def test_a_python_that_cannot_unpack_zstd_says_what_helps(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = zst(tmp_path, zstandard.compress(b"a\n"))
-    for name in ("compression", "compression.zstd", "zstandard"):
-        monkeypatch.setitem(sys.modules, name, None)
-    with pytest.raises(NotATranscript, match=r"cannot unpack \.zst") as told:
-        list(whole_file(str(path)))
-    assert "pip install zstandard" in told.value.hint
-
-
-# What stands before the cursor
-
-
-def identities(file: Path) -> set[str]:
-    it = Reader(str(file))
-    list(it.lines())
-    return it.earlier()()
-
-
-def message(ident: str, filler: int = 0) -> bytes:
-    return b'{"x":"%s","uuid":"%s","y":1}\n' % (b"-" * filler, ident.encode())
-
-
-@settings(deadline=None)
-@given(chunk=st.integers(1, 60), fillers=st.lists(st.integers(0, 70), max_size=12))
-def test_identities_are_found_wherever_a_chunk_ends(chunk: int, fillers: list[int]) -> None:
-    lines = [message(f"id-{number}", filler) for number, filler in enumerate(fillers)]
-    with tempfile.TemporaryDirectory() as folder, patch.object(reader, "CHUNK", chunk):
-        file = Path(folder) / "session.jsonl"
-        file.write_bytes(b"".join(lines))
-        assert identities(file) == {f"id-{number}" for number in range(len(fillers))}
-
-
-def test_only_what_stands_before_the_cursor_is_earlier(file: Path) -> None:
-    file.write_bytes(message("a") + message("b"))
-    first = Reader(str(file))
-    list(first.lines())
-    append(file, message("c"))
-    it = Reader(str(file), first.cursor())
-    asked = it.earlier()
-    assert [number for number, _ in it.lines()] == [3]
-    assert asked() == {"a", "b"}
-
-
-def test_looking_for_identities_holds_no_long_line_in_memory(
-    file: Path, limits: Callable[..., None]
-) -> None:
-    limits(CHUNK=1 << 14)
-    file.write_bytes(message("a", 8 << 20) + message("b"))
-    it = Reader(str(file))
-    it.offset = file.stat().st_size
-    tracemalloc.start()
-    try:
-        assert it.earlier()() == {"a", "b"}
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 1 << 20
-
-
-def test_a_long_tail_after_an_identity_is_not_kept_either(
-    file: Path, limits: Callable[..., None]
-) -> None:
-    limits(CHUNK=1 << 14)
-    file.write_bytes(b'{"uuid":"a","x":"' + b"-" * (8 << 20) + b'"}\n')
-    it = Reader(str(file))
-    it.offset = file.stat().st_size
-    tracemalloc.start()
-    try:
-        assert it.earlier()() == {"a"}
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert peak < 1 << 20

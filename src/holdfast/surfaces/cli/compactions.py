@@ -3,9 +3,9 @@
 holdfast compactions
 holdfast compactions show 2
 
-The second tells what was known before, the host's summary, the brief, whether it arrived, and the
-loss report: what of the state was in neither. Each loss names its transcript line, which
-`holdfast recall L12` opens.
+The second tells what was known before, the host's summary and the words that it kept beside it,
+the brief, whether it arrived, and the loss report: what of the state was in neither. Each loss
+names its transcript line, which `holdfast recall L12` opens.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from typing import Any
 from holdfast import settings
 from holdfast.actions import compaction_log
 from holdfast.actions.compaction_log import Report
+from holdfast.actions.host_summary import HostSummary
 from holdfast.brief.item import Item
 from holdfast.errors import BadUsage
 from holdfast.surfaces.cli.output import (
@@ -50,6 +51,8 @@ ARRIVED = {
 SHORTENED = (
     "kept in short: of a session's last compactions `keep_compactions` are kept with their texts"
 )
+
+SEALED = "sealed: it was made on the host's server, which alone can read it"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -117,7 +120,7 @@ def _cells(entry: dict[str, Any]) -> tuple[str, ...]:
 def _show(report: Report, as_json: bool) -> int:
     found = report.losses()
     if as_json:
-        told = _stamped(report.entry) | {"summary": report.summary, "brief": report.brief}
+        told = _stamped(report.entry) | _summary(report.summary) | {"brief": report.brief}
         parts = found._asdict().items() if found else ()
         print_json({**told, "losses": {name: [*map(_described, items)] for name, items in parts}})
         return 0
@@ -125,7 +128,7 @@ def _show(report: Report, as_json: bool) -> int:
     receipt = ARRIVED.get(entry["receipt"] or "", f"it arrived: {entry['receipt']}")
     known = _counted([item for part in found for item in part]) if found else "nothing was saved"
     _section(f"Compaction {entry['ordinal']} ({entry['trigger'] or 'unknown trigger'})", known)
-    _section("The host's summary", report.summary or "not known")
+    _show_summary(report.summary)
     shortened = entry["brief_id"] and not report.brief
     _section(f"The brief ({receipt})", report.brief or (SHORTENED if shortened else "–"))
     if found is None:
@@ -134,11 +137,22 @@ def _show(report: Report, as_json: bool) -> int:
     lost = "\n".join(item.forms[0] for item in found.to_recall)
     _section("In neither", f"{_counted(found.to_recall)}\n\n{lost}" if lost else "nothing")
     say(
-        f"The summary kept {len(found.kept)}, the brief put back {len(found.restored)}, "
+        f"The host kept {len(found.kept)}, the brief put back {len(found.restored)}, "
         f"{len(found.to_recall)} are one lookup away.",
         style="dim",
     )
     return 0
+
+
+def _summary(found: HostSummary) -> dict[str, Any]:
+    return {"summary": found.text, "summary_sealed": found.is_sealed, "kept_words": found.kept}
+
+
+def _show_summary(found: HostSummary) -> None:
+    title = "The host's summary" + (", with the words that it kept" if found.is_mixed else "")
+    _section(title, found.text or (SEALED if found.is_sealed else "not known"))
+    if found.kept:
+        _section("What people said, which the host kept word for word", found.kept)
 
 
 def _section(title: str, text: str) -> None:

@@ -2,81 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.actions.sync import Sent, sync, waiting
+from holdfast.actions.sync import Sent
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import messages, projects, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.opening import local_ledger
 from holdfast.ledger.tables import ACTIONS, MESSAGES, REQUESTS, SUBSCRIPTIONS, TASKS
-from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
 from holdfast.store.sqlite import SQLiteStore
 
-TEAM = "postgresql://team"
-
-
-class Machine:
-    """A local store and ledger, and the way to the team."""
-
-    def __init__(self, folder: Path, team: PostgresStore) -> None:
-        self.store = SQLiteStore(str(folder / "holdfast.db"))
-        self.ledger = local_ledger(str(folder / "ledger.db"))
-        self.team = team
-        self.now = 100.0
-
-    def sync(self) -> Sent:
-        self.now += 1
-        team = Ledger(self.team.database)
-        return sync(self.store, self.ledger, self.team, team, TEAM, self.now)
-
-    def waits(self) -> tuple[int, int]:
-        found = waiting(self.store, self.ledger, TEAM)
-        return found.sessions, found.rows
-
-    def session(self, name: str, *requests: str) -> str:
-        state = new_state()
-        state["requests"] = [
-            {"text": text, "line": n, "at": ""} for n, text in enumerate(requests, 1)
-        ]
-        state["lines"] = len(requests)
-        known = self.store.session(name)
-        self.now += 1
-        assert self.store.save_session(
-            session=name, host="claude-code", project="/srv/app", transcript="", cursor=None,
-            state=state, revision=known["revision"] if known else 0, now=self.now,
-        )  # fmt: skip
-        return self.store.add_snapshot(name, "auto", state, self.now)
-
-    def close(self) -> None:
-        self.store.close()
-        self.ledger.database.close()
-
-
-@pytest.fixture
-def team(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore.at(postgres_url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def machines(team: PostgresStore, tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
-    made = Machine(tmp_path / "one", team), Machine(tmp_path / "two", team)
-    yield made
-    for machine in made:
-        machine.close()
-
-
-@pytest.fixture
-def machine(machines: tuple[Machine, Machine]) -> Machine:
-    return machines[0]
+from .machine import TEAM, Machine
 
 
 def shared(team: PostgresStore, table: Any = REQUESTS) -> list[Row]:

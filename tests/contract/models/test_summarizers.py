@@ -11,14 +11,10 @@ import pytest
 
 from holdfast.errors import BadUsage
 from holdfast.session import events
-from holdfast.session.budget import Counter
 from holdfast.session.checkpoint import Checkpoint
 from holdfast.session.events import Event
 from holdfast.session.manager import SessionManager
-from holdfast.session.message import Message, normalise
-from holdfast.session.summarizers import Summarizer, Work
-from holdfast.session.summarizers.prices import DEAREST, price_of
-from holdfast.session.summarizers.prompt import SummaryFailed, prompt
+from holdfast.session.summarizers import Summarizer
 
 from .fake_models import (
     Answer,
@@ -228,37 +224,10 @@ def test_a_compaction_that_failed_on_the_server_is_no_summary(tmp_path: Path) ->
     assert made_by == "rules"
 
 
-# Prices and prompts
-
-
-def test_an_unknown_model_counts_as_the_dearest_and_a_local_one_as_free() -> None:
-    assert (price_of("nobody-knows", 1).input, price_of("nobody-knows", 1).output) == DEAREST
-    assert price_of("claude-haiku-4-5", 100).input == 1.0
-    assert price_of("claude-haiku-4-5", 100, (2.0, 4.0)).micros(1000, 1000) == 6000
+def test_a_local_model_is_free_unless_a_price_is_named() -> None:
     with serving(gpt(GOOD)) as server:
         assert make("openai", server).price() is None
         assert make("openai", server, price=(1.0, 2.0)).price() is not None
-
-
-def many(count: int, words: int) -> tuple[Message, ...]:
-    made = (normalise("user", f"say {n}: " + "word " * words) for n in range(count))
-    return tuple(Message(role="user", blocks=m.blocks, ordinal=n) for n, m in enumerate(made, 1))
-
-
-@pytest.mark.parametrize(("count", "words"), [(3, 5), (3, 5000), (400, 3), (400, 100)])
-def test_a_prompt_fits_the_models_window_whatever_there_is_to_summarise(
-    count: int, words: int
-) -> None:
-    counter = Counter()
-    work = Work(checkpoint=Checkpoint(pending=("a",)), messages=many(count, words))
-    text = prompt(work, 2000, counter)
-    assert counter.text(text) <= 2000
-    assert f"say {count - 1}:" in text, "the newest is there"
-
-
-def test_a_window_that_cannot_even_hold_the_checkpoint_is_told() -> None:
-    with pytest.raises(SummaryFailed, match="too small"):
-        prompt(Work(checkpoint=Checkpoint(), messages=many(3, 5)), 100, Counter())
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -15,8 +15,8 @@ from holdfast.index.team import TeamIndex
 from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
 from tests.postgres import Server
+from tests.terminal import Terminal
 from tests.unit.index.transcripts import append, said
-from tests.unit.surfaces.conftest import Terminal
 
 SECRET = "hunter2-very-secret"
 THEIRS = "11111111-0000-4000-8000-00000000000a"
@@ -206,3 +206,16 @@ def test_handoffs_that_were_sent_are_seen_where_a_team_is_named(
     (seen,) = terminal.run("handoff", "list", "--session", "theirs", "--json").json
     assert (seen["id"], seen["context_summary"]) == (ident, "found it")
     assert terminal.run("handoff", "show", ident, "--raw").out == "all the words\n"
+
+
+def test_a_team_s_store_is_cleared_on_demand(terminal: Terminal, postgres_url: str) -> None:
+    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    assert terminal.run("gc", "--team", "--dry-run", "--json").json["snapshots"] == 0
+
+
+def test_a_team_s_tokens_are_the_team_s(terminal: Terminal, postgres_url: str) -> None:
+    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    terminal.run("token", "new", "ci")
+    assert len(terminal.run("token", "list", "--json").json) == 1
+    terminal.set(HOLDFAST_DATABASE="")
+    assert terminal.run("token", "list", "--json").json == []

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +10,7 @@ from holdfast.actions import send_texts
 from holdfast.actions.retention import clear, leftovers
 from holdfast.errors import StoreUnavailable
 from holdfast.index import kept, sending
-from holdfast.index.database import Index
-from holdfast.index.fill import Source, fill
+from holdfast.index.fill import Source
 from holdfast.index.notes import Noted
 from holdfast.index.notes import fill as fill_notes
 from holdfast.index.search import search
@@ -22,59 +18,12 @@ from holdfast.index.team import TeamIndex
 from holdfast.index.texts import Piece
 from holdfast.ledger import projects
 from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.opening import local_ledger
 from holdfast.store.postgres import PostgresStore
-from tests.unit.index.transcripts import NOW, append, said
+from tests.unit.index.transcripts import NOW
 
-TEAM = "postgresql://team"
+from .machine import TEAM, Machine
+
 ORIGIN = "example.org/app"
-
-
-class Machine:
-    """A machine with a clone of its own."""
-
-    def __init__(self, folder: Path, team: PostgresStore) -> None:
-        self.folder = folder
-        self.project = f"{folder}/app"
-        self.index = Index(str(folder / "recall.db"))
-        self.ledger = local_ledger(str(folder / "ledger.db"))
-        self.team = team
-
-    def says(self, session: str, *texts: str, project: str = "") -> None:
-        path = self.folder / f"{session}.jsonl"
-        append(path, *[said(text) for text in texts])
-        fill(self.index, Source(session, project or self.project, str(path)), NOW)
-
-    def send(self, enough: Any = lambda: False) -> int:
-        return send_texts.send_all(
-            self.index, self.ledger, self.team.database, TEAM, NOW, stop=enough
-        )
-
-    def waits(self) -> int:
-        return send_texts.waiting(self.index, self.ledger, TEAM)
-
-    def close(self) -> None:
-        self.index.close()
-        self.ledger.database.close()
-
-
-@pytest.fixture
-def team(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore.at(postgres_url)) as opened:
-        yield opened
-
-
-@pytest.fixture
-def machines(team: PostgresStore, tmp_path: Path) -> Iterator[list[Machine]]:
-    made = [Machine(tmp_path / name, team) for name in ("one", "two")]
-    yield made
-    for machine in made:
-        machine.close()
-
-
-@pytest.fixture
-def machine(machines: list[Machine]) -> Machine:
-    return machines[0]
 
 
 def found(team: PostgresStore, query: str, project: str | None = None) -> set[tuple[str, int]]:
@@ -90,10 +39,10 @@ def count(team: PostgresStore) -> int:
 
 def test_what_is_new_is_sent_and_nothing_else(machine: Machine, team: PostgresStore) -> None:
     machine.says("s1", "jitter one")
-    assert (machine.waits(), machine.send(), machine.waits()) == (1, 1, 0)
-    assert machine.send() == 0
+    assert (machine.texts_wait(), machine.send_texts(), machine.texts_wait()) == (1, 1, 0)
+    assert machine.send_texts() == 0
     machine.says("s1", "jitter two")
-    assert machine.send() == 1
+    assert machine.send_texts() == 1
     assert found(team, "jitter") == {("s1", 1), ("s1", 2)}
 
 
@@ -101,9 +50,9 @@ def test_a_machine_that_has_forgotten_what_it_sent_doubles_nothing(
     machine: Machine, team: PostgresStore
 ) -> None:
     machine.says("s1", "jitter one", "jitter two")
-    machine.send()
+    machine.send_texts()
     machine.ledger.keep_reading(f"texts sent to {TEAM}", {})
-    assert (machine.waits(), machine.send(), count(team)) == (1, 0, 2)
+    assert (machine.texts_wait(), machine.send_texts(), count(team)) == (1, 0, 2)
 
 
 def test_whoever_is_interrupted_goes_on_from_there(
@@ -111,8 +60,8 @@ def test_whoever_is_interrupted_goes_on_from_there(
 ) -> None:
     monkeypatch.setattr(sending, "AT_ONCE", 10)
     machine.says("s1", *[f"jitter {number}" for number in range(45)])
-    assert machine.send(lambda: True) == 10
-    assert (machine.waits(), count(team)) == (1, 10)
+    assert machine.send_texts(lambda: True) == 10
+    assert (machine.texts_wait(), count(team)) == (1, 10)
     real, sent = TeamIndex.ask, 0
 
     def breaks(self: TeamIndex, statement: str, **values: Any) -> Any:
@@ -126,15 +75,15 @@ def test_whoever_is_interrupted_goes_on_from_there(
     with monkeypatch.context() as patched:
         patched.setattr(TeamIndex, "ask", breaks)
         with pytest.raises(StoreUnavailable):
-            machine.send()
+            machine.send_texts()
     assert count(team) == 20, "a batch arrives whole or not at all"
-    assert machine.send() == 25
+    assert machine.send_texts() == 25
     assert count(team) == 45
 
 
 def test_a_large_text_goes_by_itself(machine: Machine, team: PostgresStore) -> None:
     machine.says("s1", *["".join(chr(33 + n * k % 90) for n in range(60_000)) for k in range(90)])
-    assert machine.send() == count(team) == 90
+    assert machine.send_texts() == count(team) == 90
 
 
 def test_notes_are_sent_as_they_are_now(machine: Machine, team: PostgresStore) -> None:
@@ -143,7 +92,7 @@ def test_notes_are_sent_as_they_are_now(machine: Machine, team: PostgresStore) -
     for number, text in enumerate(("obelisk", "monolith")):
         piece = Piece(3, "note", "", "", "", text)
         fill_notes(machine.index, source, Noted(1, number, [piece]))
-        machine.send()
+        machine.send_texts()
     assert found(team, "obelisk") == set()
     assert found(team, "monolith") == {("s1", 3)}
     assert found(team, "hello") == {("s1", 1)}
@@ -151,23 +100,23 @@ def test_notes_are_sent_as_they_are_now(machine: Machine, team: PostgresStore) -
 
 def test_what_a_machine_has_lost_stays_with_the_team(machine: Machine, team: PostgresStore) -> None:
     machine.says("s1", "jitter one")
-    machine.send()
+    machine.send_texts()
     row = kept.row_of(machine.index, "s1")
     assert row is not None
     kept.take_out(machine.index, row, (0, 1 << 62))
     kept.save(machine.index, {**row, **kept.UNREAD})
-    assert machine.send() == 0
+    assert machine.send_texts() == 0
     assert found(team, "jitter") == {("s1", 1)}
 
 
 def test_clones_of_one_repository_are_one_project_and_others_are_apart(
-    machines: list[Machine], team: PostgresStore
+    machines: tuple[Machine, Machine], team: PostgresStore
 ) -> None:
     for number, machine in enumerate(machines):
         projects.project(machine.ledger, machine.project, 1.0, origin=ORIGIN)
         machine.says(f"s{number}", "jitter here")
         machine.says(f"x{number}", "jitter elsewhere", project=f"/elsewhere/{number}")
-        machine.send()
+        machine.send_texts()
     ident = send_texts.project_of_path(machines[0].ledger, machines[0].project)
     assert ident == send_texts.project_of_path(machines[1].ledger, machines[1].project)
     assert found(team, "jitter", ident) == {("s0", 1), ("s1", 1)}
@@ -179,10 +128,10 @@ def test_a_session_that_comes_to_another_project_is_found_there_only(
 ) -> None:
     machine.says("s1", "jitter one")
     before = send_texts.project_of_path(machine.ledger, machine.project)
-    machine.send()
+    machine.send_texts()
     after = projects.project(machine.ledger, machine.project, 1.0, origin=ORIGIN)["id"]
     machine.says("s1", "jitter two")
-    machine.send()
+    machine.send_texts()
     assert found(team, "jitter", before) == set()
     assert found(team, "jitter", after) == {("s1", 1), ("s1", 2)}
 
@@ -191,13 +140,13 @@ def test_old_texts_go_when_asked_and_do_not_come_back(
     machine: Machine, team: PostgresStore
 ) -> None:
     machine.says("s1", "jitter one")
-    machine.send()
+    machine.send_texts()
     ledger, later = Ledger(team.database), NOW + 1
     assert leftovers(team, ledger, 1000.0).texts == 0
     assert leftovers(team, ledger, later).texts == 1
     assert clear(team, ledger, later).texts == 1
     machine.ledger.keep_reading(f"texts sent to {TEAM}", {})
-    assert machine.send() == 0
+    assert machine.send_texts() == 0
     machine.says("s1", "jitter two")
-    assert machine.send() == 1
+    assert machine.send_texts() == 1
     assert found(team, "jitter") == {("s1", 2)}

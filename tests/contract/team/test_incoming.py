@@ -16,9 +16,8 @@ from holdfast.ledger.mailbox import Reader
 from holdfast.ledger.opening import local_ledger
 from holdfast.ledger.tables import MESSAGES, SUBSCRIPTIONS
 from holdfast.store.postgres import PostgresStore
-from tests.unit.actions.test_sync import Machine, machines, team
 
-__all__ = ["machines", "team"]
+from .machine import Machine
 
 READER = Reader("s1", "main", "p1")
 
@@ -101,16 +100,11 @@ def test_topics_chosen_or_given_up_elsewhere_hold_here(
     assert {row["topic"] for row in two.ledger.rows(SUBSCRIPTIONS)} == {"ui"}
 
 
-def test_topics_that_a_new_team_never_heard_of_stay(machine_alone: Machine) -> None:
-    messages.subscribe(machine_alone.ledger, "s1", "api", 1.0)
-    machine_alone.ledger.database.run("DELETE FROM changes")
-    machine_alone.sync()
-    assert [row["topic"] for row in machine_alone.ledger.rows(SUBSCRIPTIONS)] == ["api"]
-
-
-@pytest.fixture
-def machine_alone(machines: tuple[Machine, Machine]) -> Machine:
-    return machines[0]
+def test_topics_that_a_new_team_never_heard_of_stay(machine: Machine) -> None:
+    messages.subscribe(machine.ledger, "s1", "api", 1.0)
+    machine.ledger.database.run("DELETE FROM changes")
+    machine.sync()
+    assert [row["topic"] for row in machine.ledger.rows(SUBSCRIPTIONS)] == ["api"]
 
 
 def test_who_asks_the_team_is_not_told_what_a_hook_told_already(

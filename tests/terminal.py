@@ -1,21 +1,18 @@
-"""A terminal of its own for each test: home, project, store and PATH lie in one scratch folder."""
+"""A terminal for a test: home, project, store and PATH lie in one scratch folder."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from holdfast.actions.rehearse import Rehearsal, rehearse
 from holdfast.surfaces import cli
 
 INHERITED = (
@@ -106,29 +103,3 @@ class Terminal:
             str(path): path.read_bytes() if path.is_file() else None
             for path in self.root.rglob("*")
         }
-
-
-@pytest.fixture
-def terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Terminal:
-    return Terminal(tmp_path, monkeypatch, capsys)
-
-
-@pytest.fixture(scope="session")
-def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
-    """The example session, saved, compacted and restored once for all tests."""
-    done = rehearse(str(tmp_path_factory.mktemp("rehearsal")), time.time())
-    assert done.ok, done.steps
-    return done
-
-
-@pytest.fixture
-def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Iterator[Terminal]:
-    """A terminal in the example's project, with a store of its own that knows the session."""
-    project = Path(rehearsal.example.session.project_dir)
-    shutil.copytree(rehearsal.home, terminal.store)
-    terminal.go(project)
-    yield terminal
-    # Notes stand in the project, which all tests share: the next one would find them.
-    shutil.rmtree(project / ".holdfast", ignore_errors=True)

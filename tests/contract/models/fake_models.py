@@ -75,7 +75,8 @@ def serving(*answers: Answer) -> Iterator[Server]:
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server = Server(f"http://127.0.0.1:{http.server_port}", list(answers))
-    thread = threading.Thread(target=http.serve_forever, daemon=True)
+    # It looks that often whether it is to end; by default every test would wait half a second.
+    thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server

@@ -1,20 +1,21 @@
 """Secrets never reach the disk, the log, the summariser or the brief: every write comes here.
 
-Hooks are fresh processes, in which `re` and one pattern cost more than all the rest: neither is
-touched before a rule's literal hint is in the text, with a likely value behind it.
+Hooks are fresh processes, in which `re` and one pattern cost more than all the rest. So this
+module only looks for literal hints with a likely value behind them; what is a secret, and where it
+ends, is for `shapes` to say, which is imported when there is something to look at.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import re
     from collections.abc import Callable
     from typing import Any, TypeVar
 
     T = TypeVar("T")
     Likely = Callable[[bytes, str, str, int], bool]
-    Rule = tuple[str, list[str], Likely, str, Callable[[re.Match[str]], int | str | None]]
+    # Kind, hints, whether what stands at a hint is likely, and what follows a key's prefix.
+    Rule = tuple[str, list[str], Likely, str]
 
 # Keys by prefix: kind, prefixes (which are also the hints), what follows, where ^ is for a prefix
 # that must begin a word. Lengths are below the official ones, so that a key cut short by truncated
@@ -60,41 +61,14 @@ _KEYS = (
     ("jwt", "eyJ", r"^[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}"),
 )
 
-# Between the lines of a key: line ends (also escaped), quotes, diff marks and line numbers.
-_GAP = r"(?:\\+[nrt]|[\s\"'`+,>|#*]|-(?!-)|\d{1,6}[\t→:|])*+"
-_PEM = r"[A-Z0-9 ]{0,24}PRIVATE KEY(?: BLOCK)?-----"
-_PRIVATE_KEY = (
-    rf"-----BEGIN {_PEM}(?:{_GAP}[A-Z][A-Za-z-]{{2,20}}: [^\n\\]{{1,100}})*+"
-    rf"(?:{_GAP}[A-Za-z0-9+/=]{{20,}}+)++"
-    rf"(?:[^-]*+(?:-(?!----)[^-]*+)*+-----END {_PEM}|{_GAP}[A-Za-z0-9+/=]+\Z)?"
-)
-_URL = r"://[^\s/@:\"'()<>\\]*+:(?!\d{1,5}[/?#,;)\]])([^\s/\"'`<>\\]+)@(?!sha\d)"
-_DISCORD = r"[.](?<=[\w-]{23}[.])([\w-]{6}[.][\w-]{27,}+)"
-_SCHEME = r"(?:(?i:bearer|basic|bot|token)[ \t]+)?+"
-_VALUE = (
-    rf"(?:[bru]?(?P<quote>\\{{0,3}}[\"'`]){_SCHEME}(?P<quoted>(?!\$)(?:(?!(?P=quote))\S)++)"
-    rf"(?:(?P=quote)|\Z)|{_SCHEME}(?P<bare>[^\s\"'`,;&(){{}}<>\[\]\\$][^\s\"'`,;&(){{}}<>\[\]\\]*+)"
-    r"(?P<code>[(\[{<])?)"
-)
-_FLAG = r"--(?P<name>[a-z][\w-]{1,40}+)(?P<op>[ \t]{1,4})(?!-)" + _VALUE
-# Starts at a rare letter of toKen, Key, seCret, Credential, Password, authoriZation: a quick scan.
-_ASSIGNMENT = (
-    r"(?P<name>[KkCcPpZz](?i:en|ey|ret|redentials?|ass(?:w(?:or)?d|phrase)?|ation)(?:_?\d|_BASE)?)"
-    r"(?:[\"'`\\]{1,5}\]?)?[ \t]{0,4}(?P<op>(?:=>|:[=-]|[=:](?![=:]))[ \t*]{0,4})" + _VALUE
-)
 _KEY_NAMES = ["api", "access", "private", "secret", "auth", "encryption", "account", "role"]
-_NAMES = (
+NAMES = (
     *("password", "passwd", "passphrase", "secret", "token", "credential", "credentials"),
     *("authorization", "secretkeybase", *(f"{name}key" for name in _KEY_NAMES)),
 )
-_NAME_HINTS = [*_NAMES, "_pass", "secret_key_base", *(f"{name}_key" for name in _KEY_NAMES)]
-_WORDS = {"string", "required", "optional", "invalid", "missing", "null", "none", "true", "false"}
-_WORDS |= {"undefined", "changeme", "placeholder", *_NAMES}
-_STAND_INS = ("<", "$", "%", "[", "{", "*", "your", "my-", "my_", "example", "redacted", "arn:")
-_MASKS = ("xxxx", "****", "...", "…", "${")
-_WORDLIKE = r"\W*+(?:(?:[A-Z]*+[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z](?![A-Za-z])|\d++)[-_./:@!?]*+)++"
-_DIGITS, _QUOTES = frozenset("0123456789"), frozenset("\"'`")
-_BODY = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~:+/=%")
+_NAME_HINTS = [*NAMES, "_pass", "secret_key_base", *(f"{name}_key" for name in _KEY_NAMES)]
+DIGITS, _QUOTES = frozenset("0123456789"), frozenset("\"'`")
+BODY = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~:+/=%")
 
 
 def redact(text: str) -> str:
@@ -118,9 +92,10 @@ def redact_value(value: T, name: object = None) -> T:
     clean: Any = value
     if isinstance(value, str):
         clean = redact(value)
-        named = isinstance(name, str) and _is_secret_name(name)
-        if named and _is_literal(str(name), clean, quoted=True):
-            clean = "[redacted:assignment]"
+        if isinstance(name, str) and is_secret_name(name):
+            from holdfast.redact.shapes import is_literal
+
+            clean = "[redacted:assignment]" if is_literal(name, clean, quoted=True) else clean
     elif isinstance(value, dict):
         clean = {redact_value(key): redact_value(item, key) for key, item in value.items()}
     elif isinstance(value, list):
@@ -130,88 +105,23 @@ def redact_value(value: T, name: object = None) -> T:
 
 
 def _redact_once(text: str, *, keep_lines: bool = False) -> str:
-    for kind, _, _, pattern, find in _rules_for(text):
-        import re
+    if not (rules := _rules_for(text)):
+        return text
+    from holdfast.redact.shapes import replaced
 
-        parts, at = [], 0
-        for match in re.finditer(pattern, text):
-            if (group := find(match)) is not None:
-                parts += [text[at : match.start(group)], f"[redacted:{kind}]"]
-                if keep_lines:
-                    parts.append("\n" * match[group].count("\n"))
-                at = match.end(group)
-        text = "".join(parts) + text[at:]
-    return text
+    return replaced(text, rules, keep_lines=keep_lines)
 
 
-def _key(match: re.Match[str]) -> int | None:
-    """The whole match, unless it is masked (`sk-XXXX`) or a slug (`sk-some-long-name`)."""
-    body = match[1]
-    slug = _DIGITS.isdisjoint(body) and (body.islower() or not body.isalnum())
-    return None if slug or "xxxxxx" in body.lower() else 0
-
-
-def _opaque(match: re.Match[str]) -> int | None:
-    """The part in brackets, or all where there are none, unless it reads as words."""
-    group = match.lastindex or 0
-    return None if _is_wordlike(match[group]) else group
-
-
-def _assigned(match: re.Match[str]) -> str | None:
-    name = match.string[max(0, match.start() - 12) : match.start()] + match["name"]
-    group = "bare" if match["quoted"] is None else "quoted"
-    shell = match["op"] == "=" and match["name"].isupper()
-    if match["code"] or not _is_secret_name(name):
-        return None
-    quoted = group == "quoted" or match["name"].lower() == "zation"
-    return group if _is_literal(name, match[group], quoted=quoted, shell=shell) else None
-
-
-def _is_secret_name(name: str) -> bool:
+def is_secret_name(name: str) -> bool:
     low = name.lower().rstrip("0123456789")
-    return low.endswith("_pass") or low.replace("_", "").replace("-", "").endswith(_NAMES)
-
-
-def _is_literal(name: str, value: str, *, quoted: bool, shell: bool = False) -> bool:
-    """Whether a value is spelled out, and not code, a type, a reference or a stand-in."""
-    low, digit = value.lower(), not _DIGITS.isdisjoint(value)
-    path = value.startswith(("/", "./", "../", "~/")) and value.count("/") > 1 and "+" not in value
-    if path or "://" in value or low in _WORDS or _is_stand_in(value):
-        return False
-    reference = _is_secret_name(value) and not value.isalpha() and value[-1] not in _DIGITS
-    if reference or ("passw" in low and not digit):
-        return False
-    password = "pass" in name.lower()
-    if not password and (low == value.upper() or len(value.split()) != 1):
-        return False
-    if shell or password:
-        return len(value) > 3 and (digit or (not value.isupper() if shell else quoted))
-    if len(value) < 6 or _is_wordlike(value):
-        return False
-    if quoted:
-        return digit or len(value) > 11
-    return digit and _BODY.issuperset(value.encode("utf-8", "surrogatepass"))
-
-
-def _is_wordlike(value: str) -> bool:
-    import re
-
-    # The digits of ed25519Seed and base64Key do not count; those of a random value soon do.
-    few_digits = len(re.findall(r"\d(?!\d*[A-Z][a-z])", value)) < 4
-    return few_digits and re.fullmatch(_WORDLIKE, value) is not None
-
-
-def _is_stand_in(value: str) -> bool:
-    low = value.lower()
-    masked = low.endswith("xxx") or not low.strip("x*.-_#?0") or any(mask in low for mask in _MASKS)
-    return masked or low.startswith(_STAND_INS) or ("{" in low and "}" in low)
+    return low.endswith("_pass") or low.replace("_", "").replace("-", "").endswith(NAMES)
 
 
 def _followed(data: bytes, low: str, hint: str, at: int) -> bool:
     """Whether the beginning of a key comes after the hint."""
     body = data[at + len(hint) : at + len(hint) + 16]
-    slug = body.islower() and _DIGITS.isdisjoint(body.decode("latin-1"))
-    fits = len(body) == 16 and not slug and _BODY.issuperset(body)
+    slug = body.islower() and DIGITS.isdisjoint(body.decode("latin-1"))
+    fits = len(body) == 16 and not slug and BODY.issuperset(body)
     return fits and data.startswith(hint.encode(), at)
 
 
@@ -225,7 +135,7 @@ def _named(data: bytes, low: str, hint: str, at: int) -> bool:
     value = after.lstrip("=:>* \t").removeprefix("bearer ").removeprefix("basic ").split(" ")[0]
     shell = after[:1] == "=" and data[end - 1 : end].isupper()
     quoted = not _QUOTES.isdisjoint(value[:5] if assigned else low[end : end + 9])
-    literal = shell or quoted or hint == "authorization" or not _DIGITS.isdisjoint(value)
+    literal = shell or quoted or hint == "authorization" or not DIGITS.isdisjoint(value)
     return literal and value.lstrip("\"'`\\")[:1] != "$"
 
 
@@ -239,26 +149,20 @@ def _in_url(data: bytes, low: str, hint: str, at: int) -> bool:
     return ":" in user and "/" not in user and len(user.split()) == 1
 
 
-def _pattern(prefix: str, body: str) -> str:
-    prefix = prefix.replace(".", "[.]")
-    word = rf"(?:(?<![\w-]{prefix})|(?<=\\[nrt]{prefix}))"  # or comes after an escaped line end
-    return f"{prefix}({body.replace('^', word, 1) if body[0] == '^' else body})"
-
-
 _RULES: list[Rule] = [
-    (kind, [prefix], _followed, _pattern(prefix, body), _key)
+    (kind, [prefix], _followed, body)
     for kind, prefixes, body in _KEYS
     for prefix in prefixes.split()
 ]
 _RULES += [
-    ("private-key", ["PRIVATE KEY"], _exact, _PRIVATE_KEY, _opaque),
-    ("url-password", ["@"], _in_url, _URL, lambda found: None if _is_stand_in(found[1]) else 1),
-    ("telegram-token", [":AA"], _followed, r":(?<=\d{8}:)(AA[\w-]{30,}+)", _opaque),
-    ("discord-token", ["discord.", "discord_", "DISCORD_"], _exact, _DISCORD, _opaque),
-    ("twilio-token", ["twilio.", "TWILIO_"], _exact, r"AC[0-9a-f]{32}:([0-9a-f]{32})", _opaque),
-    ("azure-signature", ["windows.net"], _exact, r"sig=([\w%+/]{40,}+=*)", _opaque),
-    ("flag", _NAME_HINTS, _named, _FLAG, _assigned),
-    ("assignment", _NAME_HINTS, _named, _ASSIGNMENT, _assigned),
+    ("private-key", ["PRIVATE KEY"], _exact, ""),
+    ("url-password", ["@"], _in_url, ""),
+    ("telegram-token", [":AA"], _followed, ""),
+    ("discord-token", ["discord.", "discord_", "DISCORD_"], _exact, ""),
+    ("twilio-token", ["twilio.", "TWILIO_"], _exact, ""),
+    ("azure-signature", ["windows.net"], _exact, ""),
+    ("flag", _NAME_HINTS, _named, ""),
+    ("assignment", _NAME_HINTS, _named, ""),
 ]
 
 # One search for each hint would be slow on a long text. Hints in capitals are looked up among the
@@ -271,16 +175,27 @@ _SHELVES = {"capitals": {}, "k": {}, "_": {}, "": {}}
 
 
 def _shelve(hint: str, rule: int) -> None:
-    low = hint.translate(_FOLD)
-    shelf = next((joint for joint in "k_" if low.find(joint) > 1), "")
-    key = low.partition(shelf)[0][-3:] if shelf else ""
-    key = key or next((stem for stem in ("pass", "secret", "credential") if stem in low), low)
-    anchor: Any = key + shelf
-    offset = low.find(anchor)
+    plain = hint.encode()
+    low = plain.translate(_FOLD).decode()
+    shelf = "k" if low.find("k") > 1 else "_" if low.find("_") > 1 else ""
+    anchor: Any
     if hint.isupper():
-        shelf, anchor, offset = "capitals", hint.encode(), 0
-        key = anchor.translate(None, _NOT_CAPITAL).decode()
+        shelf, key, anchor = "capitals", plain.translate(None, _NOT_CAPITAL).decode(), plain
+    elif shelf:
+        key = low.partition(shelf)[0][-3:]
+        anchor = key + shelf
+    else:
+        key = anchor = _stem(low)
+    offset = 0 if hint.isupper() else low.find(anchor)
     _SHELVES[shelf].setdefault(key, (anchor, []))[1].append((offset, low, hint, rule))
+
+
+def _stem(low: str) -> str:
+    """Names with something in common are looked up together."""
+    for stem in ("pass", "secret", "credential"):
+        if stem in low:
+            return stem
+    return low
 
 
 for _number, _rule in enumerate(_RULES):

@@ -1,0 +1,42 @@
+"""A history of LangChain's over a conversation of ours: it gives what fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.session.conversation import Conversation
+from holdfast.session.manager import SessionManager
+from tests.unit.session.api_rules import assert_openai_accepts, tokens
+
+
+@pytest.fixture
+def conversation(tmp_path: Path) -> Iterator[Conversation]:
+    with SessionManager(tmp_path / "holdfast.db", limit=2000) as manager:
+        yield manager.get_or_create("s1")
+
+
+def test_a_langchain_history_always_fits(conversation: Conversation) -> None:
+    messages = pytest.importorskip("langchain_core.messages", reason="langchain is not installed")
+    from holdfast.session.adapters.langchain import HoldfastChatHistory
+
+    history = HoldfastChatHistory(conversation)
+    call = {"name": "look", "args": {"at": "x"}, "id": "c1", "type": "tool_call"}
+    history.add_messages([
+        messages.HumanMessage("Never push."),
+        messages.AIMessage("", tool_calls=[call]),
+        messages.ToolMessage("seen", tool_call_id="c1"),
+    ])  # fmt: skip
+    assert [message.type for message in history.messages] == ["human", "ai", "tool"]
+    assert history.messages[1].tool_calls[0]["args"] == {"at": "x"}
+    for number in range(60):
+        history.add_user_message(f"question {number} " + "about the queue " * 9)
+        history.add_ai_message("answered " * 20)
+    given = messages.convert_to_openai_messages(history.messages)
+    assert_openai_accepts({"messages": given})
+    assert tokens({"messages": given}) <= 2000
+    assert "Never push." in given[0]["content"]
+    history.clear()
+    assert len(history.messages) == 1, "the checkpoint stays"

@@ -1,0 +1,76 @@
+"""A machine of a team: its own store, ledger, index and clone, and the way to the team's store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from holdfast.actions import send_texts
+from holdfast.actions.sync import Sent, sync, waiting
+from holdfast.index.database import Index
+from holdfast.index.fill import Source, fill
+from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.opening import local_ledger
+from holdfast.state.fold import new_state
+from holdfast.store.postgres import PostgresStore
+from holdfast.store.sqlite import SQLiteStore
+from tests.unit.index.transcripts import NOW, append, said
+
+TEAM = "postgresql://team"
+
+
+class Machine:
+    def __init__(self, folder: Path, team: PostgresStore) -> None:
+        self.folder = folder
+        self.project = f"{folder}/app"
+        self.store = SQLiteStore(str(folder / "holdfast.db"))
+        self.ledger = local_ledger(str(folder / "ledger.db"))
+        self.index = Index(str(folder / "recall.db"))
+        self.team = team
+        self.now = 100.0
+
+    def sync(self) -> Sent:
+        """Send sessions and rows, and take in what others sent."""
+        self.now += 1
+        team = Ledger(self.team.database)
+        return sync(self.store, self.ledger, self.team, team, TEAM, self.now)
+
+    def waits(self) -> tuple[int, int]:
+        """How many sessions and rows have not been sent."""
+        found = waiting(self.store, self.ledger, TEAM)
+        return found.sessions, found.rows
+
+    def session(self, name: str, *requests: str) -> str:
+        """A session of these requests, and a snapshot of it."""
+        state = new_state()
+        state["requests"] = [
+            {"text": text, "line": n, "at": ""} for n, text in enumerate(requests, 1)
+        ]
+        state["lines"] = len(requests)
+        known = self.store.session(name)
+        self.now += 1
+        assert self.store.save_session(
+            session=name, host="claude-code", project="/srv/app", transcript="", cursor=None,
+            state=state, revision=known["revision"] if known else 0, now=self.now,
+        )  # fmt: skip
+        return self.store.add_snapshot(name, "auto", state, self.now)
+
+    def says(self, session: str, *texts: str, project: str = "") -> None:
+        """More lines of a transcript, indexed."""
+        path = self.folder / f"{session}.jsonl"
+        append(path, *[said(text) for text in texts])
+        fill(self.index, Source(session, project or self.project, str(path)), NOW)
+
+    def send_texts(self, enough: Callable[[], bool] = lambda: False) -> int:
+        return send_texts.send_all(
+            self.index, self.ledger, self.team.database, TEAM, NOW, stop=enough
+        )
+
+    def texts_wait(self) -> int:
+        """Of how many sessions texts have not been sent."""
+        return send_texts.waiting(self.index, self.ledger, TEAM)
+
+    def close(self) -> None:
+        self.store.close()
+        self.index.close()
+        self.ledger.database.close()

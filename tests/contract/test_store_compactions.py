@@ -1,0 +1,144 @@
+"""What every store must do with compactions and handoffs."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.errors import HoldfastError, NoSuchRecord
+from holdfast.store.base import Store
+from tests.contract.stored import LONE, a_state, hand_on, save, send
+
+
+def test_a_fresh_compaction_waits_for_everything(store: Store) -> None:
+    save(store)
+    snapshot = store.add_snapshot("s1", "auto", a_state("go"), 1.0)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=snapshot, now=2.0)
+    assert store.compactions("s1") == [store.compaction("s1", 1)]
+    assert store.compaction("s1", 1) == {
+        "session": "s1",
+        "ordinal": 1,
+        "trigger_name": "auto",
+        "opened_at": 2.0,
+        "snapshot": snapshot,
+        "summary": None,
+        "brief_id": None,
+        "brief": None,
+        "brief_at": None,
+        "brief_line": None,
+        "delivered_by": None,
+        "receipt": "pending",
+        "receipt_line": None,
+    }
+
+
+def test_opening_a_compaction_again_forgets_nothing(store: Store) -> None:
+    save(store)
+    snapshot = store.add_snapshot("s1", "auto", a_state("go"), 1.0)
+    store.open_compaction("s1", 1, trigger="manual", snapshot=snapshot, now=2.0)
+    store.note_summary("s1", 1, "what was done")
+    before = store.compaction("s1", 1)
+    store.open_compaction("s1", 1, trigger=None, snapshot=None, now=9.0)
+    assert store.compaction("s1", 1) == before
+
+
+def test_a_compaction_tried_again_takes_the_newer_snapshot(store: Store) -> None:
+    save(store)
+    first = store.add_snapshot("s1", "auto", a_state("go"), 1.0)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=first, now=1.0)
+    second = store.add_snapshot("s1", "manual", a_state("go", "on"), 2.0)
+    store.open_compaction("s1", 1, trigger="manual", snapshot=second, now=2.0)
+    row = store.compaction("s1", 1)
+    assert row is not None
+    assert (row["trigger_name"], row["snapshot"], row["opened_at"]) == ("manual", second, 1.0)
+    assert store.snapshot(first)
+
+
+def test_summary_brief_and_receipt_are_kept_with_their_compaction(store: Store) -> None:
+    save(store)
+    for ordinal in (2, 1):
+        store.open_compaction("s1", ordinal, trigger="auto", snapshot=None, now=1.0)
+    store.note_summary("s1", 1, "what was done")
+    send(store, "# Where", line=217)
+    store.note_receipt("s1", 1, "whole", 231)
+    first, second = store.compactions("s1")
+    assert (first["ordinal"], second["ordinal"]) == (1, 2)
+    assert first["summary"] == "what was done"
+    assert (first["brief_id"], first["brief"]) == ("0badcafe", "# Where")
+    assert (first["brief_at"], first["brief_line"]) == (5.0, 217)
+    assert first["delivered_by"] == "SessionStart"
+    assert (first["receipt"], first["receipt_line"]) == ("whole", 231)
+    assert (second["summary"], second["brief_id"], second["receipt"]) == (None, None, "pending")
+
+
+def test_a_brief_sent_anew_waits_for_a_receipt_of_its_own(store: Store) -> None:
+    save(store)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=1.0)
+    send(store, "a brief", by="SessionStart")
+    store.note_receipt("s1", 1, "never", 40)
+    send(store, "a brief", by="UserPromptSubmit")
+    row = store.compaction("s1", 1)
+    assert row is not None
+    assert (row["receipt"], row["receipt_line"]) == ("pending", None)
+    assert row["delivered_by"] == "UserPromptSubmit"
+
+
+def test_notes_on_a_compaction_nobody_opened_make_none(store: Store) -> None:
+    save(store)
+    store.note_summary("s1", 1, "what was done")
+    store.note_receipt("s1", 1, "whole", 1)
+    assert store.compactions("s1") == []
+
+
+def test_a_glance_tells_the_last_save_and_the_receipt_of_the_last_brief(store: Store) -> None:
+    save(store)
+    save(store, "s10")
+    assert store.glance("s1") == store.glance("nobody") == (0.0, "")
+    store.add_snapshot("s1", "auto", a_state("go"), 20.0)
+    store.add_snapshot("s1", "stop", a_state("go"), 10.0)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=20.0)
+    assert store.glance("s1") == (20.0, ""), "no brief was sent yet"
+    send(store, "a brief")
+    assert store.glance("s1") == (20.0, "pending")
+    store.note_receipt("s1", 1, "cut", 12)
+    store.open_compaction("s1", 2, trigger="auto", snapshot=None, now=30.0)
+    assert store.glance("s1") == (20.0, "cut"), "the second has no brief of its own"
+    assert store.glance("s10") == store.glance(LONE) == (0.0, "")
+
+
+def test_a_handoff_reads_back_as_it_was_written(store: Store, other: Store) -> None:
+    save(store)
+    ident = hand_on(store, "a1", LONE)
+    assert other.handoff(ident) == {
+        "id": ident,
+        "session": "s1",
+        "agent": "a1",
+        "agent_type": "Explore",
+        "task": "look",
+        "line": 3,
+        "status": "complete",
+        "decision": "PROCEED",
+        "content": {"context_summary": LONE},
+        "raw": LONE * 2,
+        "tokens_before": 9,
+        "tokens_after": 4,
+        "captured_at": 1.0,
+    }
+    assert other.handoffs("s1") == [other.handoff(ident)]
+    assert other.handoffs("s10") == []
+
+
+def test_each_agent_has_one_handoff_and_its_last_counts(store: Store) -> None:
+    save(store)
+    first = hand_on(store, "a1", "half", now=1.0)
+    assert hand_on(store, "a1", "all of it", now=2.0) == first
+    second = hand_on(store, "a2", "another's", now=3.0)
+    assert [row["id"] for row in store.handoffs("s1")] == [second, first]
+    assert [row["id"] for row in store.handoffs("s1", 1)] == [second]
+    assert store.handoff(first)["content"] == {"context_summary": "all of it"}
+
+
+def test_a_handoff_of_a_session_that_is_not_there_is_refused(store: Store) -> None:
+    with pytest.raises(HoldfastError):
+        hand_on(store, "a1", "words")
+    with pytest.raises(NoSuchRecord, match="handoff 00000000"):
+        store.handoff("00000000")

@@ -1,0 +1,199 @@
+"""Nothing in a log can break the fold or bloat its state."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.state import trail
+from holdfast.state.fold import MOST_BAD_LINES, MOST_CALLS, fold, new_state
+from holdfast.transcript.model import Event
+from tests.unit.state.folding import commands, json_of, outputs, paths, words
+from tests.unit.transcript_lines import (
+    ROOT,
+    Line,
+    assistant,
+    attachment,
+    call,
+    raw,
+    result,
+    state_of,
+    used,
+    user,
+)
+
+
+def test_only_the_newest_unanswered_calls_are_remembered() -> None:
+    state = state_of(*(call("Read", {}, f"t{n}") for n in range(MOST_CALLS + 5)))
+    assert list(state["calls"]) == [f"t{n}" for n in range(5, MOST_CALLS + 5)]
+
+
+def test_of_a_calls_input_only_what_is_needed_is_remembered() -> None:
+    asked = {
+        "content": "x" * 5000,
+        "edits": [{"new_string": "x" * 5000}] * 200,
+        "deep": deep(50),
+        **{f"key{n}": 1 for n in range(1000)},
+    }
+    kept = state_of(call("Write", asked))["calls"]["toolu_1"]["input"]
+    assert len(kept["content"]) == 4000
+    assert len(kept["edits"]) == 100
+    assert len(kept) == 100
+    assert len(json.dumps(kept)) < 500_000
+
+
+def deep(levels: int) -> Any:
+    value: Any = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+ASKED = call("AskUserQuestion", {})
+STARTED = call("Agent", {})
+NESTED: dict[str, Callable[[Any], list[Line]]] = {
+    "type": lambda value: [{"type": value}],
+    "content": lambda value: [user(value)],
+    "text": lambda value: [assistant({"type": "text", "text": value})],
+    "input": lambda value: used("Bash", {"command": value}),
+    "todos": lambda value: used("TodoWrite", {"todos": value}, detail={"newTodos": value}),
+    "answers": lambda value: [ASKED, result(detail={"answers": {"Which?": value}})],
+    "agent": lambda value: [STARTED, result(detail={"agentId": value, "content": value})],
+    "task": lambda value: used("TaskCreate", {}, detail={"task": {"id": value, "subject": value}}),
+    "hook": lambda value: [attachment("hook_success", hookEvent=value, content=value)],
+}
+
+
+@pytest.mark.parametrize("key", NESTED)
+def test_no_depth_of_nesting_breaks_the_fold(key: str) -> None:
+    """A line that cannot be folded would stop every hook of the session from then on."""
+    limit = sys.getrecursionlimit()
+    for levels in (*range(100, limit - 200, 100), *range(limit - 200, limit + 10)):
+        # By hand: `json.dumps` itself would give up first.
+        nested = ("[" * levels + "]" * levels).encode()
+        lines = [raw(line).replace(b'"@"', nested) for line in NESTED[key]("@")]
+        state = state_of(*lines, user("Go on"))
+        assert state["requests"][-1]["text"] == "Go on"
+        assert json_of(fold(state, []))
+
+
+def test_bad_lines_are_named_but_not_all_of_them() -> None:
+    state = state_of(user("Go on"), *[b"not JSON"] * 100)
+    assert state["bad_lines"] == list(range(2, 2 + MOST_BAD_LINES))
+    assert state["lines"] == 101
+
+
+tools = st.sampled_from(
+    [
+        "Bash",
+        "Read",
+        "Edit",
+        "Write",
+        "MultiEdit",
+        "NotebookEdit",
+        "TodoWrite",
+        "TaskCreate",
+        "TaskUpdate",
+        "Agent",
+        "Task",
+        "AskUserQuestion",
+        "ExitPlanMode",
+        "mcp__x__y",
+    ]
+)
+keys = st.sampled_from(
+    [
+        "command",
+        "file_path",
+        "notebook_path",
+        "new_string",
+        "content",
+        "todos",
+        "newTodos",
+        "task",
+        "id",
+        "subject",
+        "status",
+        "taskId",
+        "answers",
+        "plan",
+        "agentId",
+        "type",
+        "text",
+        "subagent_type",
+        "description",
+        "prompt",
+        "backgroundTaskId",
+    ]
+)
+foreign = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | words | commands | paths | outputs,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
+    max_leaves=10,
+)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(tools, foreign, foreign, foreign, st.booleans()), max_size=5))
+def test_tools_may_be_given_and_give_anything(used_tools: list[Any]) -> None:
+    lines: list[Line] = []
+    for name, asked, content, detail, ok in used_tools:
+        lines += used(name, asked, content, ok=ok, detail=detail)
+    state = state_of(*lines, user("Go on"))
+    assert state["requests"][-1]["text"] == "Go on"
+    assert state["calls"] == {}
+    json.loads(json_of(state))
+
+
+def turn(number: int) -> Iterator[Event]:
+    """A busy turn in which everything is new: it uses a third of the tools."""
+    line, long = 100 * number, f"{number} " + "lorem ipsum " * 10
+    path = f"{ROOT}/src/file{number}.py"
+    uses: list[tuple[str, dict[str, Any], str, bool, Any]] = [
+        ("Edit", {"file_path": path, "new_string": long}, "", True, None),
+        ("Bash", {"command": f"rm old{number}.py"}, "", True, None),
+        ("Bash", {"command": f"mv a{number}.py b{number}.py"}, "", True, None),
+        ("Bash", {"command": f"make test-{number}"}, f"E   {long}\nE   1", False, None),
+        ("Bash", {"command": "git commit"}, f"[main {number:07x}] {long}", True, None),
+        ("TaskCreate", {"subject": long}, "", True, {"task": {"id": str(number)}}),
+        ("TodoWrite", {"todos": [{"content": long, "status": "completed"}]}, "", True, None),
+        ("Agent", {"description": long}, long, True, None),
+        ("AskUserQuestion", {}, "", True, {"answers": {long: long}}),
+    ]
+    yield {"kind": "prompt", "line": line, "text": f"Never use {long}. Let's use {long}."}
+    yield {"kind": "reply", "line": line + 1, "text": f"I decided to use {long}. Is {long} fine?"}
+    for number_of_tool, (tool, asked, output, ok, detail) in enumerate(uses[number % 3 :: 3]):
+        answer: Event = {
+            "kind": "tool_result",
+            "line": line + 3,
+            "id": f"{number_of_tool}",
+            "ok": ok,
+            "text": output,
+            "detail": detail,
+        }
+        yield {**answer, "kind": "tool_call", "line": line + 2, "name": tool, "input": asked}
+        yield answer
+    lost = f"lost{number}"
+    yield {"kind": "tool_call", "line": line + 4, "id": lost, "name": "Write", "input": {"x": long}}
+    yield {"kind": "pull_request", "line": line + 5, "text": f"https://example.com/pull/{number}"}
+    yield {"kind": "bad_line", "line": line + 6}
+
+
+def test_thousands_of_turns_take_no_more_room_than_some_hundred(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # As many files as are remembered would take most of the time.
+    monkeypatch.setattr(trail, "MOST", 300)
+    state, sizes = new_state(), []
+    for stretch in range(8):
+        numbers = range(10_000 + 300 * stretch, 10_300 + 300 * stretch)
+        state = fold(state, (event for number in numbers for event in turn(number)))
+        sizes.append(len(json_of(state)))
+    assert max(sizes[2:]) - min(sizes[2:]) < 500
+    assert sizes[-1] < 300_000

@@ -1,0 +1,16 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.unit.store.store_file import tomorrow
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    return str(tmp_path / "state" / "holdfast" / "holdfast.db")
+
+
+@pytest.fixture
+def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    return tomorrow(tmp_path / "migrations", monkeypatch)

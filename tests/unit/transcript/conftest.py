@@ -1,0 +1,24 @@
+"""A transcript that grows, and a reader with other limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.transcript import reader
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return tmp_path / "session.jsonl"
+
+
+@pytest.fixture
+def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    def set_limits(**limits: int) -> None:
+        for name, value in limits.items():
+            monkeypatch.setattr(reader, name, value)
+
+    return set_limits

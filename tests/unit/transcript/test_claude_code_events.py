@@ -1,0 +1,353 @@
+"""Claude Code's lines: compactions, tools, usage, hooks, and where it all happened."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from holdfast.transcript.events import decode
+from tests.unit.transcript.told import IMAGE, kinds, only, without
+from tests.unit.transcript_lines import (
+    AT,
+    SUMMARY,
+    Line,
+    assistant,
+    attachment,
+    boundary,
+    call,
+    events_of,
+    line,
+    numbered,
+    reply,
+    result,
+    spent,
+    summary,
+    text,
+    used,
+    user,
+)
+
+
+@pytest.mark.parametrize(
+    ("era", "given", "told"),
+    [
+        ("0.2", [user(SUMMARY, version="0.2.122")], ["summary"]),
+        ("1.0.35", [user(SUMMARY, isCompactSummary=True, version="1.0.35")], ["summary"]),
+        ("1.0.81", [user([text(SUMMARY)], version="1.0.81")], ["summary"]),
+        ("1.0.81 flagged", [user([text(SUMMARY)], isCompactSummary=True)], ["summary"]),
+        ("2.0.60", [boundary(trigger="auto", preTokens=9), summary()], ["compaction", "summary"]),
+        ("reworded", [user("A summary in other words", isCompactSummary=True)], ["summary"]),
+        ("as a reminder", [user(SUMMARY, isMeta=True)], ["summary"]),
+    ],
+)
+def test_a_compaction_is_seen_in_every_era(era: str, given: list[Line], told: list[str]) -> None:
+    assert kinds(*given) == told
+    assert events_of(*given)[-1]["text"]
+
+
+def test_a_boundary_tells_how_much_was_dropped_and_why() -> None:
+    told = boundary(trigger="manual", preTokens=167_117, postTokens=8_215, durationMs=48_310)
+    assert without(only(told), "id") == {
+        "kind": "compaction",
+        "trigger": "manual",
+        "before": 167_117,
+        "after": 8_215,
+        "duration": 48_310,
+    }
+
+
+@pytest.mark.parametrize("metadata", [None, "auto", [], {}, {"trigger": None, "preTokens": "9"}])
+def test_a_boundary_without_figures_is_still_a_compaction(metadata: object) -> None:
+    told = line("system", subtype="compact_boundary", compactMetadata=metadata)
+    assert without(only(told), "id") == {"kind": "compaction", "trigger": ""}
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        line("system", subtype="microcompact_boundary", microcompactMetadata={"trigger": "auto"}),
+        line("system", subtype="stop_hook_summary"),
+        line("system", subtype=None),
+        {"type": "summary", "summary": "Retry storm fixed", "leafUuid": "9f"},
+        line("ai-title", aiTitle=SUMMARY),
+    ],
+)
+def test_what_only_sounds_like_a_compaction_is_none(given: Line) -> None:
+    assert events_of(given) == []
+
+
+def test_a_reply_and_its_tool_calls_come_in_order_and_thoughts_do_not() -> None:
+    blocks = [
+        {"type": "thinking", "thinking": "never push"},
+        text("I'll look."),
+        {"type": "tool_use", "id": "t1", "name": "Read", "input": {"file_path": "a.py"}},
+        {"type": "server_tool_use", "id": "t2", "name": "web_search"},
+        text(""),
+        "loose text",
+    ]
+    first, second = events_of(assistant(*blocks))
+    assert without(first) == {"kind": "reply", "text": "I'll look."}
+    assert without(second) == {
+        "kind": "tool_call",
+        "id": "t1",
+        "name": "Read",
+        "input": {"file_path": "a.py"},
+    }
+
+
+@pytest.mark.parametrize("given", [None, [], "ls", 7])
+def test_a_call_whose_input_is_no_object_has_none(given: object) -> None:
+    assert only(call("Bash", given))["input"] == {}
+
+
+def test_an_error_of_the_api_is_not_a_reply() -> None:
+    assert events_of(reply("API Error: 529 overloaded", isApiErrorMessage=True)) == []
+
+
+@pytest.mark.parametrize(
+    ("content", "read"),
+    [
+        ("two\nlines", "two\nlines"),
+        ([text("two"), text("lines")], "two\nlines"),
+        ([text("one"), IMAGE, {"type": "tool_reference", "tool_name": "Read"}], "one"),
+        (["bare", text("block")], "bare\nblock"),
+        ([], ""),
+        (None, ""),
+        ({"type": "text", "text": "one"}, ""),
+        ([[text("deep")], 7, None, {"text": 7}], ""),
+    ],
+)
+def test_a_tools_result_is_text_in_every_shape(content: object, read: str) -> None:
+    assert only(result(content))["text"] == read
+
+
+@pytest.mark.parametrize("detail", [{"stdout": "x"}, "Error: x", [text("x")], None])
+def test_a_tools_result_keeps_what_the_client_knows_of_it(detail: object) -> None:
+    told = only(result("x", ok=False, detail=detail, ident="t9"))
+    assert without(told) == {
+        "kind": "tool_result",
+        "id": "t9",
+        "ok": False,
+        "text": "x",
+        "detail": detail,
+    }
+
+
+def test_a_result_that_does_not_say_it_failed_is_fine() -> None:
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+    assert only(user([block]))["ok"]
+
+
+def test_words_beside_a_result_are_heard_and_an_interruption_is_not() -> None:
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
+    interrupted = text("[Request interrupted by user for tool use]")
+    assert kinds(user([block, interrupted, text("use tabs")])) == ["tool_result", "prompt"]
+
+
+def test_usage_counts_what_the_request_held() -> None:
+    usage = {
+        "input_tokens": 4,
+        "cache_creation_input_tokens": 300,
+        "cache_read_input_tokens": 20_000,
+        "output_tokens": 55,
+    }
+    told = events_of(assistant(text("Done."), usage=usage))[-1]
+    assert without(told) == {
+        "kind": "usage",
+        "id": "msg_1",
+        "model": "claude-sonnet-4-5",
+        "context": 20_304,
+        "output": 55,
+    }
+
+
+@pytest.mark.parametrize(
+    ("usage", "context"),
+    [
+        ({"input_tokens": 9}, 9),
+        ({"input_tokens": "9", "cache_read_input_tokens": None, "output_tokens": []}, 0),
+        ({"input_tokens": 9.5, "cache_read_input_tokens": 3}, 3),
+    ],
+)
+def test_usage_adds_up_only_what_is_a_number(usage: Line, context: int) -> None:
+    told = only(assistant(usage=usage))
+    assert (told["context"], told["output"]) == (context, 0)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        reply("Done."),
+        assistant(text("Done."), usage=[1, 2]),
+        spent(0, model="<synthetic>"),
+    ],
+)
+def test_a_message_the_model_did_not_make_has_no_usage(given: Line) -> None:
+    assert "usage" not in kinds(given)
+
+
+def test_every_part_of_a_hooks_context_is_an_event_of_its_own() -> None:
+    told = attachment("hook_additional_context", hookEvent="SessionStart", content=["a", "b"])
+    assert [without(event) for event in events_of(told)] == [
+        {"kind": "injected", "hook": "SessionStart", "text": "a"},
+        {"kind": "injected", "hook": "SessionStart", "text": "b"},
+    ]
+
+
+@pytest.mark.parametrize("content", ["a", ["a"], [text("a")]])
+def test_a_hooks_context_may_be_text_or_blocks(content: object) -> None:
+    told = attachment("hook_additional_context", hookEvent="UserPromptSubmit", content=content)
+    assert without(only(told)) == {"kind": "injected", "hook": "UserPromptSubmit", "text": "a"}
+
+
+def test_what_a_hook_printed_plainly_was_shown_to_the_model() -> None:
+    told = attachment("hook_success", hookEvent="SessionStart", content="a", stdout="a\n")
+    assert without(only(told)) == {"kind": "injected", "hook": "SessionStart", "text": "a"}
+
+
+@pytest.mark.parametrize("content", ["", None, [], [""], 7, {}])
+def test_what_a_hook_answered_in_json_was_not_shown_as_it_stands(content: object) -> None:
+    answer = json.dumps({"hookSpecificOutput": {"additionalContext": "a"}})
+    told = attachment("hook_success", hookEvent="SessionStart", content=content, stdout=answer)
+    assert [event["text"] for event in events_of(told) if event["text"]] == []
+
+
+@pytest.mark.parametrize("kind", ["hook_system_message", "file", "nested_memory", None, ["x"]])
+def test_other_attachments_say_nothing(kind: Any) -> None:
+    assert events_of(attachment(kind, content="never push", hookEvent="Stop")) == []
+
+
+def test_a_pull_request_is_told_by_its_address() -> None:
+    told = {"type": "pr-link", "prNumber": 7, "prUrl": "https://example.com/pull/7"}
+    assert only(told) == {
+        "kind": "pull_request",
+        "line": 1,
+        "text": "https://example.com/pull/7",
+    }
+
+
+def test_every_event_says_where_and_when_it_was_written() -> None:
+    told = events_of(*used("Bash", {"command": "ls"}), user("go on", timestamp=None))
+    assert [(event["line"], event.get("at")) for event in told] == [(1, AT), (2, AT), (3, None)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "agent"),
+    [
+        ({"isSidechain": True, "agentId": "a91b"}, "a91b"),
+        ({"isSidechain": True}, "sidechain"),
+        ({"isSidechain": True, "agentId": ""}, "sidechain"),
+        ({"isSidechain": False, "agentId": "a91b"}, None),
+    ],
+)
+def test_what_a_sub_agent_did_bears_its_name(fields: Line, agent: str | None) -> None:
+    lines = [user("go on"), reply("Done."), call("Bash", {}), result("x"), summary(), spent(9)]
+    lines += [boundary(trigger="auto"), attachment("queued_command", prompt="go on")]
+    told = events_of(*({**given, **fields} for given in lines))
+    assert len(told) == len(lines)
+    assert {event.get("agent") for event in told} == {agent}
+
+
+json_values = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.sampled_from(["", "text", SUMMARY, "<command-name>/x", "prompt", "create"])
+    | st.text(max_size=12),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+
+
+def objects(**real: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Objects under the real names: what each holds is right, or anything at all."""
+    return json_values | st.fixed_dictionaries(
+        {}, optional={name: value | json_values for name, value in real.items()}
+    )
+
+
+blocks = objects(
+    type=st.sampled_from(["text", "tool_use", "tool_result", "thinking", "image"]),
+    text=st.text(max_size=12),
+    id=st.just("toolu_1"),
+    tool_use_id=st.just("toolu_1"),
+    name=st.sampled_from(["Bash", "Edit", "TodoWrite"]),
+    input=json_values,
+    content=json_values,
+    is_error=st.booleans(),
+)
+anything = st.fixed_dictionaries(
+    {
+        "type": st.sampled_from(["user", "assistant", "system", "attachment", "pr-link"])
+        | json_values
+    },
+    optional={
+        "message": objects(
+            id=st.text(max_size=4),
+            model=st.sampled_from(["<synthetic>", "claude"]),
+            content=st.lists(blocks, max_size=4),
+            usage=objects(
+                input_tokens=st.integers(),
+                cache_creation_input_tokens=st.integers(),
+                cache_read_input_tokens=st.integers(),
+                output_tokens=st.integers(),
+            ),
+        ),
+        "attachment": objects(
+            type=st.sampled_from(["hook_success", "hook_additional_context", "queued_command"]),
+            content=json_values,
+            prompt=json_values,
+            hookEvent=json_values,
+            commandMode=json_values,
+        ),
+        "compactMetadata": objects(
+            trigger=json_values, preTokens=json_values, postTokens=json_values
+        ),
+        "subtype": st.just("compact_boundary") | json_values,
+        "isSidechain": st.booleans() | json_values,
+        "isMeta": st.booleans() | json_values,
+        "isCompactSummary": st.booleans() | json_values,
+        "isApiErrorMessage": st.booleans() | json_values,
+        "agentId": json_values,
+        "timestamp": json_values,
+        "toolUseResult": json_values,
+        "cwd": json_values,
+        "gitBranch": json_values,
+        "version": json_values,
+        "sessionId": json_values,
+        "prUrl": json_values,
+    },
+)
+TYPES: dict[str, type | tuple[type, ...]] = {
+    "kind": str,
+    "line": int,
+    "at": str,
+    "agent": str,
+    "text": str,
+    "id": str,
+    "name": str,
+    "input": dict,
+    "ok": bool,
+    "model": str,
+    "context": int,
+    "output": int,
+    "trigger": str,
+    "before": int,
+    "after": int,
+    "duration": int,
+    "hook": str,
+    "place": dict,
+}
+
+
+@settings(deadline=None, max_examples=25)
+@given(st.lists(anything, max_size=5))
+def test_wrong_types_at_any_key_never_raise_and_never_reach_an_event(lines: list[Line]) -> None:
+    for event in decode(numbered(lines)):
+        for name, value in event.items():
+            assert name == "detail" or isinstance(value, TYPES[name])
