@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from holdfast.actions.lookup import Desk
     from holdfast.actions.refs import Copy, Ref
-    from holdfast.index.team import TeamIndex, TeamScope
+    from holdfast.index.team import Row, TeamIndex, TeamScope
     from holdfast.ledger.ledger import Ledger
 
 
@@ -56,19 +56,25 @@ def look_up(desk: Desk, team: Team, query: str, max_tokens: int, only: Filter = 
 
 def copies(desk: Desk, team: Team, ref: Ref) -> list[Copy]:
     """What the team has of the lines of somebody else's session."""
-    row = team.texts.session(ref.session)
-    if row is None:
-        raise NoSuchRecord(f"session {ref.session}", hint="neither here nor in the team's store")
-    project = desk.scope.project
-    if project is not None and row["project_id"] != project_of_path(team.ledger, project):
-        raise NoSuchRecord(
-            f"session {ref.session} in this project",
-            hint="it belongs to another one: ask for all projects to open it",
-        )
+    known_session(desk, team, ref.session)
     found = refs.copies(team.texts, ref.session, ref)
     if not found:
         raise NoSuchRecord(f"{ref} in the team's store", hint="lines without words are not sent")
     return found
+
+
+def known_session(desk: Desk, team: Team, session: str) -> Row:
+    """Somebody else's session, if it is of the project that is asked about."""
+    row = team.texts.session(session)
+    if row is None:
+        raise NoSuchRecord(f"session {session}", hint="neither here nor in the team's store")
+    project = desk.scope.project
+    if project is not None and row["project_id"] != project_of_path(team.ledger, project):
+        raise NoSuchRecord(
+            f"session {session} in this project",
+            hint="it belongs to another one: ask for all projects to open it",
+        )
+    return row
 
 
 def _scope(desk: Desk, team: Team) -> TeamScope | None:
@@ -77,6 +83,8 @@ def _scope(desk: Desk, team: Team) -> TeamScope | None:
     mine = tuple(row["session"] for row in desk.index.all("transcripts"))
     if session in mine:
         return None
+    if session is not None:
+        known_session(desk, team, session)
     known = None if project is None else project_of_path(team.ledger, project)
     return team.texts.scope(known, session, mine)
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,13 +17,22 @@ from typing import Any
 import pytest
 
 from holdfast.actions.rehearse import Rehearsal, rehearse
+from holdfast.index.database import Index
+from holdfast.index.fill import Source, fill
+from holdfast.index.sending import send
+from holdfast.index.team import TeamIndex
+from holdfast.store.postgres import PostgresStore
 from holdfast.surfaces import cli
+from tests.unit.index.transcripts import append, said
 
 INHERITED = (
     "HOLDFAST_CLAUDE", "HOLDFAST_CODEX", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME",
     "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID",
 )  # fmt: skip
 COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "HOLDFAST_BRIEF_TOKENS")
+# Sessions of a colleague: one of the same project, one of another.
+THEIRS = "11111111-0000-4000-8000-00000000000a"
+FOREIGN = "22222222-0000-4000-8000-00000000000b"
 PYTHON = ("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8")
 
 
@@ -132,3 +142,29 @@ def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Iterator[Terminal]:
     yield terminal
     # Notes stand in the project, which all tests share: the next one would find them.
     shutil.rmtree(project / ".holdfast", ignore_errors=True)
+
+
+@pytest.fixture
+def colleague(tmp_path: Path, postgres_url: str) -> str:
+    """Somebody else's machine, which has sent a session of the same project and one of another."""
+    with (
+        closing(PostgresStore.at(postgres_url)) as store,
+        Index(str(tmp_path / "theirs" / "recall.db")) as index,
+    ):
+        for session, project, text in (
+            (THEIRS, "shared", "the obelisk stands at bin/obelisk.py"),
+            (FOREIGN, "other", "an obelisk of another project"),
+        ):
+            path = tmp_path / f"{session}.jsonl"
+            append(path, said(text), said("use full jitter", "assistant"))
+            fill(index, Source(session, project, str(path)), time.time())
+        for row in index.all("standings"):
+            send(index, row, TeamIndex(store.database), row["project"], time.time())
+    return postgres_url
+
+
+@pytest.fixture
+def member(seasoned: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setattr("holdfast.actions.team_lookup.project_of_path", lambda *_: "shared")
+    seasoned.set(HOLDFAST_DATABASE=colleague)
+    return seasoned
