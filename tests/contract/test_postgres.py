@@ -186,7 +186,7 @@ def test_texts_that_were_sent_to_an_old_shape_are_found_by_the_same_words(
     with closing(PostgresStore.at(postgres_url)) as store:
         team = TeamIndex(store.database)
         kept = ask(postgres_url, "SELECT words, aside, call, ok FROM recall_pieces ORDER BY id")
-        assert kept == [(words, 0, None, None) for *_, words in pieces]
+        assert kept == [(words, None, None, None) for *_, words in pieces]
         scope = team.scope("p", None)
         for query, expected in (("to/see", [1]), ("see/to", []), ("see/x", []), ("x.py", [1])):
             found = team.lookup(scope, ANYTHING).places(match(query)) if scope else None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions import lookup, recall, refs
+from holdfast.actions.kept_events import kept_events
 from holdfast.actions.recall import Answer, Hit
 from holdfast.actions.send_texts import project_of_path
 from holdfast.errors import NoSuchRecord
@@ -17,12 +18,15 @@ if TYPE_CHECKING:
     from holdfast.actions.refs import Copy, Ref
     from holdfast.index.team import Row, TeamIndex, TeamScope
     from holdfast.ledger.ledger import Ledger
+    from holdfast.store.base import Store
+    from holdfast.transcript.model import Event
 
 
 class Team(NamedTuple):
-    """The team's index, and the ledger here, which knows its names for projects."""
+    """The team's index and store, and the ledger here, which knows its names for projects."""
 
     texts: TeamIndex
+    store: Store
     ledger: Ledger
 
 
@@ -60,6 +64,15 @@ def copies(desk: Desk, team: Team, ref: Ref) -> list[Copy]:
     found = refs.copies(team.texts, ref.session, ref)
     if not found:
         raise NoSuchRecord(f"{ref} in the team's store", hint="lines without words are not sent")
+    return found
+
+
+def events_of(team: Team, session: str) -> list[Event]:
+    """What happened in somebody else's session, as far as what they sent tells it."""
+    row = team.store.session(session)
+    found = kept_events(team.texts, session, row["project"] if row else "")
+    if not found:
+        raise NoSuchRecord(f"session {session}", hint="neither here nor in the team's store")
     return found
 
 

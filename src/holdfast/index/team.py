@@ -63,11 +63,6 @@ class TeamIndex:
         )
         return found[0] if found else None
 
-    def number_of(self, session: str) -> int | None:
-        """What the ids of a session's pieces begin with."""
-        row = self.session(session)
-        return row["number"] if row else None
-
     def scope(
         self, project: str | None, session: str | None, without: tuple[str, ...] = ()
     ) -> TeamScope | None:

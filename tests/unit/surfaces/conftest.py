@@ -144,13 +144,16 @@ def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Iterator[Terminal]:
     shutil.rmtree(project / ".holdfast", ignore_errors=True)
 
 
+def send_as_colleague(url: str, index: Index) -> None:
+    with closing(PostgresStore.at(url)) as store:
+        for row in index.all("standings"):
+            send(index, row, TeamIndex(store.database), row["project"], time.time())
+
+
 @pytest.fixture
 def colleague(tmp_path: Path, postgres_url: str) -> str:
     """Somebody else's machine, which has sent a session of the same project and one of another."""
-    with (
-        closing(PostgresStore.at(postgres_url)) as store,
-        Index(str(tmp_path / "theirs" / "recall.db")) as index,
-    ):
+    with Index(str(tmp_path / "theirs" / "recall.db")) as index:
         for session, project, text in (
             (THEIRS, "shared", "the obelisk stands at bin/obelisk.py"),
             (FOREIGN, "other", "an obelisk of another project"),
@@ -158,8 +161,7 @@ def colleague(tmp_path: Path, postgres_url: str) -> str:
             path = tmp_path / f"{session}.jsonl"
             append(path, said(text), said("use full jitter", "assistant"))
             fill(index, Source(session, project, str(path)), time.time())
-        for row in index.all("standings"):
-            send(index, row, TeamIndex(store.database), row["project"], time.time())
+        send_as_colleague(postgres_url, index)
     return postgres_url
 
 

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from holdfast.index.search import Filter
 
 
-def add_team_argument(parser: ArgumentParser) -> None:
-    parser.add_argument(
-        "--team", action="store_true", help="also what colleagues' machines have sent to the team"
-    )
+ALSO = "also what colleagues' machines have sent to the team"
+
+
+def add_team_argument(parser: ArgumentParser, told: str = ALSO) -> None:
+    parser.add_argument("--team", action="store_true", help=told)
 
 
 def is_named(asked: bool) -> bool:
@@ -78,4 +79,4 @@ def open_team(ledger_path: str) -> Iterator[Team]:
 
     ledger = local_ledger(ledger_path)
     with closing(ledger.database), closing(PostgresStore.at(team_url(os.environ))) as store:
-        yield Team(TeamIndex(store.database), ledger)
+        yield Team(TeamIndex(store.database), store, ledger)

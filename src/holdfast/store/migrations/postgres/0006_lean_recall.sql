@@ -10,8 +10,9 @@ CREATE TABLE recall_lean (
     -- Of a tool's result: the line of its call, and whether it went well, if that is known.
     call INTEGER,
     kind SMALLINT NOT NULL,
-    -- Whether it stands in the main line of the conversation: see `index/texts.py`.
-    aside SMALLINT NOT NULL,
+    -- Whether it stands in the main line of the conversation: see `index/texts.py`. Nothing is
+    -- known of what was sent before this was.
+    aside SMALLINT,
     ok BOOLEAN,
     tool TEXT NOT NULL,
     file TEXT NOT NULL,
@@ -22,8 +23,8 @@ CREATE TABLE recall_lean (
 -- It is packed already.
 ALTER TABLE recall_lean ALTER COLUMN text SET STORAGE EXTERNAL;
 
-INSERT INTO recall_lean (id, project, at, kind, aside, tool, file, text, words)
-SELECT id, project, at, kind, 0, tool, '', text, coalesce((
+INSERT INTO recall_lean (id, project, at, kind, tool, file, text, words)
+SELECT id, project, at, kind, tool, '', text, coalesce((
     SELECT string_agg(CASE WHEN apart THEN '_ ' || lexeme ELSE lexeme END, ' ' ORDER BY place)
     FROM (
         SELECT lexeme, place, place > lag(place) OVER (ORDER BY place) + 1 AS apart
