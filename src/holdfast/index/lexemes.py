@@ -27,9 +27,9 @@ LONGEST_WORD = 400
 LONGEST_ROW = 64
 # No word looks like it, so no phrase reaches from a text into what was added to it.
 APART = "_"
-# By how many bits an id is cut to tell its session, and sixteen, 256 and 4096 of them.
-_STRETCHES = (("_s", 31), ("_t", 35), ("_u", 39), ("_v", 43))
-_MOST_STRETCHES = 16
+# What tells of a piece's session, and of sixteen, 256 and 4096 of them.
+_STRETCHES = ("_s", "_t", "_u", "_v")
+_SIXTEEN = 16
 _MOST = 0.5
 
 
@@ -68,13 +68,17 @@ def rows(asked: Asked) -> list[list[str]]:
     ]
 
 
-def stretch(low: int, high: int) -> str:
-    """The sessions that ids between these belong to, perhaps a few more, as a `tsquery`."""
-    for name, bits in _STRETCHES:
-        first, last = low >> bits, high >> bits
-        if last - first < _MOST_STRETCHES:
-            return _any(f"{name}{number}" for number in range(first, last + 1))
-    return ""
+def stretch(first: int, last: int) -> str:
+    """These sessions, and perhaps some after them, as a `tsquery` of few words."""
+    told: list[str] = []
+    for name in _STRETCHES:
+        while first <= last and (first % _SIXTEEN or last - first < _SIXTEEN or name == "_v"):
+            told.append(f"{name}{first}")
+            first += 1
+        if first > last:
+            break
+        first, last = first // _SIXTEEN, last // _SIXTEEN
+    return _any(told)
 
 
 def one_of(name: str, numbers: Iterable[int], known: Mapping[str, float]) -> str:

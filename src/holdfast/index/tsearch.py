@@ -104,9 +104,9 @@ class TeamLookup:
 
     def _narrowed(self, low: int) -> Iterator[str]:
         """What a hit must be, as far as the index knows it."""
-        low, high = max(low, self._scope.range[0]), self._scope.range[1]
         if low:
-            yield stretch(low, min(high, ids.of_session(self._index.last_number)[1]))
+            last = self._scope.range[1] // ids.PER_SESSION
+            yield stretch(low // ids.PER_SESSION, min(last, self._index.last_number))
         known = self._index.counted.shares
         yield one_of("_p", filter(None, (self._scope.project,)), known)
         yield one_of("_k", map(KINDS.index, self._only.kinds), known)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from holdfast.index import ids
 from holdfast.index.database import IN_MEMORY, Index
 from holdfast.index.lexemes import in_order, query, rows, share, stretch, words
 from holdfast.index.search import ANYTHING, MOST_PLACES, Filter, search
@@ -150,11 +152,21 @@ def test_words_in_a_row_are_told_apart_from_single_ones() -> None:
     [
         (5, 5, "_s5"),
         (5, 7, "_s5 | _s6 | _s7"),
-        (5, 21, "_t0 | _t1"),
-        (0, 4095, " | ".join(f"_u{number}" for number in range(16))),
-        (4096, 4096 + 300, "_u16 | _u17"),
-        (0, 1 << 17, ""),
+        (30, 60, "_s30 | _s31 | _t2 | _t3"),
+        (496, 1300, "_t31 | _u2 | _u3 | _u4 | _u5"),
+        (4096, 100_000, " | ".join(f"_v{number}" for number in range(1, 25))),
     ],
 )
 def test_a_stretch_of_sessions_is_a_few_words(first: int, last: int, expected: str) -> None:
-    assert stretch(ids.of_session(first)[0], ids.of_session(last)[1]) == expected
+    assert stretch(first, last) == expected
+
+
+@given(st.integers(0, 9000), st.integers(0, 9000))
+def test_a_stretch_begins_where_it_should_and_leaves_nothing_out(first: int, count: int) -> None:
+    told = stretch(first, first + count).split(" | ")
+    widths = {"_s": 1, "_t": 16, "_u": 256, "_v": 4096}
+    starts = [(int(word[2:]) * widths[word[:2]], widths[word[:2]]) for word in told]
+    assert starts[0][0] == first
+    assert all(at + width == more for (at, width), (more, _) in pairwise(starts))
+    assert sum(starts[-1]) > first + count
+    assert len(told) < 80
