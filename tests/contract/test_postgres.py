@@ -272,9 +272,10 @@ def test_no_statement_and_no_lock_can_wait_for_ever(store: PostgresStore) -> Non
     rows, _ = store.database.run(
         "SELECT current_setting('statement_timeout') AS statement, "
         "current_setting('lock_timeout') AS lock, "
-        "current_setting('idle_in_transaction_session_timeout') AS idle"
+        "current_setting('idle_in_transaction_session_timeout') AS idle, "
+        "current_setting('jit') AS compiled"
     )
-    assert rows == [{"statement": "30s", "lock": "5s", "idle": "1min"}]
+    assert rows == [{"statement": "30s", "lock": "5s", "idle": "1min", "compiled": "off"}]
 
 
 def test_a_statement_that_fails_leaves_the_next_one_unharmed(store: PostgresStore) -> None:
