@@ -31,6 +31,7 @@ bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups, conversations and
 	$(BIN)/python -m bench.hooks
 	$(BIN)/python -m bench.fold
 	$(BIN)/python -m bench.recall
+	$(BIN)/python -m bench.team_recall
 	$(BIN)/python -m bench.session
 	$(BIN)/python -m bench.serve
 	$(BIN)/python -m bench.agents

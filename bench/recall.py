@@ -35,6 +35,11 @@ SPEED = 0.1
 SMALL, LARGE = 10_000, 1_000_000
 PER_SESSION = 10_000
 QUERIES = 60
+QUESTIONS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("by a name", lambda text: text.split()[-1]),
+    ("by three words", lambda text: " ".join(text.split()[:3])),
+    ("by all its words", lambda text: text),
+)
 
 
 def report(title: str, value: str, target: str, ok: bool) -> None:
@@ -128,13 +133,9 @@ def _transcript(number: int) -> dict[str, object]:
 def measure_growth(folder: Path, large: int) -> None:
     """The same kinds of questions to a small and to a large index, in processor time."""
     opened = {count: grown(folder / f"{count}.db", count) for count in (SMALL, large)}
-    for title, ask in (
-        ("by a name", lambda text: text.split()[-1]),
-        ("by three words", lambda text: " ".join(text.split()[:3])),
-        ("by all its words", lambda text: text),
-    ):
+    for title, ask in QUESTIONS:
         times: dict[int, list[float]] = {SMALL: [], large: []}
-        asked = {count: [*_sample(count, ask)] for count in opened}
+        asked = {count: [*sample(count, ask)] for count in opened}
         for number in range(QUERIES):
             for count, index in opened.items():
                 started = time.process_time()
@@ -147,7 +148,7 @@ def measure_growth(folder: Path, large: int) -> None:
         index.close()
 
 
-def _sample(count: int, ask: Callable[[str], str]) -> Iterator[str]:
+def sample(count: int, ask: Callable[[str], str]) -> Iterator[str]:
     step = max(1, count // QUERIES)
     for number, text in enumerate(made_up(count)):
         if number % step == 0:

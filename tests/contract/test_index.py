@@ -289,6 +289,18 @@ def test_signs_alone_are_a_question(index: Place, path: Path, query: str, expect
     assert lines(index, query) == expected
 
 
+def test_signs_alone_are_found_within_their_project_and_session(
+    index: Place, tmp_path: Path
+) -> None:
+    for session, project in (("a1", "/a"), ("a2", "/a"), ("b1", "/b")):
+        append(tmp_path / session, said("x => y"))
+        index.fill(tmp_path / session, session, project)
+    assert [piece.session for piece in index.found("=>", project="/a")] == ["a2", "a1"]
+    assert [piece.session for piece in index.found("=>", session="a1")] == ["a1"]
+    assert len(index.found("=>", Filter(kinds=("prompt",)))) == 3
+    assert index.found("=>", Filter(before_compaction=True), project="/a") == []
+
+
 def test_a_text_at_its_longest_is_found_by_both_ends(index: Place, path: Path) -> None:
     middle = " ".join(f"w{number}" for number in range(7000))
     append(path, said(f"src/first.py {middle} x_{'y' * 3000} src/last.py"), said("other"))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
-from collections.abc import Iterator
+import zlib
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +15,10 @@ import psycopg
 import pytest
 
 from holdfast.errors import BadSetting, HoldfastError, StoreUnavailable
+from holdfast.index import ids
+from holdfast.index.search import ANYTHING, search
+from holdfast.index.team import TeamIndex
+from holdfast.index.words import match
 from holdfast.state.fold import new_state
 from holdfast.store import dsn, postgres_schema, schema, statements
 from holdfast.store.postgres import Postgres, PostgresStore
@@ -121,11 +126,11 @@ def columns(path: Path, plan: tuple[str, int] | None = None) -> set[tuple[str, s
         }
 
 
-@pytest.mark.parametrize("old", range(1, TODAY))
-def test_every_old_shape_becomes_what_a_new_database_is(
-    postgres: Server, old: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    with postgres.schema() as upgraded, postgres.schema() as fresh:
+@pytest.fixture
+def make_old(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, int], None]:
+    """Make a database as an old version of Holdfast made it."""
+
+    def make(url: str, old: int) -> None:
         folder = tmp_path / "old"
         folder.mkdir()
         for file in sorted(MIGRATIONS.glob("*.sql"))[:old]:
@@ -133,11 +138,60 @@ def test_every_old_shape_becomes_what_a_new_database_is(
         with monkeypatch.context() as then:
             then.setattr(postgres_schema, "MIGRATIONS", str(folder))
             then.setattr(postgres_schema, "VERSION", old)
-            open_and_close(upgraded)
+            open_and_close(url)
+
+    return make
+
+
+@pytest.mark.parametrize("old", range(1, TODAY))
+def test_every_old_shape_becomes_what_a_new_database_is(
+    postgres: Server, old: int, make_old: Callable[[str, int], None]
+) -> None:
+    with postgres.schema() as upgraded, postgres.schema() as fresh:
+        make_old(upgraded, old)
         assert shape(upgraded) != []
         open_and_close(upgraded)
         open_and_close(fresh)
         assert shape(upgraded) == shape(fresh)
+
+
+OLD_PIECE = """
+INSERT INTO recall_pieces (id, project, kind, tool, at, text, words)
+VALUES (%s, 1, 3, 'Bash', 7, %s, CAST(%s AS tsvector))"""
+OLD_SESSION = """
+INSERT INTO recall_sessions
+    (number, session, project, compaction, pieces, sent, mark, notes, last_at)
+VALUES (1, 's1', 1, 0, 3, 0, '', '', 9)"""
+
+
+def test_texts_that_were_sent_to_an_old_shape_are_found_by_the_same_words(
+    postgres_url: str, make_old: Callable[[str, int], None]
+) -> None:
+    make_old(postgres_url, 5)
+    pieces = [
+        (
+            "to be or to see",
+            "'to':1,4 'be':2 'or':3 'see':5 'x':7 'py':8",
+            "to be or to see _ x py",
+        ),
+        ("one", "'one':1", "one"),
+        ("?", "", ""),
+    ]
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("INSERT INTO recall_projects (number, project) VALUES (1, 'p')")
+        connection.execute(OLD_SESSION)
+        for line, (text, vector, _) in enumerate(pieces, 1):
+            place = ids.piece(1, line, 0)
+            connection.execute(OLD_PIECE, (place, zlib.compress(text.encode()), vector))
+    with closing(PostgresStore.at(postgres_url)) as store:
+        team = TeamIndex(store.database)
+        kept = ask(postgres_url, "SELECT words, aside, call, ok FROM recall_pieces ORDER BY id")
+        assert kept == [(words, None, None, None) for *_, words in pieces]
+        scope = team.scope("p", None)
+        for query, expected in (("to/see", [1]), ("see/to", []), ("see/x", []), ("x.py", [1])):
+            found = team.lookup(scope, ANYTHING).places(match(query)) if scope else None
+            assert found == [ids.piece(1, line, 0) for line in expected], query
+        assert [piece.text for piece in search(team, "one", scope)] == ["one"]
 
 
 def test_many_who_want_to_migrate_at_once_do_it_once(
@@ -218,9 +272,10 @@ def test_no_statement_and_no_lock_can_wait_for_ever(store: PostgresStore) -> Non
     rows, _ = store.database.run(
         "SELECT current_setting('statement_timeout') AS statement, "
         "current_setting('lock_timeout') AS lock, "
-        "current_setting('idle_in_transaction_session_timeout') AS idle"
+        "current_setting('idle_in_transaction_session_timeout') AS idle, "
+        "current_setting('jit') AS compiled"
     )
-    assert rows == [{"statement": "30s", "lock": "5s", "idle": "1min"}]
+    assert rows == [{"statement": "30s", "lock": "5s", "idle": "1min", "compiled": "off"}]
 
 
 def test_a_statement_that_fails_leaves_the_next_one_unharmed(store: PostgresStore) -> None:

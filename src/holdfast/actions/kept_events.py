@@ -1,4 +1,4 @@
-"""What happened in a session whose transcript is gone, as far as the index's pieces tell it."""
+"""What happened in a session whose transcript is not here, as far as an index's pieces tell it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,15 @@ import json
 import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.index import ids
-from holdfast.index.database import Index, Row, unpack
+from holdfast.index.database import Row, unpack
 from holdfast.index.texts import KINDS, OF_AGENT
 from holdfast.transcript.model import Event
+
+if TYPE_CHECKING:
+    from holdfast.actions.refs import Keeper
 
 # How a host's words tell of a new file, which otherwise only the detail of the result does.
 CREATED = "File created successfully"
@@ -22,13 +25,15 @@ _VALUE = rf"^{{}}:(?: ([^\n]*)|\n(.*?)(?=\n(?:{BELOW}): |\Z))"
 _LINE = r"^{}: ([^\n]*)"
 
 
-def kept_events(index: Index, session: str, project: str) -> list[Event]:
+def kept_events(index: Keeper, session: str, project: str) -> list[Event]:
     """The events of a session that the index kept; none if it knows nothing of it."""
-    row = index.one("transcript", (session,))
+    row = index.session(session)
     if row is None:
         return []
-    pieces = _main_line(index.all("pieces_between", ids.of_lines(row["number"])))
+    pieces = _main_line(index.kept(*ids.of_lines(row["number"])))
     answered = {_call(piece["call"], piece) for piece in pieces if piece["call"]}
+    # How calls ended is not known where nothing tells which result is whose.
+    answered |= {_call(ids.line_of(one["id"]), one) for one in pieces if one["aside"] is None}
     told = [event for piece in pieces for event in _events(piece, answered)]
     told += _boundary(row["compaction"], told)
     told.sort(key=lambda event: event["line"])

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     class Keeper(Protocol):
         """An index that keeps the texts it knows."""
 
-        def number_of(self, session: str) -> int | None: ...
+        def session(self, session: str) -> dict[str, Any] | None:
+            """What is known of a session: its number and the line of its last compaction."""
 
         def kept(self, low: int, high: int) -> list[dict[str, Any]]: ...
 
@@ -89,9 +90,10 @@ def raw_lines(path: str, ref: Ref) -> Iterator[tuple[int, bytes]]:
 
 def copies(index: Keeper | None, session: str, ref: Ref) -> list[Copy]:
     """What the index kept of these lines."""
-    number = index.number_of(session) if index else None
-    if index is None or number is None:
+    row = index.session(session) if index else None
+    if index is None or row is None:
         return []
+    number = row["number"]
     if ref.in_notes:
         return [*_noted_copies(index, number, ref)]
     rows = index.kept(*ids.of_lines(number, ref.first, ref.last))

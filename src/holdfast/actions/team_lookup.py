@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions import lookup, recall, refs
+from holdfast.actions.kept_events import kept_events
 from holdfast.actions.recall import Answer, Hit
 from holdfast.actions.send_texts import project_of_path
 from holdfast.errors import NoSuchRecord
@@ -15,14 +16,17 @@ if TYPE_CHECKING:
 
     from holdfast.actions.lookup import Desk
     from holdfast.actions.refs import Copy, Ref
-    from holdfast.index.team import TeamIndex, TeamScope
+    from holdfast.index.team import Row, TeamIndex, TeamScope
     from holdfast.ledger.ledger import Ledger
+    from holdfast.store.base import Store
+    from holdfast.transcript.model import Event
 
 
 class Team(NamedTuple):
-    """The team's index, and the ledger here, which knows its names for projects."""
+    """The team's index and store, and the ledger here, which knows its names for projects."""
 
     texts: TeamIndex
+    store: Store
     ledger: Ledger
 
 
@@ -56,19 +60,34 @@ def look_up(desk: Desk, team: Team, query: str, max_tokens: int, only: Filter = 
 
 def copies(desk: Desk, team: Team, ref: Ref) -> list[Copy]:
     """What the team has of the lines of somebody else's session."""
-    row = team.texts.session(ref.session)
-    if row is None:
-        raise NoSuchRecord(f"session {ref.session}", hint="neither here nor in the team's store")
-    project = desk.scope.project
-    if project is not None and row["project_id"] != project_of_path(team.ledger, project):
-        raise NoSuchRecord(
-            f"session {ref.session} in this project",
-            hint="it belongs to another one: ask for all projects to open it",
-        )
+    known_session(desk, team, ref.session)
     found = refs.copies(team.texts, ref.session, ref)
     if not found:
         raise NoSuchRecord(f"{ref} in the team's store", hint="lines without words are not sent")
     return found
+
+
+def events_of(team: Team, session: str) -> list[Event]:
+    """What happened in somebody else's session, as far as what they sent tells it."""
+    row = team.store.session(session)
+    found = kept_events(team.texts, session, row["project"] if row else "")
+    if not found:
+        raise NoSuchRecord(f"session {session}", hint="neither here nor in the team's store")
+    return found
+
+
+def known_session(desk: Desk, team: Team, session: str) -> Row:
+    """Somebody else's session, if it is of the project that is asked about."""
+    row = team.texts.session(session)
+    if row is None:
+        raise NoSuchRecord(f"session {session}", hint="neither here nor in the team's store")
+    project = desk.scope.project
+    if project is not None and row["project_id"] != project_of_path(team.ledger, project):
+        raise NoSuchRecord(
+            f"session {session} in this project",
+            hint="it belongs to another one: ask for all projects to open it",
+        )
+    return row
 
 
 def _scope(desk: Desk, team: Team) -> TeamScope | None:
@@ -77,6 +96,8 @@ def _scope(desk: Desk, team: Team) -> TeamScope | None:
     mine = tuple(row["session"] for row in desk.index.all("transcripts"))
     if session in mine:
         return None
+    if session is not None:
+        known_session(desk, team, session)
     known = None if project is None else project_of_path(team.ledger, project)
     return team.texts.scope(known, session, mine)
 

@@ -90,17 +90,16 @@ class Index:
     def scope(self, project: str | None, session: str | None) -> ids.Range | None:
         """The ids of a session, of a project or of everything; nothing if it is not known."""
         if session is not None:
-            row = self.one("transcript", (storable(session),))
+            row = self.session(session)
             return ids.of_session(row["number"]) if row else None
         if project is not None:
             row = self.one("project", (storable(project),))
             return ids.of_project(row["number"]) if row else None
         return ids.EVERYTHING
 
-    def number_of(self, session: str) -> int | None:
-        """What the ids of a session's pieces begin with."""
-        row = self.one("transcript", (storable(session),))
-        return row["number"] if row else None
+    def session(self, session: str) -> Row | None:
+        """What is known of a session; its number is what the ids of its pieces begin with."""
+        return self.one("transcript", (storable(session),))
 
     def kept(self, low: int, high: int) -> list[Row]:
         """The pieces between two ids, in order."""

@@ -112,11 +112,13 @@ def _together(lookup: Lookup, wanted: list[Term], places: Places, since: int) ->
     some = [term for term in wanted if places[term.text]]
     some = sorted(some, key=lambda term: len(places[term.text]))[:MOST_TOGETHER]
     while len(some) > 1:
-        if all(len(places[term.text]) < MOST_PLACES for term in some):
-            found = reduce(set.__and__, (set(places[term.text]) for term in some))
-        else:
+        # Of these all places are known: where they do not meet, more words do not either.
+        rare = [set(places[term.text]) for term in some if len(places[term.text]) < MOST_PLACES]
+        found = reduce(set.__and__, rare) if rare else set()
+        if len(rare) < len(some):
             both = tuple(need for term in some for need in term.match)
-            found = set(lookup.places(both, since))
+            may_be = not rare or any(ident >= since for ident in found)
+            found = set(lookup.places(both, since)) if may_be else set()
         if found:
             return sorted(found, reverse=True)
         some = some[: len(some) * 2 // 3]

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.index import ids
 from holdfast.index.database import unpack
-from holdfast.index.vector import vector
+from holdfast.index.lexemes import in_order
 from holdfast.index.words import storable
 from holdfast.redact import redact
 
@@ -25,11 +25,13 @@ if TYPE_CHECKING:
 # So much is sent at once: nobody waits long for a lock, or loses much when the network goes.
 AT_ONCE, BYTES_AT_ONCE = 200, 1 << 20
 PUT = """\
-INSERT INTO recall_pieces (id, project, kind, tool, at, text, words)
-SELECT id, CAST(:project AS BIGINT), kind, tool, at, text, CAST(words AS tsvector)
-FROM unnest(CAST(:ids AS BIGINT[]), CAST(:kinds AS SMALLINT[]), CAST(:tools AS TEXT[]),
-    CAST(:ats AS BIGINT[]), CAST(:texts AS BYTEA[]), CAST(:vectors AS TEXT[]))
-    AS sent (id, kind, tool, at, text, words)
+INSERT INTO recall_pieces (id, project, at, call, kind, aside, ok, tool, file, text, words)
+SELECT id, CAST(:project AS BIGINT), at, nullif(call, 0), kind, aside, ok, tool, file, text, words
+FROM unnest(CAST(:ids AS BIGINT[]), CAST(:ats AS BIGINT[]), CAST(:calls AS INTEGER[]),
+    CAST(:kinds AS SMALLINT[]), CAST(:asides AS SMALLINT[]), CAST(:oks AS BOOLEAN[]),
+    CAST(:tools AS TEXT[]), CAST(:files AS TEXT[]), CAST(:texts AS BYTEA[]),
+    CAST(:words AS TEXT[]))
+    AS sent (id, at, call, kind, aside, ok, tool, file, text, words)
 ON CONFLICT (id) DO NOTHING"""
 _PROJECT = "INSERT INTO recall_projects (project) VALUES (:project) ON CONFLICT DO NOTHING"
 _SESSION = (
@@ -165,16 +167,18 @@ class _Sending:
             return
         move = ids.of_session(there["number"])[0] - self._start
         texts = [_text(piece) for piece in pieces]
+        files = [storable(redact(piece["file"])) for piece in pieces]
         values: dict[str, list[Any]] = {
             "ids": [piece["id"] + move for piece in pieces],
-            "kinds": [piece["kind"] for piece in pieces],
-            "tools": [piece["tool"] for piece in pieces],
             "ats": [piece["at"] for piece in pieces],
+            "calls": [piece["call"] for piece in pieces],
+            "kinds": [piece["kind"] for piece in pieces],
+            "asides": [piece["aside"] for piece in pieces],
+            "oks": [None if piece["ok"] is None else bool(piece["ok"]) for piece in pieces],
+            "tools": [piece["tool"] for piece in pieces],
+            "files": files,
             "texts": [zlib.compress(text.encode(), 1) for text in texts],
-            "vectors": [
-                vector(text, redact(piece["file"]))
-                for text, piece in zip(texts, pieces, strict=True)
-            ],
+            "words": [*map(in_order, texts, files)],
         }
         self._team.ask(PUT, project=there["project"], **values)
         there["pieces"] += len(pieces)

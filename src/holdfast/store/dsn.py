@@ -48,6 +48,8 @@ def completed(parts: dict[str, str], busy_seconds: float) -> dict[str, str]:
         "statement_timeout": f"{STATEMENT_SECONDS}s",
         "lock_timeout": f"{max(1, int(busy_seconds * 1000))}ms",
         "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
+        # To compile a question takes longer than to answer it.
+        "jit": "off",
     }
     ours = " ".join(f"-c {name}={value}" for name, value in limits.items())
     return {

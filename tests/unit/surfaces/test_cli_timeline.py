@@ -45,6 +45,15 @@ def test_a_file_needs_no_store(terminal: Terminal, rehearsal: Rehearsal) -> None
     assert (missing.code, missing.out) == (1, "")
 
 
+def happened(entries: list[dict[str, Any]]) -> list[tuple[str, str, bool | None]]:
+    """Without what a copy does not know of compactions."""
+    return [
+        (entry["kind"], entry["text"], entry["ok"])
+        for entry in entries
+        if entry["kind"] != "compaction"
+    ]
+
+
 def test_a_session_whose_transcript_is_gone_is_told_from_the_stored_copy(
     seasoned: Terminal, rehearsal: Rehearsal
 ) -> None:
@@ -59,14 +68,7 @@ def test_a_session_whose_transcript_is_gone_is_told_from_the_stored_copy(
         assert seasoned.run("show", after.json[-1]["ref"]).code == 0
     assert {entry["source"] for entry in after.json} == {"stored copy"}
 
-    def told(entries: list[dict[str, Any]]) -> list[tuple[str, str, bool | None]]:
-        return [
-            (entry["kind"], entry["text"], entry["ok"])
-            for entry in entries
-            if entry["kind"] != "compaction"
-        ]
-
-    assert told(after.json) == told(before)
+    assert happened(after.json) == happened(before)
     assert "──── compaction 1 (" in page.out
     assert "“Last night the mail provider was down" in page.out
 

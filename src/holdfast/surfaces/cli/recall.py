@@ -12,7 +12,7 @@ import sys
 import time
 from typing import Any
 
-from holdfast.actions.lookup import Scope, look_up, look_up_in_file, open_desk
+from holdfast.actions.lookup import Scope, look_up_in_file, open_desk
 from holdfast.actions.recall import Answer, Hit, heading, reference
 from holdfast.errors import BadUsage
 from holdfast.index.search import Filter
@@ -22,7 +22,7 @@ from holdfast.store.dsn import team_url
 from holdfast.surfaces.cli.output import bold, harmless, print_json, say, stamp
 from holdfast.surfaces.cli.scope import add_scope_arguments, chosen_scope
 from holdfast.surfaces.cli.sessions import open_store
-from holdfast.surfaces.cli.team import add_team_argument, open_team, wants_team
+from holdfast.surfaces.cli.team import add_team_argument, look_up
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,14 +81,10 @@ def _answer(args: argparse.Namespace, query: str) -> tuple[str, str, Answer]:
         return "", args.transcript, look_up_in_file(args.transcript, query, budget, only)
     with open_store() as (store, chosen):
         scope = chosen_scope(store, args, with_team=args.team)
+        where = f"{_where(scope)}, here and in the team's store," if args.team else _where(scope)
         with open_desk(store, chosen.index, scope, time.time()) as desk:
-            if not wants_team(desk, query, args.team):
-                return desk.own, _where(scope), look_up(desk, query, budget, only)
-            from holdfast.actions import team_lookup
-
-            with open_team(chosen.ledger) as team:
-                found = team_lookup.look_up(desk, team, query, budget, only)
-                return desk.own, f"{_where(scope)}, here and in the team's store,", found
+            found = look_up(desk, query, budget, only, ledger=chosen.ledger, asked=args.team)
+            return desk.own, where, found
 
 
 def _filter(args: argparse.Namespace) -> Filter:

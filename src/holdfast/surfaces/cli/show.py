@@ -9,20 +9,20 @@ import time
 from typing import Any
 
 from holdfast.actions import refs
-from holdfast.actions.lookup import Desk, open_desk, target
+from holdfast.actions.lookup import open_desk
 from holdfast.actions.refs import Ref
 from holdfast.actions.show import Shown, show
-from holdfast.errors import BadUsage, NoSuchRecord
+from holdfast.errors import BadUsage
+from holdfast.surfaces.cli import team
 from holdfast.surfaces.cli.output import harmless, print_json, say
 from holdfast.surfaces.cli.scope import add_scope_arguments, chosen_scope
 from holdfast.surfaces.cli.sessions import open_store
-from holdfast.surfaces.cli.team import add_team_argument, open_team, wants_team
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("ref", help="L12, L12-15, notes:L12, or SESSION:… of another one")
     add_scope_arguments(parser, or_transcript="a line of this file (also .gz), no store")
-    add_team_argument(parser)
+    team.add_team_argument(parser)
     parser.add_argument("--json", action="store_true", help="for programs: each line decoded")
 
 
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace) -> int:
         with open_store() as (store, chosen):
             scope = chosen_scope(store, args, with_team=args.team)
             with open_desk(store, chosen.index, scope, time.time()) as desk:
-                shown = _shown(desk, ref, args, chosen.ledger)
+                shown = team.show(desk, ref, ledger=chosen.ledger, asked=args.team)
     if args.json:
         print_json([_described(one, ref) for one in shown])
         return 0
@@ -49,20 +49,6 @@ def run(args: argparse.Namespace) -> int:
     if any(one.of_team for one in shown):
         say(f"team's copy: {refs.SENT}.")
     return 0
-
-
-def _shown(desk: Desk, ref: Ref, args: argparse.Namespace, ledger: str) -> list[Shown]:
-    if wants_team(desk, args.ref, args.team):
-        from holdfast.actions import team_lookup
-
-        if team_lookup.is_theirs(desk, ref):
-            with open_team(ledger) as team:
-                found = team_lookup.copies(desk, team, ref)
-                return [Shown(one.line, one.text, is_copy=False, of_team=True) for one in found]
-    row = target(desk, ref)
-    if row is None:
-        raise NoSuchRecord(f"session {ref.session}")
-    return show(desk.index, row["id"], row["transcript"], ref)
 
 
 def _described(one: Shown, ref: Ref) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """A session as a person would want to read it: turns, edits, tests, commits and compactions.
 
-When its transcript is gone, what the index kept of it is told.
+When its transcript is gone, what the index kept of it is told; of a colleague's session, what their
+machine has sent to the team.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ import argparse
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from holdfast.actions import refs, team_lookup
 from holdfast.actions.kept_events import kept_events
-from holdfast.errors import NotATranscript
+from holdfast.actions.lookup import is_uuid
+from holdfast.errors import BadUsage, NotATranscript
 from holdfast.index.database import Index
 from holdfast.state.wording import one_line
+from holdfast.surfaces.cli import team
 from holdfast.surfaces.cli.output import bold, harmless, print_json, say
 from holdfast.surfaces.cli.sessions import add_session_argument, chosen_session, open_store
 from holdfast.transcript.events import decode
@@ -22,52 +26,81 @@ from holdfast.transcript.reader import whole_file
 from holdfast.views.timeline import Entry, timeline
 
 if TYPE_CHECKING:
+    from holdfast.store.base import Store
     from holdfast.transcript.model import Event
 
 LONGEST = 200
+KEPT, SENT = "stored copy", "team's copy"
 ENDED = {True: "passed", False: "failed", None: ""}
+
+
+class _Told(NamedTuple):
+    """What happened, and what tells so: the transcript at this path, or a copy of its texts."""
+
+    path: str
+    events: Iterable[Event]
+    source: str = "transcript"
+    session: str = ""
+    """Whose lines they are, where a ref has to say so."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     add_session_argument(parser, or_transcript="of this file (also .gz), no store")
+    team.add_team_argument(parser, "a colleague's session (--session), as far as it was sent")
     parser.add_argument("--json", action="store_true", help="for programs: every single entry")
 
 
 def run(args: argparse.Namespace) -> int:
-    path, events, is_copy = _events(args)
-    entries = [*timeline(events)]
+    found = _found(args)
+    entries = [*timeline(found.events)]
     if args.json:
-        print_json([_described(entry, is_copy) for entry in entries])
+        print_json([_described(entry, found) for entry in entries])
     else:
         for line in told(entries):
             print(line)
-    if is_copy:
-        say(f"stored copy: {path} is gone; this is what the index kept of it.")
+    if found.source == KEPT:
+        say(f"{KEPT}: {found.path} is gone; this is what the index kept of it.")
+    elif found.source == SENT:
+        say(f"{SENT}: {refs.SENT}. `holdfast show {found.session}:L1` opens a line.")
     elif not entries:
-        say(f"Nothing has happened in {path} yet.")
+        say(f"Nothing has happened in {found.path} yet.")
     return 0
 
 
-def _events(args: argparse.Namespace) -> tuple[str, Iterable[Event], bool]:
-    """The transcript, what happened in it, and whether only the stored copy tells so."""
+def _found(args: argparse.Namespace) -> _Told:
     if args.transcript is not None:
-        return args.transcript, decode(whole_file(args.transcript)), False
+        return _Told(args.transcript, decode(whole_file(args.transcript)))
     with open_store() as (store, chosen):
+        if _is_theirs(store, args):
+            with team.open_team(chosen.ledger) as colleagues:
+                events = team_lookup.events_of(colleagues, args.session)
+                return _Told("", events, SENT, args.session)
         row = chosen_session(store, args)
     path = row["transcript"]
     try:
-        return path, decode(whole_file(path)), False
+        return _Told(path, decode(whole_file(path)))
     except NotATranscript:
         with Index(chosen.index) as index:
             kept = kept_events(index, row["id"], row["project"])
         if not kept:
             raise
-        return path, kept, True
+        return _Told(path, kept, KEPT)
 
 
-def _described(entry: Entry, is_copy: bool) -> dict[str, Any]:
-    source = "stored copy" if is_copy else "transcript"
-    return {"ref": f"L{entry.line}", **entry._asdict(), "source": source}
+def _is_theirs(store: Store, args: argparse.Namespace) -> bool:
+    """Whether a session is named that is not of this machine; a team may know it."""
+    if args.team and not args.session:
+        raise BadUsage(
+            "whose session?", hint="--session ID; `holdfast recall WORDS --team` tells their ids"
+        )
+    if not team.is_named(args.team) or not args.session or store.session(args.session):
+        return False
+    return bool(args.team) or is_uuid(args.session)
+
+
+def _described(entry: Entry, found: _Told) -> dict[str, Any]:
+    ref = refs.Ref(found.session, entry.line, entry.line)
+    return {"ref": str(ref), **entry._asdict(), "source": found.source}
 
 
 def told(entries: Iterable[Entry]) -> Iterator[str]:

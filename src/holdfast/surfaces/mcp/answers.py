@@ -12,12 +12,11 @@ from holdfast.actions import notes, refs
 from holdfast.actions.beside_log import beside_log
 from holdfast.actions.handoffs import described
 from holdfast.actions.learned_tokens import scale_of
-from holdfast.actions.lookup import Desk, Scope, asking, look_up, open_desk, target
+from holdfast.actions.lookup import Desk, Scope, asking, open_desk
 from holdfast.actions.messages import Asking, send, told, waiting
 from holdfast.actions.project import project_of
 from holdfast.actions.recall import printed
 from holdfast.actions.restore import best_state, recall_command
-from holdfast.actions.show import show
 from holdfast.brief.items import items
 from holdfast.brief.render import build
 from holdfast.brief.template import SECTIONS
@@ -26,6 +25,7 @@ from holdfast.errors import BadUsage, NoSuchRecord
 from holdfast.hosts import claude_code
 from holdfast.index.search import Filter
 from holdfast.store.base import SessionRow
+from holdfast.surfaces.cli import team as team_lookups
 from holdfast.surfaces.cli.sessions import here, open_store, refresh
 
 NOTHING = "Nothing found."
@@ -39,15 +39,22 @@ def folder() -> str:
     return os.environ.get("CLAUDE_PROJECT_DIR") or here()
 
 
+def _ledger() -> str:
+    return settings.load(os.environ, folder()).ledger
+
+
 @contextmanager
-def desk(*, session: str | None = None, all_projects: bool = False) -> Iterator[Desk]:
+def desk(
+    *, session: str | None = None, all_projects: bool = False, with_team: bool = False
+) -> Iterator[Desk]:
     """Everything is opened for one call and closed again: other processes write meanwhile."""
     project = project_of(folder())
     with open_store() as (store, chosen):
         calling = hosts.calling(os.environ)
         own = asking(store, project, calling=calling, is_open=True)
         home = own["project"] if own else project
-        if session:
+        # What this machine does not know, a team may.
+        if session and not (with_team and store.session(session) is None):
             named = asking(store, project, session=session)
             if named and named["project"] != home and not all_projects:
                 raise NoSuchRecord(
@@ -59,31 +66,36 @@ def desk(*, session: str | None = None, all_projects: bool = False) -> Iterator[
 
 
 def recall(
-    query: str, max_tokens: int, only: Filter, *, session: str | None, all_projects: bool
+    query: str,
+    max_tokens: int,
+    only: Filter,
+    *,
+    session: str | None,
+    all_projects: bool,
+    team: bool,
 ) -> str:
     """The best hits, each under its ref."""
     if not query.strip():
         raise BadUsage("nothing to look for", hint="give words, or a line such as L12")
-    with desk(session=session, all_projects=all_projects) as opened:
-        answer = look_up(opened, query, max_tokens - FOR_NOTES, only)
+    with desk(session=session, all_projects=all_projects, with_team=team) as opened:
+        budget, ledger = max_tokens - FOR_NOTES, _ledger()
+        answer = team_lookups.look_up(opened, query, budget, only, ledger=ledger, asked=team)
         told = [printed(hit, opened.own) for hit in answer.hits] or [NOTHING]
     if answer.left_out:
         told.append(f"({answer.left_out} more hits do not fit into {max_tokens} tokens)")
     return within([*told, *(f"({note})" for note in answer.notes)], max_tokens)
 
 
-def show_lines(ref: str, max_tokens: int, *, all_projects: bool) -> str:
+def show_lines(ref: str, max_tokens: int, *, all_projects: bool, team: bool) -> str:
     """Raw transcript lines."""
     asked = refs.parse(ref)
     if asked is None:
         raise BadUsage(f"{ref[:80]!r} is no ref", hint=refs.HINT)
     with desk(all_projects=all_projects) as opened:
-        row = target(opened, asked)
-        if row is None:
-            raise NoSuchRecord(f"session {asked.session}")
-        shown = show(opened.index, row["id"], row["transcript"], asked)
+        shown = team_lookups.show(opened, asked, ledger=_ledger(), asked=team)
     copied = [f"({refs.COPIED})"] if any(one.is_copy for one in shown) else []
-    return within([*(one.text for one in shown), *copied], max_tokens)
+    sent = [f"({refs.SENT})"] if any(one.of_team for one in shown) else []
+    return within([*(one.text for one in shown), *copied, *sent], max_tokens)
 
 
 def state(section: str, max_tokens: int) -> str:
@@ -141,14 +153,14 @@ def notes_text() -> str:
 
 def messages(agent: str, again: bool, max_tokens: int) -> str:
     """What other agents said to this one, and not twice unless asked for again."""
-    found = waiting(settings.load(os.environ, folder()).ledger, _asking(agent), again=again)
+    found = waiting(_ledger(), _asking(agent), again=again)
     return within(map(told, found), max_tokens) or "No messages wait."
 
 
 def send_message(agent: str, to: str, topic: str, text: str) -> str:
     if not text.strip():
         raise BadUsage("a message needs words")
-    path = settings.load(os.environ, folder()).ledger
+    path = _ledger()
     sent = send(path, _asking(agent), to=to, topic=topic, text=text)
     return f"Sent to {sent['to_agent_id'] or 'all who listen'}."
 

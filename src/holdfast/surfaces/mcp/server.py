@@ -36,6 +36,7 @@ else:
     Kind, Section = Literal[KINDS], Literal[tuple(SECTIONS)]
 Budget = Annotated[int, Field(ge=100, le=20_000, description="most tokens to answer with")]
 Everywhere = Annotated[bool, Field(description="also sessions of other projects")]
+Team = Annotated[bool, Field(description="also what colleagues' machines sent to the team")]
 ADDS = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_world_hint=False)
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 
@@ -66,6 +67,7 @@ def recall(
         bool, Field(description="only what stands before the last compaction")
     ] = False,
     all_projects: Everywhere = False,
+    team: Team = False,
 ) -> str:
     """Find anything said, done or printed in this project's sessions, verbatim, with refs."""
     only = Filter(
@@ -75,16 +77,19 @@ def recall(
         since=moment(since, time.time()) if since else 0.0,
         before_compaction=before_compaction,
     )
-    return answers.recall(query, max_tokens, only, session=session, all_projects=all_projects)
+    return answers.recall(
+        query, max_tokens, only, session=session, all_projects=all_projects, team=team
+    )
 
 
 def show(
     ref: Annotated[str, Field(description="L12, L12-15, notes:L12, or ID:L12 of another session")],
     max_tokens: Budget = 2000,
     all_projects: Everywhere = False,
+    team: Team = False,
 ) -> str:
     """The raw transcript line or lines that a ref names."""
-    return answers.show_lines(ref, max_tokens, all_projects=all_projects)
+    return answers.show_lines(ref, max_tokens, all_projects=all_projects, team=team)
 
 
 def state(
