@@ -12,12 +12,6 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
 
 SNAPSHOT = "compact-snapshot"
-# How many snapshots of a session are looked at for what the newest of them does not say.
-LOOKED_AT = 20
-_BODIES = (
-    "SELECT role_context FROM agent_contexts WHERE agent_id = :session AND agent_type = :type "
-    "ORDER BY updated_at DESC, id DESC LIMIT :most"
-)
 
 
 def save_snapshot(
@@ -62,19 +56,6 @@ def save_context(
         "updated_at": now,
     }  # fmt: skip
     return ledger.write(CONTEXTS, row)
-
-
-def saved(ledger: Ledger, session: str, most: int = LOOKED_AT) -> dict[str, Any]:
-    """What a session's snapshots say, by its exact id: of every field the newest value that says
-    anything, so that a thin snapshot hides no rich one.
-    """
-    given = {"session": session, "type": SNAPSHOT, "most": most}
-    said: dict[str, Any] = {}
-    for row in ledger.database.run(_BODIES, given)[0]:
-        for name, value in quick_json.loads(row["role_context"]).items():
-            if value and not said.get(name):
-                said[name] = value
-    return said
 
 
 def _text(value: Any) -> str:

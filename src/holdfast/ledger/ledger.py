@@ -55,6 +55,12 @@ class Ledger:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.held: Row = {}
+        """The values that `shown` names."""
+
+    def shown(self, table: Table) -> str:
+        """The condition for the rows of a table that there are for whoever holds this ledger."""
+        return "1 = 1"
 
     @contextmanager
     def together(self, lock: str = "") -> Iterator[None]:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 from litestar.params import QueryParameter
 from msgspec import Meta, Struct
 
+from holdfast.actions.shared_restore import Wanted
 from holdfast.ledger import ids
 from holdfast.ledger.actions import action, call_id
 
@@ -158,6 +159,9 @@ class Restore(Struct):
     agent_id: Name = ""
     agent_type: Name = ""
     max_tokens: Annotated[int, Meta(ge=1, le=100_000)] = 2000
+
+    def wanted(self) -> Wanted:
+        return Wanted(self.session_id, self.agent_id, self.agent_type, self.max_tokens)
 
 
 class WaveNumber(Struct):

@@ -40,10 +40,7 @@ def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
 def restore(desk: TheDesk, data: JSONBody[Restore]) -> Answer:
     """What to tell an agent after a compaction; never more than `max_tokens`."""
     with desk.books() as books:
-        told = restored(
-            books.store, books.ledger, data.session_id, agent_id=data.agent_id,
-            agent_type=data.agent_type, tokens=data.max_tokens, now=time.time(),
-        )  # fmt: skip
+        told = restored(books.store, books.ledger, data.wanted(), time.time(), desk.briefs)
     return {"additionalContext": told}
 
 
