@@ -9,23 +9,36 @@ from holdfast.ledger import ids
 from holdfast.ledger.tables import CONTEXTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.ledger.ledger import Ledger, Row
 
 SNAPSHOT = "compact-snapshot"
 
 
 def save_snapshot(
-    ledger: Ledger, session: str, project: str, body: dict[str, Any], now: float
+    ledger: Ledger,
+    session: str,
+    project: str,
+    body: dict[str, Any],
+    now: float,
+    dumps: Callable[[Any], str] = quick_json.dumps,
 ) -> Row:
     """Keep a caller's snapshot; the same one again is the one that is there."""
-    fresh, _ = snapshot(session, project, body, now)
+    fresh, _ = snapshot(session, project, body, now, dumps)
     return ledger.get(CONTEXTS, fresh["id"]) or ledger.write(CONTEXTS, fresh)
 
 
-def snapshot(session: str, project: str, body: dict[str, Any], now: float) -> tuple[Row, str]:
-    """The row of a snapshot, named by what it says, and its body as JSON."""
+def snapshot(
+    session: str,
+    project: str,
+    body: dict[str, Any],
+    now: float,
+    dumps: Callable[[Any], str] = quick_json.dumps,
+) -> tuple[Row, str]:
+    """The row of a snapshot, named by what it says, and its body as JSON, which `dumps` makes."""
     body = dict(sorted(body.items()))
-    text = quick_json.dumps(body)
+    text = dumps(body)
     return {
         "id": ids.ident("snapshot", session, text), "project": project, "session": session,
         "agent_id": session, "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [],

@@ -19,7 +19,7 @@ from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import answers, held, problems
 from holdfast.surfaces.api.crew import Crew
 from holdfast.surfaces.api.nesting import is_deep
-from holdfast.surfaces.api.shapes import NewAction, Restore, Saved
+from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
 from holdfast.surfaces.api.writer import Writer
 
 if TYPE_CHECKING:
@@ -28,10 +28,8 @@ if TYPE_CHECKING:
 
 # What takes long to read, to look through for secrets or to write keeps others waiting.
 SMALL = 1 << 16
-# Enough to wait for a network; Python runs one of them at a time anyway.
-READERS = 2
 # One that takes long keeps so few others waiting.
-AT_ONCE = 4
+AT_ONCE = 8
 LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
 
 Way = Callable[[bytes], Awaitable[tuple[int, Any]]]
@@ -47,7 +45,7 @@ class Quick:
         self._app = app
         self._desk = desk
         self._writer = Writer(desk)
-        self._readers = Crew("reader", self._told, threads=READERS, most=AT_ONCE)
+        self._readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
         self._ways: dict[str, Way] = {
             "/api/actions": self._act,
             "/api/compact/save": self._save,
@@ -91,10 +89,10 @@ class Quick:
         if known.cwd and not known.project_id:
             raise LookupError("somebody has to ask which project that is")
         session, project, now = known.session_id, known.project_id or "", time.time()
-        row, text = contexts.snapshot(session, project, data, now)
+        row, text = contexts.snapshot(session, project, data, now, saved_text)
         return self._saved(Fresh(
             CONTEXTS, CONTEXTS.encoded(row, role_context=text),
-            lambda ledger: contexts.save_snapshot(ledger, session, project, data, now),
+            lambda ledger: contexts.save_snapshot(ledger, session, project, data, now, saved_text),
         ))  # fmt: skip
 
     async def _saved(self, fresh: Fresh) -> tuple[int, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from litestar.params import QueryParameter
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, json
 
 from holdfast.actions.shared_restore import Wanted
 from holdfast.ledger import ids
@@ -152,6 +152,11 @@ class Saved(Struct):
     session_id: Ident
     project_id: Name | None = None
     cwd: Path | None = None
+
+
+def saved_text(body: dict[str, Any]) -> str:
+    """A snapshot as it is kept, and by which it is named: whichever way it came, the same."""
+    return json.encode(body).decode()
 
 
 class Restore(Struct):

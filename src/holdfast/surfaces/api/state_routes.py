@@ -20,7 +20,16 @@ from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
-from holdfast.surfaces.api.shapes import Filter, Ident, Limit, NewContext, Page, Restore, Saved
+from holdfast.surfaces.api.shapes import (
+    Filter,
+    Ident,
+    Limit,
+    NewContext,
+    Page,
+    Restore,
+    Saved,
+    saved_text,
+)
 
 
 @post("/compact/save", sync_to_thread=True, status_code=200)
@@ -32,7 +41,8 @@ def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
         raise ValidationException(str(problem)) from None
     with desk.books() as books:
         project = known.project_id or _project(books, known.cwd)
-        row = contexts.save_snapshot(books.ledger, known.session_id, project, data, time.time())
+        session, now = known.session_id, time.time()
+        row = contexts.save_snapshot(books.ledger, session, project, data, now, saved_text)
     return {"id": row["id"], "saved_at": answers.stamp(row["updated_at"])}
 
 
