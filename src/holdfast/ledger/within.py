@@ -154,4 +154,4 @@ class LedgerWithin(Ledger):
         raise NotAllowed("this is for tokens that are good for all projects")
 
     take_over = last_change = reading = keep_reading = sent = keep_sent = _whole
-    count_changes = changes = _whole
+    count_changes = changes = forgotten = forget = _whole

@@ -85,6 +85,12 @@ SELECT count(*) AS n,
 FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
 AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes));
 
+-- name: last_old_change
+SELECT seq, CAST(CAST(tx AS TEXT) AS BIGINT) AS tx
+FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
+AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes))
+ORDER BY tx DESC, seq DESC LIMIT 1;
+
 -- name: drop_changes
 DELETE FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
 AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes));
