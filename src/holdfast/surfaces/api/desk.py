@@ -48,6 +48,14 @@ class Desk:
     def books(self) -> AbstractContextManager[Books]:
         raise NotImplementedError
 
+    def trouble(self) -> Exception | None:
+        """What keeps everybody from their books, if anything does."""
+        try:
+            with self.books() as books, books.ledger.together():
+                return None
+        except Exception as problem:
+            return problem
+
     def index(self, books: Books) -> AbstractContextManager[Index | TeamIndex]:
         """What lookups search."""
         raise NotImplementedError

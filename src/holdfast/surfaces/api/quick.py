@@ -106,14 +106,17 @@ class Quick:
         return 200, {"additionalContext": await self._readers.done(data.wanted())}
 
     def _told(self, some: list[Wanted]) -> list[str | Exception]:
-        return list(map(self._one_told, some))
-
-    def _one_told(self, wanted: Wanted) -> str | Exception:
+        now, briefs = time.time(), self._desk.briefs
         try:
             with self._desk.books() as books:
-                return restored(books.store, books.ledger, wanted, time.time(), self._desk.briefs)
+                return [restored(books.store, books.ledger, one, now, briefs) for one in some]
         except Exception as problem:
-            return problem
+            if len(some) == 1:
+                return [problem]
+        if trouble := self._desk.trouble():
+            return [trouble] * len(some)
+        # Whatever is wrong with one of them is not the others' trouble.
+        return [self._told([one])[0] for one in some]
 
 
 def _is_plain(scope: Scope) -> bool:

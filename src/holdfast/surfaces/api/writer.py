@@ -37,18 +37,10 @@ class Writer:
                 if batch.add_all(books.ledger, rows):
                     return [row.stored for row in rows]
         except Exception:
-            if down := self._down():
-                return [down] * len(rows)
+            if trouble := self._desk.trouble():
+                return [trouble] * len(rows)
         # One of them is known already, or cannot be written; the others have nothing to do with it.
         return list(map(self._alone, rows))
-
-    def _down(self) -> Exception | None:
-        """What keeps everybody from writing, if anything does."""
-        try:
-            with self._desk.books() as books, books.ledger.together():
-                return None
-        except Exception as problem:
-            return problem
 
     def _alone(self, row: Fresh) -> Row | Exception:
         try:
