@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A thousand agents may wait at once. The first of a group is answered when the last is written.
 MOST = 500
+# A commit for one row costs as much as one for all of those who are about to come back.
+LINGER = 0.0005
 
 
 class Writer:
@@ -24,7 +26,7 @@ class Writer:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._crew: Crew[Fresh, Row] = Crew("writer", self._written, most=MOST)
+        self._crew: Crew[Fresh, Row] = Crew("writer", self._written, most=MOST, linger=LINGER)
         self.close = self._crew.close
 
     async def write(self, row: Fresh) -> Row:
