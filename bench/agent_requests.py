@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from contextlib import closing
+from http.client import HTTPConnection
 from itertools import count
 from typing import Any
 
 from bench.load import request
 
 SESSIONS = 50
+# Sessions for restores of which none comes twice, and how often each was saved.
+OTHERS, SAVED = 1000, 3
+SAME, ANOTHER = "restore, the same again", "restore, each another's"
 SNAPSHOT = {
     "session_id": "s1",
     "trigger": "auto",
@@ -32,11 +37,28 @@ def snapshot() -> dict[str, Any]:
     return {**SNAPSHOT, "number": next(_numbers)}
 
 
+def other_sessions(port: int) -> None:
+    """Save them all."""
+    with closing(HTTPConnection("127.0.0.1", port)) as connection:
+        for number in range(OTHERS * SAVED):
+            body = {**snapshot(), "session_id": f"other-{number % OTHERS}"}
+            sent = json.dumps(body), {"Content-Type": "application/json"}
+            connection.request("POST", "/api/compact/save", *sent)
+            connection.getresponse().read()
+
+
+def another_restore() -> dict[str, Any]:
+    """Of one session after the other, and the next time round a little shorter."""
+    number = next(_numbers)
+    tokens = 2000 - number // OTHERS % 1000
+    return {"session_id": f"other-{number % OTHERS}", "agent_type": "dev", "max_tokens": tokens}
+
+
 def jobs(port: int) -> dict[str, Callable[[], bytes]]:
     """Requests by their title; making one costs next to nothing."""
     save = request(port, "POST", "/api/compact/save", {**SNAPSHOT, "number": 10**9})
     restore = {"session_id": "s1", "agent_type": "orchestrator", "max_tokens": 2000}
-    asked = request(port, "POST", "/api/compact/restore", restore)
+    same = request(port, "POST", "/api/compact/restore", restore)
     health = request(port, "GET", "/health")
     return {
         "GET /health": lambda: health,
@@ -44,7 +66,8 @@ def jobs(port: int) -> dict[str, Callable[[], bytes]]:
         "POST compact/save (7 KB)": lambda: save.replace(
             b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))
         ),
-        "POST compact/restore": lambda: asked,
+        SAME: lambda: same,
+        ANOTHER: lambda: request(port, "POST", "/api/compact/restore", another_restore()),
     }
 
 

@@ -21,13 +21,12 @@ import psutil
 import psycopg
 
 from bench import inserts
-from bench.agent_requests import BODIES, jobs
+from bench.agent_requests import ANOTHER, BODIES, jobs, other_sessions
 from bench.load import drive, request
 from bench.serving import BARE, HELLO, cpu, holdfast, postgres, process, script
 from holdfast.ledger.opening import local_ledger
 
 CONNECTIONS = 8
-RESTORE = "POST compact/restore"
 FRAMEWORK, SERVER = "GET hello, with the framework", "GET hello, without it"
 Figures = dict[str, list[float]]
 
@@ -88,6 +87,7 @@ def measure(name: str, home: Path, url: str, insert: inserts.Insert, args: Any) 
         bare = stack.enter_context(process(*script(BARE, port + 1), port=port + 1))
         server = stack.enter_context(holdfast(port + 2, home, url))
         ways = jobs(port + 2)
+        other_sessions(port + 2)
         for _ in range(args.rounds):
             table.add(FRAMEWORK, *measured(framework, port, lambda: hello, args.seconds))
             table.add(SERVER, *measured(bare, port + 1, lambda: hello, args.seconds))
@@ -96,9 +96,9 @@ def measure(name: str, home: Path, url: str, insert: inserts.Insert, args: Any) 
                 table.add(title, *measured(server, port + 2, ask, args.seconds))
                 table.compare(title, floor)
         table.show()
-        few = [measured(server, port + 2, ways[RESTORE], args.seconds)[1] for _ in range(2)]
+        few = [measured(server, port + 2, ways[ANOTHER], args.seconds)[1] for _ in range(2)]
         more_actions(home, url, args.actions)
-        many = [measured(server, port + 2, ways[RESTORE], args.seconds)[1] for _ in range(2)]
+        many = [measured(server, port + 2, ways[ANOTHER], args.seconds)[1] for _ in range(2)]
         told = f"restore with {args.actions:,} more actions stored"
         print(f"{name:<10}{told}: {min(many) / min(few):.2f} × the CPU time", flush=True)
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import NoSuchRecord, NotNow, StoreUnavailable
-from holdfast.ledger import agents, contexts, messages, projects, tokens, tree, waves, work
+from holdfast.ledger import agents, contexts, known, messages, projects, tokens, tree, waves, work
 from holdfast.ledger.actions import action, add_action, call_id
 from holdfast.ledger.batch import Fresh, add_all
 from holdfast.ledger.ledger import Ledger, Row
@@ -484,7 +484,8 @@ def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
     contexts.save_snapshot(ledger, "s1", "p", rich, 1.0)
     contexts.save_snapshot(ledger, "s1", "p", {"trigger": "proactive", "key_decisions": []}, 2.0)
     contexts.save_snapshot(ledger, "s10", "p", {"context_summary": "another's"}, 3.0)
-    assert contexts.saved(ledger, "s1") == {**rich, "trigger": "proactive"}
+    newest_first = known.known(ledger, "s1").snapshots
+    assert known.said(ledger, newest_first) == {**rich, "trigger": "proactive"}
 
 
 def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:

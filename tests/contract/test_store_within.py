@@ -14,7 +14,7 @@ from holdfast.store.within import StoreWithin
 
 OPEN = {
     "session", "sessions", "snapshot", "snapshots", "snapshots_before", "richest_snapshot",
-    "compactions", "compaction", "handoff", "handoffs", "transcripts",
+    "restorable", "compactions", "compaction", "handoff", "handoffs", "transcripts",
 }  # fmt: skip
 
 
@@ -59,6 +59,8 @@ def test_snapshots_of_others_are_not_there(held: StoreWithin, known: dict[str, s
     assert len(held.snapshots("ours")) == 1
     assert held.snapshots("theirs") == []
     assert held.richest_snapshot("theirs") is None
+    assert held.restorable("ours")
+    assert held.restorable("theirs") == ()
     found = held.snapshots_before(None, None, 10)
     assert {row["session"] for row in found} == {"ours", "ours-2"}
     assert [row["session"] for row in held.snapshots_before(None, None, 1)] == [found[0]["session"]]

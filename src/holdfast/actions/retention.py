@@ -69,6 +69,9 @@ def clear(store: Store, ledger: Ledger, before: float) -> Leftovers:
         for name in _of(store)
     }
     with ledger.together():
+        # Whoever listens from before that is told so.
+        for last in ledger.database.run(queries["last_old_change"], given)[0]:
+            ledger.forget((last["tx"], last["seq"]))
         of_ledger = {
             name: ledger.database.run(queries[f"drop_{name}"], given)[1] for name in OF_LEDGER
         }

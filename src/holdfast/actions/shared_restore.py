@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions.handoffs import with_handoffs
 from holdfast.brief import roles
 from holdfast.brief.render import build
 from holdfast.brief.tokens import estimate, units
 from holdfast.hosts import claude_code
-from holdfast.ledger import contexts, messages, waves
-from holdfast.ledger.tables import SUBTASKS, TASKS
-from holdfast.ledger.work import DONE
+from holdfast.ledger import known, messages
 from holdfast.state.richness import richness
 from holdfast.views.shared_brief import render, role_of
 
 if TYPE_CHECKING:
-    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.actions.remembered import Remembered
+    from holdfast.ledger.known import Known
+    from holdfast.ledger.ledger import Ledger
     from holdfast.state.model import State
     from holdfast.store.base import Store
 
@@ -25,35 +26,60 @@ OWN_SHARE = 0.7
 MOST = 20
 
 
+class Wanted(NamedTuple):
+    """Who asks, and how long the answer may be."""
+
+    session: str
+    agent_id: str = ""
+    agent_type: str = ""
+    tokens: int = 2000
+
+    @property
+    def agent(self) -> str:
+        return self.agent_type or self.agent_id
+
+
 def restored(
-    store: Store,
-    ledger: Ledger,
-    session: str,
-    *,
-    agent_id: str,
-    agent_type: str,
-    tokens: int,
-    now: float,
+    store: Store, ledger: Ledger, wanted: Wanted, now: float, remembered: Remembered
 ) -> str:
-    """What an agent of this session should know again, within so many tokens; empty if nothing."""
-    agent = agent_type or agent_id
-    state = _state(store, session)
-    saved = contexts.saved(ledger, session)
-    known = _known(ledger, session, agent_id, now)
-    others = bool(saved) or any(known.values())
-    own = ""
-    if state is not None:
-        budget = int(tokens * OWN_SHARE) if others else tokens
-        own = build(
-            with_handoffs(store, session, state),
-            tokens=budget,
-            characters=claude_code.CHARACTERS,
-            template=roles.template(roles.of_agent(agent)),
-            session=session,
-        ).text
-    left, room = tokens - estimate(own), claude_code.CHARACTERS - units(own) - 1
-    told = render(saved, known, role=role_of(agent), tokens=left, characters=room, titled=not own)
-    return "\n".join(part for part in (own, told) if part)
+    """What an agent of this session should know again, within so many tokens; empty if nothing.
+
+    States and snapshots are large and told by their names first: if all that a restore is made of
+    is what it was the last time, so is the text, whoever has written to the database meanwhile.
+    """
+    own = store.restorable(wanted.session)
+    shared = known.known(ledger, wanted.session)
+    mail = _mail(ledger, wanted.agent_id, now)
+    make = partial(_made, store if own else None, ledger, wanted, shared, mail)
+    return remembered.text((own, shared, mail, wanted), make)
+
+
+def _made(
+    store: Store | None, ledger: Ledger, wanted: Wanted, shared: Known, mail: list[str]
+) -> str:
+    saved = known.said(ledger, shared.snapshots)
+    lines = {"waves": shared.waves, "subtasks": shared.open_work, "messages": mail}
+    others = bool(saved) or any(lines.values())
+    budget = int(wanted.tokens * OWN_SHARE) if others else wanted.tokens
+    own = _own(store, wanted, budget) if store else ""
+    return "\n".join(filter(None, (own, render(
+        saved, lines, role=role_of(wanted.agent), tokens=wanted.tokens - estimate(own),
+        characters=claude_code.CHARACTERS - units(own) - 1, titled=not own,
+    ))))  # fmt: skip
+
+
+def _own(store: Store, wanted: Wanted, tokens: int) -> str:
+    """The brief of the session's own log, if there is anything to say."""
+    state = _state(store, wanted.session)
+    if state is None:
+        return ""
+    return build(
+        with_handoffs(store, wanted.session, state),
+        tokens=tokens,
+        characters=claude_code.CHARACTERS,
+        template=roles.template(roles.of_agent(wanted.agent)),
+        session=wanted.session,
+    ).text
 
 
 def _state(store: Store, session: str) -> State | None:
@@ -65,30 +91,6 @@ def _state(store: Store, session: str) -> State | None:
     return best if best is not None and richness(best) else None
 
 
-def _known(ledger: Ledger, session: str, agent: str, now: float) -> dict[str, list[str]]:
-    open_tasks = [row for row in ledger.rows(TASKS, session=session) if row["status"] not in DONE]
-    open_subtasks = [
-        row for row in ledger.rows(SUBTASKS, session=session) if row["status"] not in DONE
-    ]
+def _mail(ledger: Ledger, agent: str, now: float) -> list[str]:
     waiting = messages.inbox(ledger, agent, now, MOST) if agent else []
-    return {
-        "waves": [_wave(row) for row in waves.waves(ledger, session)],
-        "subtasks": [
-            *(f"- {row['name']} ({row['status']})" for row in open_tasks[:MOST]),
-            *map(_subtask, open_subtasks[:MOST]),
-        ],
-        "messages": [
-            f"- {row['from_agent_id']}: {row['topic'] or row['message_type']}" for row in waiting
-        ],
-    }
-
-
-def _wave(row: Row) -> str:
-    done = f"{row['completed_tasks']} of {row['total_tasks']} tasks"
-    return f"- Wave {row['wave_number']}: {row['status']} ({done})"
-
-
-def _subtask(row: Row) -> str:
-    who = row["agent_type"] or row["agent_id"] or "agent"
-    waits = f", waits for {len(row['blocked_by'])}" if row["status"] == "blocked" else ""
-    return f"- {who}: {row['description'][:200]} ({row['status']}{waits})"
+    return [f"- {row['from_agent_id']}: {row['topic'] or row['message_type']}" for row in waiting]

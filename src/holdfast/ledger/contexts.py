@@ -9,29 +9,36 @@ from holdfast.ledger import ids
 from holdfast.ledger.tables import CONTEXTS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.ledger.ledger import Ledger, Row
 
 SNAPSHOT = "compact-snapshot"
-# How many snapshots of a session are looked at for what the newest of them does not say.
-LOOKED_AT = 20
-_BODIES = (
-    "SELECT role_context FROM agent_contexts WHERE agent_id = :session AND agent_type = :type "
-    "ORDER BY updated_at DESC, id DESC LIMIT :most"
-)
 
 
 def save_snapshot(
-    ledger: Ledger, session: str, project: str, body: dict[str, Any], now: float
+    ledger: Ledger,
+    session: str,
+    project: str,
+    body: dict[str, Any],
+    now: float,
+    dumps: Callable[[Any], str] = quick_json.dumps,
 ) -> Row:
     """Keep a caller's snapshot; the same one again is the one that is there."""
-    fresh, _ = snapshot(session, project, body, now)
+    fresh, _ = snapshot(session, project, body, now, dumps)
     return ledger.get(CONTEXTS, fresh["id"]) or ledger.write(CONTEXTS, fresh)
 
 
-def snapshot(session: str, project: str, body: dict[str, Any], now: float) -> tuple[Row, str]:
-    """The row of a snapshot, named by what it says, and its body as JSON."""
+def snapshot(
+    session: str,
+    project: str,
+    body: dict[str, Any],
+    now: float,
+    dumps: Callable[[Any], str] = quick_json.dumps,
+) -> tuple[Row, str]:
+    """The row of a snapshot, named by what it says, and its body as JSON, which `dumps` makes."""
     body = dict(sorted(body.items()))
-    text = quick_json.dumps(body)
+    text = dumps(body)
     return {
         "id": ids.ident("snapshot", session, text), "project": project, "session": session,
         "agent_id": session, "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [],
@@ -62,19 +69,6 @@ def save_context(
         "updated_at": now,
     }  # fmt: skip
     return ledger.write(CONTEXTS, row)
-
-
-def saved(ledger: Ledger, session: str, most: int = LOOKED_AT) -> dict[str, Any]:
-    """What a session's snapshots say, by its exact id: of every field the newest value that says
-    anything, so that a thin snapshot hides no rich one.
-    """
-    given = {"session": session, "type": SNAPSHOT, "most": most}
-    said: dict[str, Any] = {}
-    for row in ledger.database.run(_BODIES, given)[0]:
-        for name, value in quick_json.loads(row["role_context"]).items():
-            if value and not said.get(name):
-                said[name] = value
-    return said
 
 
 def _text(value: Any) -> str:

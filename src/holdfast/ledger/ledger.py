@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 MOST = 100
+_FORGOTTEN = "changes that were taken away"
 TOLD = (
     "INSERT INTO changes (id, kind, record, project, session, gone, at) "
     "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
@@ -55,6 +56,12 @@ class Ledger:
 
     def __init__(self, database: Database) -> None:
         self.database = database
+        self.held: Row = {}
+        """The values that `shown` names."""
+
+    def shown(self, table: Table) -> str:
+        """The condition for the rows of a table that there are for whoever holds this ledger."""
+        return "1 = 1"
 
     @contextmanager
     def together(self, lock: str = "") -> Iterator[None]:
@@ -160,6 +167,16 @@ class Ledger:
             f"{limit if postgres else ''}ORDER BY tx DESC, seq DESC LIMIT 1"
         )[0]
         return (found[0]["tx"], found[0]["seq"]) if found else (0, 0)
+
+    def forgotten(self) -> tuple[int, int]:
+        """The place of the last change that was taken away: from there on all are told."""
+        found = self.reading(_FORGOTTEN)
+        return found.get("tx", 0), found.get("seq", 0)
+
+    def forget(self, until: tuple[int, int]) -> None:
+        """Remember that changes up to there are being taken away."""
+        tx, seq = max(until, self.forgotten())
+        self.keep_reading(_FORGOTTEN, {"tx": tx, "seq": seq})
 
     def reading(self, session: str) -> Row:
         """How far a session was read into the ledger."""

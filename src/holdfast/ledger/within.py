@@ -66,7 +66,11 @@ class LedgerWithin(Ledger):
         """`is_theirs` tells of a session whether somebody else is known to lead it."""
         super().__init__(database)
         self.project = project
+        self.held = {"within": project}
         self._is_theirs = is_theirs
+
+    def shown(self, table: Table) -> str:
+        return _HANGS.get(table.name) or f"{table.name}.project = :within"
 
     def rows(
         self,
@@ -79,17 +83,17 @@ class LedgerWithin(Ledger):
         values: Row | None = None,
         **equal: Any,
     ) -> list[Row]:
-        also = f"({also}) AND {_held(table)}" if also else _held(table)
-        given = {**(values or {}), "within": self.project}
+        also = f"({also}) AND {self.shown(table)}" if also else self.shown(table)
+        given = {**(values or {}), **self.held}
         return super().rows(
             table, most=most, before=before, newest_first=newest_first, also=also, values=given,
             **equal,
         )  # fmt: skip
 
     def count(self, table: Table, **equal: Any) -> int:
-        where = " AND ".join([_held(table), *(f"{column} = :{column}" for column in equal)])
+        where = " AND ".join([self.shown(table), *(f"{column} = :{column}" for column in equal)])
         statement = f"SELECT count(*) AS n FROM {table.name} WHERE {where}"
-        found = self.database.run(statement, {**equal, "within": self.project})[0]
+        found = self.database.run(statement, {**equal, **self.held})[0]
         number: int = found[0]["n"]
         return number
 
@@ -113,8 +117,9 @@ class LedgerWithin(Ledger):
         if (
             table is WAVES
             and not self.database.run(
-                f"SELECT 1 AS n FROM (SELECT :session AS session) AS waves WHERE {_held(WAVES)}",
-                {"session": row["session"], "within": self.project},
+                f"SELECT 1 AS n FROM (SELECT :session AS session) AS waves WHERE "
+                f"{self.shown(WAVES)}",
+                {"session": row["session"], **self.held},
             )[0]
         ):
             hint = "POST /api/requests or /api/agents tells of one"
@@ -149,8 +154,4 @@ class LedgerWithin(Ledger):
         raise NotAllowed("this is for tokens that are good for all projects")
 
     take_over = last_change = reading = keep_reading = sent = keep_sent = _whole
-    count_changes = changes = _whole
-
-
-def _held(table: Table) -> str:
-    return _HANGS.get(table.name) or f"{table.name}.project = :within"
+    count_changes = changes = forgotten = forget = _whole

@@ -172,6 +172,11 @@ class Store(Protocol):
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None: ...
 
+    def restorable(self, session: str) -> tuple[Any, ...]:
+        """Names what is restored from (state, richest snapshot, handoffs): the same as long as they
+        are, and empty if there is none of them.
+        """
+
     def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
         """Keep so many snapshots at thresholds, and summary and brief of so many compactions.
 

@@ -216,7 +216,8 @@ def _done(connection: Connection, statement: str, values: Any) -> tuple[list[dic
     # Without values psycopg leaves `%` alone and sends the statement as it is.
     words = statements.translated(statement) if values else statement
     cursor = connection.execute(words.encode(), _storable(values) if values else None)
-    rows = cursor.fetchall() if cursor.description else []
+    # Whether there are columns; a description of each takes as long as to read a row.
+    rows = cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
     return rows, cursor.rowcount
 
 

@@ -153,6 +153,10 @@ class Records(CompactionRecords):
         found = self._one("richest_snapshot", (session,))
         return self._snapshot(found) if found else None
 
+    def restorable(self, session: str) -> tuple[Any, ...]:
+        found = tuple(self._found("restorable", {"session": session})[0].values())
+        return found if any(found) else ()
+
     def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
         self._write("prune_snapshots", {"session": session, "most": snapshots})
         self._write("shorten_compactions", {"session": session, "most": compactions})

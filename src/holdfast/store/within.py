@@ -73,6 +73,9 @@ class StoreWithin(Records):
     def richest_snapshot(self, session: str) -> SnapshotRow | None:
         return self._store.richest_snapshot(session) if self.session(session) else None
 
+    def restorable(self, session: str) -> tuple[Any, ...]:
+        return self._store.restorable(session) if self.session(session) else ()
+
     def compactions(self, session: str) -> list[CompactionRow]:
         return self._store.compactions(session) if self.session(session) else []
 

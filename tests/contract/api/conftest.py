@@ -11,6 +11,7 @@ import pytest
 from litestar.testing import TestClient
 
 from holdfast import settings
+from holdfast.actions.remembered import Remembered
 from holdfast.errors import StoreUnavailable
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
@@ -76,6 +77,11 @@ class Borrowed(Desk):
 
     def __init__(self) -> None:
         self.desk: Desk | None = None
+
+    @property
+    def briefs(self) -> Remembered:  # type: ignore[override]
+        assert self.desk is not None
+        return self.desk.briefs
 
     def books(self) -> AbstractContextManager[Books]:
         if self.desk is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import socket
 import subprocess
@@ -10,7 +11,7 @@ import sys
 import threading
 import time
 from collections.abc import Coroutine, Iterator
-from contextlib import closing, nullcontext
+from contextlib import aclosing, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +19,15 @@ import pytest
 from litestar.testing import TestClient
 
 from holdfast import settings
+from holdfast.actions.retention import clear
 from holdfast.errors import ServerBusy
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger
+from holdfast.surfaces.api import event_routes, serving
 from holdfast.surfaces.api import live as module
-from holdfast.surfaces.api import serving
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk, LocalDesk, TeamDesk
-from holdfast.surfaces.api.live import Live, Place, place, read, written
+from holdfast.surfaces.api.live import Live, Place, Start, place, read, written
 from holdfast.surfaces.api.serving import Place as Address
 from tests.contract.api.conftest import HERE, desk_at
 from tests.postgres import Server as PostgreSQL
@@ -64,7 +66,7 @@ def happen(desk: Desk, *names: str) -> None:
 
 async def heard(live: Live, count: int, after: Place | None = None) -> list[str]:
     found: list[str] = []
-    where = await live.start(after)
+    where = (await live.start(after)).place
     with live.listening():
         async for some in live.changes(where):
             found += [one["record"] for one in some]
@@ -100,7 +102,7 @@ def test_many_listeners_all_hear_everything_though_one_of_them_sleeps(desk: Desk
     names = [f"a{number}" for number in range(20)]
 
     async def job(live: Live) -> list[list[str]]:
-        asleep = live.changes(await live.start(None))
+        asleep = live.changes((await live.start(None)).place)
         waiting = asyncio.ensure_future(anext(asleep))
         listeners = await listening(live, 20, 200)
         await asyncio.to_thread(happen, desk, *names)
@@ -268,13 +270,72 @@ def test_a_place_that_nobody_can_have_seen_is_now(desk: Desk) -> None:
     assert run(desk, job) == ["new"]
 
 
+def without_the_old(desk: Desk) -> list[Place]:
+    """The places of three changes, of which the first two are then taken away."""
+    for number, name in enumerate(("old", "older than it looks", "new")):
+        with desk.books() as books:
+            add_action(books.ledger, 1.0 + number, tool_name="Read", ident=name)
+    with desk.books() as books:
+        places = [place(one) for one in books.ledger.changes()]
+        clear(books.store, books.ledger, 2.5)
+        assert [one["record"] for one in books.ledger.changes()] == ["new"]
+    return places
+
+
+def test_whoever_comes_back_too_late_is_told_what_is_missing(desk: Desk) -> None:
+    places = without_the_old(desk)
+
+    async def job(live: Live) -> list[Start]:
+        return [await live.start(after) for after in ((0, 0), *places, (2**40, 2**40))]
+
+    gap, anew = Start(places[1], has_gap=True), Start(places[2], has_gap=True)
+    assert run(desk, job) == [gap, gap, Start(places[1]), Start(places[2]), anew]
+
+
+def test_what_was_taken_away_before_is_not_forgotten_by_the_next_time(desk: Desk) -> None:
+    places = without_the_old(desk)
+    with desk.books() as books:
+        clear(books.store, books.ledger, 2.5)
+        assert books.ledger.forgotten() == places[1]
+
+
+def test_a_gap_is_the_first_of_server_sent_events(desk: Desk) -> None:
+    first, last, _ = without_the_old(desk)
+
+    async def job(live: Live) -> list[bytes]:
+        found = []
+        for after in (first, last):
+            start = await live.start(after)
+            async with aclosing(event_routes._lines(live, start, None, None)) as lines:
+                found += [await anext(lines), await anext(lines)]
+        return found
+
+    _, gap, _, change = run(desk, job)
+    where = written(last)
+    data = json.dumps({"kind": "gap", "event_id": where}, separators=(",", ":"))
+    assert gap.decode() == f"id: {where}\nevent: gap\ndata: {data}\n\n"
+    assert b"event: actions" in change
+
+
+def test_a_gap_is_the_first_message_over_a_web_socket(desk: Desk) -> None:
+    first, last = (written(one) for one in without_the_old(desk)[:2])
+    with TestClient(guarded(desk)[0], base_url=HERE) as client:  # type: ignore[arg-type]
+        with client.websocket_connect(f"/api/events/ws?after={first}") as socket:
+            told = [socket.receive_json(timeout=30) for _ in range(3)]
+        with client.websocket_connect(f"/api/events/ws?after={last}") as socket:
+            whole = [socket.receive_json(timeout=30) for _ in range(2)]
+    assert [one["kind"] for one in told] == ["listening", "gap", "actions"]
+    assert told[1]["event_id"] == last
+    assert [one["kind"] for one in whole] == ["listening", "actions"]
+
+
 def test_whoever_hears_nothing_is_told_that_somebody_is_there(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "HEARTBEAT", 0.01)
 
     async def job(live: Live) -> Any:
-        return await anext(live.changes(await live.start(None)))
+        return await anext(live.changes((await live.start(None)).place))
 
     assert run(desk, job) == []
 

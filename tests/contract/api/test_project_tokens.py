@@ -14,6 +14,7 @@ from litestar.exceptions import WebSocketDisconnect
 from litestar.routes import HTTPRoute, WebSocketRoute
 from litestar.testing import TestClient
 
+from holdfast.actions.shared_restore import Wanted, restored
 from holdfast.ledger import agents, contexts, messages, projects, tokens, waves, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger
@@ -270,6 +271,22 @@ def test_its_own_project_is_shown_and_can_be_changed(
 ) -> None:
     answer = asked(held, name, world.ours)
     assert answer.status_code in (200, 201), answer.text
+
+
+def test_another_project_s_session_is_not_restored(
+    held: TestClient[Any], desk: Desk, world: World
+) -> None:
+    """Also not from what somebody who may see it has asked for before."""
+    with desk.books() as books:
+        theirs = Wanted(world.theirs["session"])
+        whole = restored(books.store, books.ledger, theirs, 1.0, desk.briefs)
+    answers = [
+        held.post("/api/compact/restore", json={"session_id": one["session"]}).json()
+        for one in (world.ours, world.theirs)
+    ]
+    assert "plum" in answers[0]["additionalContext"]
+    assert SECRET in whole
+    assert answers[1] == {"additionalContext": ""}
 
 
 def test_agents_of_the_project_may_wait_for_each_other(held: TestClient[Any]) -> None:

@@ -11,6 +11,7 @@ import pytest
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import quick
+from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.held import KEY as HELD_TO
 from holdfast.surfaces.api.quick import SMALL, Quick
 from tests.contract.api.conftest import Caller
@@ -147,6 +148,63 @@ def test_a_bug_is_told_to_whoever_runs_the_server(
     assert answer.status_code == 500
     assert "ZeroDivisionError" not in answer.text
     assert "ZeroDivisionError: of ours" in capsys.readouterr().err
+
+
+def together(desk: Desk, *sessions: str) -> list[dict[str, Any]]:
+    """What restores of these sessions are answered that come at the same time."""
+
+    async def one(quick: Quick, session: str) -> dict[str, Any]:
+        body, sent = json.dumps({"session_id": session}).encode(), []
+
+        async def receive() -> Any:
+            return part(body)
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        headers = [(b"content-length", b"%d" % len(body))]
+        scope = {"type": "http", "method": "POST", "path": "/api/compact/restore"}
+        await quick({**scope, "headers": headers}, receive, send)
+        return {"status": sent[0]["status"], **json.loads(sent[1]["body"])}
+
+    async def work() -> list[dict[str, Any]]:
+        quick = Quick(Heard(), desk)
+        try:
+            return await asyncio.gather(*(one(quick, session) for session in sessions))
+        finally:
+            quick._close()
+
+    return asyncio.run(work())
+
+
+def test_a_restore_that_fails_is_nobody_else_s(
+    api: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really = quick.restored
+    api.post("/api/compact/save", session_id="s1", context_summary="Login")
+
+    def broken(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+        if wanted.session == "broken":
+            raise StoreUnavailable("of this one")
+        return really(store, ledger, wanted, *rest)
+
+    monkeypatch.setattr(quick, "restored", broken)
+    found = together(api.desk, "s1", "broken", "s1")
+    assert [one["status"] for one in found] == [200, 503, 200]
+    assert "Login" in found[2]["additionalContext"]
+
+
+def test_if_the_store_is_gone_restores_do_not_find_out_one_after_the_other(local: Caller) -> None:
+    class Gone(Desk):
+        asked = 0
+
+        def books(self) -> Any:
+            self.asked += 1
+            raise StoreUnavailable("it is being restarted")
+
+    gone = Gone()
+    assert [one["status"] for one in together(gone, *"abcdefgh")] == [503] * 8
+    assert gone.asked <= 3
 
 
 class Heard:

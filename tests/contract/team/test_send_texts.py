@@ -136,6 +136,20 @@ def test_a_session_that_comes_to_another_project_is_found_there_only(
     assert found(team, "jitter", after) == {("s1", 1), ("s1", 2)}
 
 
+def test_how_much_room_old_texts_take_is_told(machine: Machine, team: PostgresStore) -> None:
+    machine.says("s1", "jitter one")
+    machine.says("s2", "jitter " + " ".join(f"word{number}" for number in range(1000)))
+    machine.send()
+    ledger, later = Ledger(team.database), NOW + 1
+    others = leftovers(team, ledger, 1000.0).bytes
+    pieces = team.database.run("SELECT text, pg_column_size(words) AS words FROM recall_pieces")[0]
+    stored = sum(len(row["text"]) + row["words"] for row in pieces)
+    assert stored > 2000
+    assert leftovers(team, ledger, later).bytes - others >= stored
+    assert clear(team, ledger, later).bytes >= stored
+    assert leftovers(team, ledger, later).bytes == others, "what is gone takes none"
+
+
 def test_old_texts_go_when_asked_and_do_not_come_back(
     machine: Machine, team: PostgresStore
 ) -> None:

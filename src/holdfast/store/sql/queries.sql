@@ -53,6 +53,16 @@ SELECT * FROM snapshots WHERE id IN (
 -- name: richest_snapshot
 SELECT * FROM snapshots WHERE session = ? ORDER BY richness DESC, created_at DESC LIMIT 1;
 
+-- name: restorable
+SELECT
+    (SELECT revision FROM sessions WHERE id = :session) AS revision,
+    (SELECT seen_at FROM sessions WHERE id = :session) AS seen_at,
+    (SELECT id FROM snapshots WHERE session = :session
+     ORDER BY richness DESC, created_at DESC LIMIT 1) AS richest,
+    -- A handoff that is made again has a new time.
+    (SELECT count(*) FROM handoffs WHERE session = :session) AS handoffs,
+    (SELECT sum(captured_at) FROM handoffs WHERE session = :session) AS captured;
+
 -- name: prune_snapshots
 DELETE FROM snapshots
 WHERE session = :session AND reason LIKE 'threshold%'

@@ -44,8 +44,12 @@ AND (SELECT count(*) FROM handoffs AS newer WHERE newer.session = old.session
 -- What a team can look up of sessions that have had no new text since. How far each was sent stays
 -- known, so that it does not come back.
 -- name: count_texts
-SELECT CAST(coalesce(sum(pieces), 0) AS BIGINT) AS n, CAST(0 AS BIGINT) AS bytes
-FROM recall_sessions WHERE last_at < :before;
+SELECT CAST(coalesce(sum(pieces), 0) AS BIGINT) AS n, CAST(coalesce(sum((
+    -- As they are stored: words may be packed, and are not read for this.
+    SELECT sum(length(text) + pg_column_size(words) + length(tool)) FROM recall_pieces
+    WHERE id BETWEEN number << 31 AND (number << 31) + 2147483647
+)), 0) AS BIGINT) AS bytes
+FROM recall_sessions WHERE last_at < :before AND pieces > 0;
 
 -- name: drop_texts
 WITH old AS (
@@ -80,6 +84,12 @@ SELECT count(*) AS n,
     CAST(coalesce(sum(length(id) + length(kind) + length(record)), 0) AS BIGINT) AS bytes
 FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
 AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes));
+
+-- name: last_old_change
+SELECT seq, CAST(CAST(tx AS TEXT) AS BIGINT) AS tx
+FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)
+AND seq <= coalesce((SELECT min(seq) FROM sent), (SELECT max(seq) FROM changes))
+ORDER BY tx DESC, seq DESC LIMIT 1;
 
 -- name: drop_changes
 DELETE FROM changes WHERE at < :before AND seq < (SELECT max(seq) FROM changes)

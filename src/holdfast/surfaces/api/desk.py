@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from queue import Empty, LifoQueue
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
+from holdfast.actions.remembered import Remembered
 from holdfast.errors import NoSuchRecord
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.opening import BUSY_SECONDS, local_ledger
@@ -36,9 +37,24 @@ class Desk:
     """Hands out books and takes them back."""
 
     shown: str
+    # Python runs one at a time, and threads that take turns cost more than they do: of two readers
+    # each restore takes half as much again, of four three times as much.
+    readers = 1
+
+    def __init__(self) -> None:
+        self.briefs = Remembered()
+        """What was restored before, from this database."""
 
     def books(self) -> AbstractContextManager[Books]:
         raise NotImplementedError
+
+    def trouble(self) -> Exception | None:
+        """What keeps everybody from their books, if anything does."""
+        try:
+            with self.books() as books, books.ledger.together():
+                return None
+        except Exception as problem:
+            return problem
 
     def index(self, books: Books) -> AbstractContextManager[Index | TeamIndex]:
         """What lookups search."""
@@ -55,8 +71,10 @@ class LocalDesk(Desk):
     """This machine's two files; connections are kept open and used again."""
 
     def __init__(self, settings: Settings) -> None:
+        super().__init__()
         self._settings = settings
-        self._free: LifoQueue[Books] = LifoQueue()
+        # Threads may take from its end and put back there without a lock.
+        self._free: deque[Books] = deque()
         self._gate = Lock()
         self._hearing: list[Callable[[], None]] = []
         self.shown = settings.home
@@ -64,20 +82,20 @@ class LocalDesk(Desk):
     @contextmanager
     def books(self) -> Iterator[Books]:
         try:
-            books = self._free.get_nowait()
-        except Empty:
+            books = self._free.pop()
+        except IndexError:
             books = self._opened()
         try:
             yield books
         except NoSuchRecord:
             # Nothing is wrong with the books.
-            self._free.put(books)
+            self._free.append(books)
             raise
         except BaseException:
             # Whatever state they are in, nobody else gets them.
             _close(books)
             raise
-        self._free.put(books)
+        self._free.append(books)
 
     def _opened(self) -> Books:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
@@ -112,16 +130,20 @@ class LocalDesk(Desk):
         return Index(self._settings.index)
 
     def close(self) -> None:
-        while not self._free.empty():
-            _close(self._free.get_nowait())
+        while self._free:
+            _close(self._free.pop())
 
 
 class TeamDesk(Desk):
     """A team's PostgreSQL: the pool is the driver's."""
 
+    # One works while the other waits for the network.
+    readers = 2
+
     def __init__(self, url: str) -> None:
         from holdfast.store.postgres import Postgres
 
+        super().__init__()
         self._postgres: Postgres = Postgres(url, busy_seconds=BUSY_SECONDS, most=THREADS)
         self._queries = schema.queries()
         self.shown = self._postgres.shown

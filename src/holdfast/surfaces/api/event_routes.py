@@ -16,7 +16,7 @@ from litestar.response import Stream
 from holdfast.errors import NotAllowed, ServerBusy, StoreUnavailable
 from holdfast.surfaces.api import live, problems
 from holdfast.surfaces.api.held import wanted
-from holdfast.surfaces.api.live import Change, Live, Place
+from holdfast.surfaces.api.live import Change, Live, Place, Start
 from holdfast.surfaces.api.needs import HeldTo, TheLive
 from holdfast.surfaces.api.shapes import Filter
 
@@ -27,6 +27,7 @@ Header = Annotated[str, HeaderParameter(name="Last-Event-ID", max_length=100)]
 # Why a socket is closed, by the numbers of RFC 6455 and its registry.
 STOPPING, NOT_ALLOWED, BROKEN, TRY_AGAIN = 1001, 1008, 1011, 1013
 LISTENING = ": listening\nid: {place}\nretry: 2000\n\n"
+GAP = "id: {place}\nevent: gap\ndata: {told}\n\n"
 STILL_HERE = b": still here\n\n"
 
 
@@ -42,7 +43,10 @@ async def events(
     project_id: Filter = None,
     session_id: Filter = None,
 ) -> Stream:
-    """Changes as they happen; `Last-Event-ID` (or `after`) goes on where a listener stopped."""
+    """Changes as they happen; `Last-Event-ID` (or `after`) goes on where a listener stopped. If
+    some of what came after that is no longer kept, the first event is a `gap`: read anew what
+    you show; from its `event_id` on all events are told.
+    """
     project = wanted(project_id, held_to)
     start = await live_changes.start(live.read(last_event_id or after))
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
@@ -51,12 +55,19 @@ async def events(
 
 
 async def _lines(
-    changes: Live, start: Place, project: str | None, session: str | None
+    changes: Live, start: Start, project: str | None, session: str | None
 ) -> AsyncIterator[bytes]:
+    place = live.written(start.place)
     with changes.listening():
-        yield LISTENING.format(place=live.written(start)).encode()
-        async for some in _wanted(changes, start, project, session):
+        yield LISTENING.format(place=place).encode()
+        if start.has_gap:
+            yield GAP.format(place=place, told=_said("gap", start)).encode()
+        async for some in _wanted(changes, start.place, project, session):
             yield b"".join(map(_lines_of, some)) or STILL_HERE
+
+
+def _said(kind: str, start: Start) -> str:
+    return f'{{"kind":"{kind}","event_id":"{live.written(start.place)}"}}'
 
 
 def _lines_of(change: Change) -> bytes:
@@ -93,7 +104,8 @@ async def not_a_socket(
 ) -> Response[Any]:
     """The same events over a WebSocket, one JSON object each. The first message has the kind
     `listening`, and every 15 seconds without news there is one of the kind `heartbeat`. `after`
-    goes on where a listener stopped: it is the `event_id` of the last message. Closed with 1001
+    goes on where a listener stopped: it is the `event_id` of the last message; one of the kind
+    `gap` comes first if not everything since is still kept. Closed with 1001
     when the server stops, with 1008 when the token is not for that project, with 1013 when it
     cannot be listened to now. Anything but a WebSocket gets 426.
     """
@@ -128,7 +140,7 @@ async def socket_events(
 async def _told(
     socket: WebSocket[Any, Any, Any],
     changes: Live,
-    start: Place,
+    start: Start,
     project: str | None,
     session: str | None,
 ) -> tuple[int, str]:
@@ -151,12 +163,14 @@ async def _told(
 async def _tell(
     socket: WebSocket[Any, Any, Any],
     changes: Live,
-    start: Place,
+    start: Start,
     project: str | None,
     session: str | None,
 ) -> None:
-    await socket.send_text(f'{{"kind":"listening","event_id":"{live.written(start)}"}}')
-    async for some in _wanted(changes, start, project, session):
+    await socket.send_text(_said("listening", start))
+    if start.has_gap:
+        await socket.send_text(_said("gap", start))
+    async for some in _wanted(changes, start.place, project, session):
         for one in some:
             await socket.send_text(one["told"].decode())
         if not some:

@@ -27,6 +27,7 @@ class HeldDesk(Desk):
 
     def __init__(self, desk: Desk, project: str) -> None:
         self._desk = desk
+        self.briefs = desk.briefs
         self._project = project
         self.shown = desk.shown
 

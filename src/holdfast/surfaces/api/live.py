@@ -6,7 +6,7 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 from litestar.concurrency import sync_to_thread
@@ -28,6 +28,13 @@ KEPT, AT_ONCE = 5000, 200
 HEARTBEAT = 15.0
 TICK = 0.01
 MOST = 10_000
+
+
+class Start(NamedTuple):
+    """Where a listener begins, and whether something is missing before that."""
+
+    place: Place
+    has_gap: bool = False
 
 
 class Live:
@@ -124,8 +131,8 @@ class Live:
                 while self.listeners:
                     await asyncio.sleep(TICK)
 
-    async def start(self, after: Place | None) -> Place:
-        """Where to listen from: there, or now if nobody can have got there yet."""
+    async def start(self, after: Place | None) -> Start:
+        """Where to listen from: there, if all that came since is kept, and if anything could."""
         if self.closing:
             raise ServerBusy("it is about to stop")
         if self.listeners >= self.most:
@@ -133,9 +140,12 @@ class Live:
         async with self._turn:
             await self._awake()
             if after is None:
-                return self.end
-            # Another server may be ahead of this one; a database that was made anew is behind.
-            return after if after <= self.end else min(after, await sync_to_thread(self._last))
+                return Start(self.end)
+            forgotten, last = await sync_to_thread(self._first_and_last)
+        if after < forgotten:
+            return Start(forgotten, has_gap=True)
+        # Another server may be ahead of this one; a database that was made anew is behind.
+        return Start(after) if after <= max(self.end, last) else Start(last, has_gap=True)
 
     async def _awake(self) -> None:
         """While nobody listened, nothing was read: go on from now."""
@@ -185,6 +195,10 @@ class Live:
             held_back = len(found) < AT_ONCE and books.ledger.holds_back()
         # Written out once for all who listen.
         return [{**one, "told": told(one)} for one in found], held_back
+
+    def _first_and_last(self) -> tuple[Place, Place]:
+        with self._desk.books() as books:
+            return books.ledger.forgotten(), books.ledger.last_change()
 
     def _last(self) -> Place:
         with self._desk.books() as books:

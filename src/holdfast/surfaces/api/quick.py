@@ -6,21 +6,20 @@ The framework's own way costs several times what the work itself does. What is i
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from holdfast.actions.shared_restore import restored
+from holdfast.actions.shared_restore import Wanted, restored
 from holdfast.ledger import contexts
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import answers, held, problems
+from holdfast.surfaces.api.crew import Crew
 from holdfast.surfaces.api.nesting import is_deep
-from holdfast.surfaces.api.shapes import NewAction, Restore, Saved
+from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
 from holdfast.surfaces.api.writer import Writer
 
 if TYPE_CHECKING:
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
 
 # What takes long to read, to look through for secrets or to write keeps others waiting.
 SMALL = 1 << 16
-# Enough to wait for a network; Python runs one of them at a time anyway.
-READERS = 4
+# One that takes long keeps so few others waiting.
+AT_ONCE = 8
 LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
 
 Way = Callable[[bytes], Awaitable[tuple[int, Any]]]
@@ -46,7 +45,7 @@ class Quick:
         self._app = app
         self._desk = desk
         self._writer = Writer(desk)
-        self._readers = ThreadPoolExecutor(READERS, "reader")
+        self._readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
         self._ways: dict[str, Way] = {
             "/api/actions": self._act,
             "/api/compact/save": self._save,
@@ -71,7 +70,7 @@ class Quick:
 
     def _close(self) -> None:
         self._writer.close()
-        self._readers.shutdown()
+        self._readers.close()
 
     def _act(self, body: bytes) -> Awaitable[tuple[int, Any]]:
         row = _action(body).row(time.time())
@@ -90,10 +89,10 @@ class Quick:
         if known.cwd and not known.project_id:
             raise LookupError("somebody has to ask which project that is")
         session, project, now = known.session_id, known.project_id or "", time.time()
-        row, text = contexts.snapshot(session, project, data, now)
+        row, text = contexts.snapshot(session, project, data, now, saved_text)
         return self._saved(Fresh(
             CONTEXTS, CONTEXTS.encoded(row, role_context=text),
-            lambda ledger: contexts.save_snapshot(ledger, session, project, data, now),
+            lambda ledger: contexts.save_snapshot(ledger, session, project, data, now, saved_text),
         ))  # fmt: skip
 
     async def _saved(self, fresh: Fresh) -> tuple[int, Any]:
@@ -104,16 +103,20 @@ class Quick:
         return self._restored(_restore(body))
 
     async def _restored(self, data: Restore) -> tuple[int, Any]:
-        loop = asyncio.get_running_loop()
-        return 200, await loop.run_in_executor(self._readers, self._told, data)
+        return 200, {"additionalContext": await self._readers.done(data.wanted())}
 
-    def _told(self, data: Restore) -> Any:
-        with self._desk.books() as books:
-            told = restored(
-                books.store, books.ledger, data.session_id, agent_id=data.agent_id,
-                agent_type=data.agent_type, tokens=data.max_tokens, now=time.time(),
-            )  # fmt: skip
-        return {"additionalContext": told}
+    def _told(self, some: list[Wanted]) -> list[str | Exception]:
+        now, briefs = time.time(), self._desk.briefs
+        try:
+            with self._desk.books() as books:
+                return [restored(books.store, books.ledger, one, now, briefs) for one in some]
+        except Exception as problem:
+            if len(some) == 1:
+                return [problem]
+        if trouble := self._desk.trouble():
+            return [trouble] * len(some)
+        # Whatever is wrong with one of them is not the others' trouble.
+        return [self._told([one])[0] for one in some]
 
 
 def _is_plain(scope: Scope) -> bool:

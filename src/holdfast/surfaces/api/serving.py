@@ -18,6 +18,7 @@ import uvicorn
 from holdfast.errors import BadUsage
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
+from holdfast.surfaces.api.gathered import OnePacket
 from holdfast.surfaces.api.guard import LOOPBACK
 from holdfast.surfaces.api.live import Live
 from holdfast.surfaces.api.pace import A_SECOND, BURST, Pace
@@ -98,6 +99,7 @@ def serve(
     )  # fmt: skip
     config = uvicorn.Config(
         app,
+        http=OnePacket,
         log_config=None,
         access_log=False,
         server_header=False,

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from litestar.params import QueryParameter
-from msgspec import Meta, Struct
+from msgspec import Meta, Struct, json
 
+from holdfast.actions.shared_restore import Wanted
 from holdfast.ledger import ids
 from holdfast.ledger.actions import action, call_id
 
@@ -153,11 +154,19 @@ class Saved(Struct):
     cwd: Path | None = None
 
 
+def saved_text(body: dict[str, Any]) -> str:
+    """A snapshot as it is kept, and by which it is named: whichever way it came, the same."""
+    return json.encode(body).decode()
+
+
 class Restore(Struct):
     session_id: Ident
     agent_id: Name = ""
     agent_type: Name = ""
     max_tokens: Annotated[int, Meta(ge=1, le=100_000)] = 2000
+
+    def wanted(self) -> Wanted:
+        return Wanted(self.session_id, self.agent_id, self.agent_type, self.max_tokens)
 
 
 class WaveNumber(Struct):

@@ -20,7 +20,16 @@ from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
-from holdfast.surfaces.api.shapes import Filter, Ident, Limit, NewContext, Page, Restore, Saved
+from holdfast.surfaces.api.shapes import (
+    Filter,
+    Ident,
+    Limit,
+    NewContext,
+    Page,
+    Restore,
+    Saved,
+    saved_text,
+)
 
 
 @post("/compact/save", sync_to_thread=True, status_code=200)
@@ -32,7 +41,8 @@ def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
         raise ValidationException(str(problem)) from None
     with desk.books() as books:
         project = known.project_id or _project(books, known.cwd)
-        row = contexts.save_snapshot(books.ledger, known.session_id, project, data, time.time())
+        session, now = known.session_id, time.time()
+        row = contexts.save_snapshot(books.ledger, session, project, data, now, saved_text)
     return {"id": row["id"], "saved_at": answers.stamp(row["updated_at"])}
 
 
@@ -40,10 +50,7 @@ def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
 def restore(desk: TheDesk, data: JSONBody[Restore]) -> Answer:
     """What to tell an agent after a compaction; never more than `max_tokens`."""
     with desk.books() as books:
-        told = restored(
-            books.store, books.ledger, data.session_id, agent_id=data.agent_id,
-            agent_type=data.agent_type, tokens=data.max_tokens, now=time.time(),
-        )  # fmt: skip
+        told = restored(books.store, books.ledger, data.wanted(), time.time(), desk.briefs)
     return {"additionalContext": told}
 
 

@@ -1,0 +1,48 @@
+"""Texts that were made before, by what they were made of: the last ones used, within a size."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from threading import Lock
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MOST = 8 << 20
+# What an entry takes beside its text.
+EACH = 200
+
+
+class Remembered:
+    """Threads may share one. Nothing here grows old: what a text is made of is its whole name."""
+
+    def __init__(self, most: int = MOST) -> None:
+        self._most = most
+        self._texts: OrderedDict[bytes, str] = OrderedDict()
+        self._turn = Lock()
+        self.size = 0
+
+    def text(self, made_of: object, make: Callable[[], str]) -> str:
+        """The text that `make` gives for values that are written like these."""
+        key = hashlib.sha256(repr(made_of).encode("utf-8", "surrogatepass")).digest()
+        with self._turn:
+            if (found := self._texts.get(key)) is not None:
+                self._texts.move_to_end(key)
+                return found
+        made = make()
+        with self._turn:
+            self._keep(key, made)
+        return made
+
+    def _keep(self, key: bytes, text: str) -> None:
+        if key not in self._texts:
+            self.size += _room(text)
+        self._texts[key] = text
+        while self.size > self._most:
+            self.size -= _room(self._texts.popitem(last=False)[1])
+
+
+def _room(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass")) + EACH
