@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import json
 import time
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
+from holdfast.actions.kept_events import kept_events
 from holdfast.actions.rehearse import Rehearsal
 from holdfast.index.database import IN_MEMORY, Index
 from holdfast.index.fill import Source, fill
+from holdfast.index.sending import send
+from holdfast.index.team import TeamIndex
 from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
+from holdfast.views.timeline import timeline
 from tests.terminal import Terminal
+from tests.unit.index.transcripts import NOW
 from tests.unit.surfaces.test_cli_timeline import happened
+from tests.unit.transcript_lines import ROOT, bash, user
 
 from .colleagues import THEIRS, send_as_colleague
 
@@ -67,3 +75,23 @@ def test_whose_session_has_to_be_said(colleague_s: Terminal) -> None:
     colleague_s.set(HOLDFAST_DATABASE="")
     assert "no team is named" in colleague_s.run("timeline", "--team", "--session", THEIRS).err
     assert "lists them" in colleague_s.run("timeline", "--session", THEIRS).err
+
+
+def test_what_was_sent_before_outcomes_were_is_told_without_them(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    path = tmp_path / "session.jsonl"
+    lines = [user("Go."), *bash("pytest -q", "1 failed", ok=False), *bash("ruff check .", "")]
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    with closing(PostgresStore.at(postgres_url)) as store, Index(IN_MEMORY) as index:
+        fill(index, Source("s1", ROOT, str(path)), NOW)
+        team = TeamIndex(store.database)
+        send(index, index.all("standings")[0], team, "p", NOW)
+
+        def checks() -> list[tuple[str, bool | None]]:
+            entries = timeline(kept_events(team, "s1", ROOT))
+            return [(entry.text, entry.ok) for entry in entries if entry.kind != "turn"]
+
+        assert checks() == [("pytest -q", False), ("ruff check .", True)]
+        team.database.run("UPDATE recall_pieces SET call = NULL, ok = NULL, aside = NULL")
+        assert all(ok is None for _, ok in checks()), "nothing is made up"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +11,6 @@ import pytest
 from holdfast.actions.kept_events import kept_events
 from holdfast.index.database import IN_MEMORY, Index
 from holdfast.index.fill import Source, fill
-from holdfast.index.sending import send
-from holdfast.index.team import TeamIndex
-from holdfast.store.postgres import PostgresStore
 from holdfast.transcript.events import decode
 from holdfast.views.timeline import Entry, timeline
 from tests.unit import rollout_lines
@@ -140,23 +136,3 @@ def test_the_patches_of_a_rollout_are_told(tmp_path: Path) -> None:
 def test_nothing_is_told_of_a_session_that_was_never_indexed(session: str) -> None:
     with Index(IN_MEMORY) as index:
         assert kept_events(index, session, ROOT) == []
-
-
-def test_what_was_sent_before_outcomes_were_is_told_without_them(
-    tmp_path: Path, postgres_url: str
-) -> None:
-    path = tmp_path / "session.jsonl"
-    lines = [user("Go."), *bash("pytest -q", "1 failed", ok=False), *bash("ruff check .", "")]
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
-    with closing(PostgresStore.at(postgres_url)) as store, Index(IN_MEMORY) as index:
-        fill(index, Source("s1", ROOT, str(path)), NOW)
-        team = TeamIndex(store.database)
-        send(index, index.all("standings")[0], team, "p", NOW)
-
-        def checks() -> list[tuple[str, bool | None]]:
-            entries = timeline(kept_events(team, "s1", ROOT))
-            return [(entry.text, entry.ok) for entry in entries if entry.kind != "turn"]
-
-        assert checks() == [("pytest -q", False), ("ruff check .", True)]
-        team.database.run("UPDATE recall_pieces SET call = NULL, ok = NULL, aside = NULL")
-        assert all(ok is None for _, ok in checks()), "nothing is made up"

@@ -19,8 +19,7 @@ from holdfast.index.sending import send
 from holdfast.index.team import TeamIndex
 from holdfast.index.words import beginning, match, terms
 from holdfast.store.postgres import PostgresStore
-
-from .transcripts import NOW, append, filled, said
+from tests.unit.index.transcripts import NOW, append, filled, said
 
 
 @pytest.fixture
