@@ -139,7 +139,7 @@ def test_a_session_that_comes_to_another_project_is_found_there_only(
 def test_how_much_room_old_texts_take_is_told(machine: Machine, team: PostgresStore) -> None:
     machine.says("s1", "jitter one")
     machine.says("s2", "jitter " + " ".join(f"word{number}" for number in range(1000)))
-    machine.send()
+    machine.send_texts()
     ledger, later = Ledger(team.database), NOW + 1
     others = leftovers(team, ledger, 1000.0).bytes
     pieces = team.database.run("SELECT text, pg_column_size(words) AS words FROM recall_pieces")[0]
