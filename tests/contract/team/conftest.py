@@ -1,15 +1,21 @@
-"""Two machines, and one team's PostgreSQL."""
+"""Two machines, a colleague's, and one team's PostgreSQL."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from holdfast.index.database import Index
+from holdfast.index.fill import Source, fill
 from holdfast.store.postgres import PostgresStore
+from tests.terminal import Terminal
+from tests.unit.index.transcripts import append, said
 
+from .colleague import FOREIGN, THEIRS, send_as_colleague
 from .machine import Machine
 
 
@@ -30,3 +36,26 @@ def machines(team: PostgresStore, tmp_path: Path) -> Iterator[tuple[Machine, Mac
 @pytest.fixture
 def machine(machines: tuple[Machine, Machine]) -> Machine:
     return machines[0]
+
+
+@pytest.fixture
+def colleague(tmp_path: Path, postgres_url: str) -> str:
+    """Somebody else's machine, which has sent a session of the same project and one of another."""
+    with Index(str(tmp_path / "theirs" / "recall.db")) as index:
+        for session, project, text in (
+            (THEIRS, "shared", "the obelisk stands at bin/obelisk.py"),
+            (FOREIGN, "other", "an obelisk of another project"),
+        ):
+            path = tmp_path / f"{session}.jsonl"
+            append(path, said(text), said("use full jitter", "assistant"))
+            fill(index, Source(session, project, str(path)), time.time())
+        send_as_colleague(postgres_url, index)
+    return postgres_url
+
+
+@pytest.fixture
+def member(seasoned: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    """A terminal of the same team, in the project that was shared."""
+    monkeypatch.setattr("holdfast.actions.team_lookup.project_of_path", lambda *_: "shared")
+    seasoned.set(HOLDFAST_DATABASE=colleague)
+    return seasoned

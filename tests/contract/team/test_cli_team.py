@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
-from holdfast.index.database import Index
-from holdfast.index.fill import Source, fill
-from holdfast.index.sending import send
-from holdfast.index.team import TeamIndex
 from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
 from tests.postgres import Server
 from tests.terminal import Terminal
-from tests.unit.index.transcripts import append, said
+
+from .colleague import FOREIGN, THEIRS
 
 SECRET = "hunter2-very-secret"
-THEIRS = "11111111-0000-4000-8000-00000000000a"
-FOREIGN = "22222222-0000-4000-8000-00000000000b"
 
 
 def session_of_a_colleague(url: str, session: str) -> str:
@@ -49,32 +42,6 @@ def test_lookups_and_notes_stay_on_this_machine(seasoned: Terminal, postgres_url
     assert here.code == 0
     seasoned.set(HOLDFAST_DATABASE=postgres_url)
     assert seasoned.run("recall", "L3").out == here.out
-
-
-@pytest.fixture
-def colleague(tmp_path: Path, postgres_url: str) -> str:
-    """Somebody else's machine, which has sent a session of the same project and one of another."""
-    with (
-        closing(PostgresStore.at(postgres_url)) as store,
-        Index(str(tmp_path / "theirs" / "recall.db")) as index,
-    ):
-        for session, project, text in (
-            (THEIRS, "shared", "the obelisk stands at bin/obelisk.py"),
-            (FOREIGN, "other", "an obelisk of another project"),
-        ):
-            path = tmp_path / f"{session}.jsonl"
-            append(path, said(text), said("use full jitter", "assistant"))
-            fill(index, Source(session, project, str(path)), time.time())
-        for row in index.all("standings"):
-            send(index, row, TeamIndex(store.database), row["project"], time.time())
-    return postgres_url
-
-
-@pytest.fixture
-def member(seasoned: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    monkeypatch.setattr("holdfast.actions.team_lookup.project_of_path", lambda *_: "shared")
-    seasoned.set(HOLDFAST_DATABASE=colleague)
-    return seasoned
 
 
 def test_what_colleagues_sent_is_found_when_asked_for(member: Terminal) -> None:
