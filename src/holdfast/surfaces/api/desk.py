@@ -37,8 +37,7 @@ class Desk:
     """Hands out books and takes them back."""
 
     shown: str
-    # Python runs one at a time, and threads that take turns cost more than they do: of two readers
-    # each restore takes half as much again, of four three times as much.
+    # How many threads restore. Python runs one at a time, and to take turns costs more than a read.
     readers = 1
 
     def __init__(self) -> None:
