@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.surfaces.moments import Job
 
+# A client on a busy machine writes down late that it has compacted.
+PATIENCE = 4
 LATE = "Holdfast: the brief of the last compaction had not arrived whole; it goes with this prompt."
 
 
@@ -25,6 +27,10 @@ def user_prompt(job: Job) -> str:
         return with_mail(job, "")
     # Sent a moment ago, it may have arrived, or not, and not be written down yet.
     session = job.settled_session()
+    for _ in range(PATIENCE):
+        if not is_unwritten(job.store, session, job.host, job.now):
+            break
+        session = job.settled_session()
     ordinal = undelivered(job.store, session, job.host)
     if not ordinal:
         return with_mail(job, "")
