@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from holdfast.brief.gap import Text
 from holdfast.brief.item import Item
-from holdfast.brief.layout import Layout
+from holdfast.brief.layout import Layout, failing_at
 from holdfast.brief.pack import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from holdfast.brief.gap import Summary
     from holdfast.brief.names import Name
     from holdfast.brief.pack import Room
     from holdfast.brief.template import Template
-    from holdfast.state.model import State
+    from holdfast.state.model import Check, State
 
 # What must be told, in few words, leaves at least this share of the room.
 LEAST_SHARE = 0.2
@@ -27,8 +28,6 @@ ENOUGH = 1000
 LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.0003, 0.00007, 0.5
 # Below so many tokens only what must be told is told, and up to so many a goal in one line.
 SCARCE, LITTLE = 400, 500
-# How many files changed is no floor beside a summary where room is scarce.
-COUNTED = ("counts",)
 # The share of what is not scarce that the user's rules may take before names come.
 BINDING = 0.5
 # What was paid for once must fit again, however the sums are rounded.
@@ -69,16 +68,16 @@ def fill(
     *,
     template: Template,
     opening: str,
-    beside_summary: bool,
+    told: Summary | None,
 ) -> Filled:
     """As much of what is wanted, and as many of the names, as there is room for."""
     heading = template.heading
-    must = _must(wanted, room, beside_summary)
+    must = _must(wanted, room, told)
     least = room.part(room.tokens * (1 - LEAST_SHARE))
     before = least.tokens
     floors = pack(must, least, heading, shortest=True)
     after = room.tokens - (before - least.tokens)
-    share = _share(room.tokens, beside_summary) * template.weights.get("names", 1.0)
+    share = _share(room.tokens, told is not None) * template.weights.get("names", 1.0)
     kept = after * min(share, 1.0) if choice else 0.0
     for_words = room.part(room.tokens - kept + ROUNDING)
     shown = pack(wanted, for_words, heading, must=[item for item, _ in floors])
@@ -121,9 +120,9 @@ def _counted(section: str, count: int) -> str:
     return one if count == 1 else f"{count} {one}s to"
 
 
-def _must(wanted: list[Item], room: Room, beside_summary: bool) -> list[Item]:
+def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
     """Floors, and as many of the user's rules as their share of the room holds."""
-    spared = COUNTED if beside_summary and room.tokens <= SCARCE else ()
+    spared = _spared(told, room) if told else ()
     floors = [item for item in wanted if item.floor and item.kind not in spared]
     for item in floors if room.tokens > LITTLE else ():
         if item.kind == "request":
@@ -136,6 +135,13 @@ def _must(wanted: list[Item], room: Room, beside_summary: bool) -> list[Item]:
                 left -= needed
                 floors.append(item)
     return floors
+
+
+def _spared(told: Summary, room: Room) -> set[str]:
+    """What need not be told beside this summary: what was being done if it has a heading for that,
+    and how many files changed where room is scarce."""
+    scarce = {"counts"} if room.tokens <= SCARCE else set()
+    return scarce | ({"doing"} if told.tells_current_work() else set())
 
 
 def _share(tokens: float, beside_summary: bool) -> float:
@@ -152,21 +158,23 @@ def _most_names(
 ) -> tuple[Sequence[Name], Lines]:
     """As many names as there is room for, the likeliest first."""
 
+    failing = failing_at(state)
+
     def fits(count: int) -> bool:
-        return room.holds(joined(named_lines(state, choice[:count]), heading, paid))
+        return room.holds(joined(named_lines(state, choice[:count], failing), heading, paid))
 
     least, most = 0, len(choice)
     while least < most:
         middle = (least + most + 1) // 2
         least, most = (middle, most) if fits(middle) else (least, middle - 1)
-    return choice[:least], named_lines(state, choice[:least])
+    return choice[:least], named_lines(state, choice[:least], failing)
 
 
-def named_lines(state: State, chosen: Sequence[Name]) -> Lines:
+def named_lines(state: State, chosen: Sequence[Name], failing: dict[str, Check]) -> Lines:
     """The lines that tell names, by section."""
     if not chosen:
         return {}
-    layout = Layout(state, chosen)
+    layout = Layout(state, chosen, failing)
     found = {"files": layout.files(), "commands": layout.commands(), "names": layout.others()}
     return {section: lines for section, lines in found.items() if lines}
 

@@ -24,13 +24,14 @@ LONGEST_COMMAND = 200
 class Layout:
     """The lines for a choice of names."""
 
-    def __init__(self, state: State, names: Sequence[Name]) -> None:
+    def __init__(self, state: State, names: Sequence[Name], failing: dict[str, Check]) -> None:
+        """`failing` are the files at which a check fails (`failing_at`)."""
         self._state = state
+        self._failing = failing
         self._files = {name.text: name for name in names if name.kind == "file"}
         self._in_file: dict[str, list[Name]] = {}
         self._others: list[Name] = []
         self._commands = [name for name in names if name.kind == "command"]
-        self._failing = failing_at(state)
         self._sort([name for name in names if name.kind in ("identifier", "link")])
 
     def _sort(self, names: list[Name]) -> None:
@@ -83,10 +84,10 @@ class Layout:
         return f"{shown} {cited(place for path in paths for place in self._places(path))}"
 
     def _shown(self, path: str, trail: FileTrail | None) -> str:
-        became = [annotation(trail) if trail else ""]
-        if path in self._failing:
-            became.append(f"{self._failing[path]['kind']} failing")
-        return " ".join(filter(None, (path.rpartition("/")[2], " · ".join(filter(None, became)))))
+        base, check = path.rpartition("/")[2], self._failing.get(path)
+        became = annotation(trail) if trail else "", f"{check['kind']} failing" if check else ""
+        told = " · ".join(filter(None, became))
+        return f"{base} {told}" if told else base
 
     def _places(self, path: str) -> list[list[int]]:
         """Where a file is named; what became of it must stand there too."""

@@ -94,8 +94,6 @@ def build(
         template,
         [*otherwise, *items(state), *words.in_force(state, commands), *words.noted(notes)],
     )
-    if told and told.tells_current_work():
-        _spare_floor(everything, "doing")
     said = [item for item in everything if told and told.says(item)]
     known = {id(item) for item in said}
     room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
@@ -110,15 +108,7 @@ def build(
     ]
     choice = names.ranked(state, index or names.of_state(state), told)
     choice = [name for name in choice if SECTION_OF[name.kind] in template.sections]
-    filled = fill(
-        state,
-        wanted,
-        choice,
-        room,
-        template=template,
-        opening=opening,
-        beside_summary=told is not None,
-    )
+    filled = fill(state, wanted, choice, room, template=template, opening=opening, told=told)
     chosen = {id(item) for item, _ in filled.shown}
     left_out = [item for item in wanted if id(item) not in chosen]
     if filled.whole:
@@ -145,12 +135,6 @@ def _of_template(template: Template, found: list[Item]) -> list[Item]:
     for item in kept:
         item.value *= template.weights.get(item.section, 1.0)
     return sorted(kept, key=lambda item: place[item.section])
-
-
-def _spare_floor(items: list[Item], kind: str) -> None:
-    """What is told elsewhere is told here only if there is room."""
-    for item in items:
-        item.floor = item.floor and item.kind != kind
 
 
 def _body(template: Template, opening: str, filled: Filled, closing: str) -> str:

@@ -12,8 +12,6 @@ from holdfast.actions.compaction import FRESH, is_unwritten
 from holdfast.hosts import claude_code, droid
 from holdfast.state.fold import new_state
 from holdfast.store.sqlite import SQLiteStore
-from holdfast.surfaces.moments import prompt
-from holdfast.surfaces.moments.prompt import PATIENCE
 
 NOW = 1_790_000_000.0
 
@@ -54,29 +52,3 @@ def test_nobody_waits_for_what_is_written_is_old_or_was_never_sent(store: SQLite
     assert not is_unwritten(store, session(12), claude_code, NOW + 1)
     assert not is_unwritten(store, session(), claude_code, NOW + FRESH)
     assert not is_unwritten(store, session(), droid, NOW + 1), "its log never shows one"
-
-
-@pytest.mark.parametrize(("written_after", "looks"), [(1, 1), (3, 3), (100, 1 + PATIENCE)])
-def test_a_prompt_waits_for_a_busy_client_to_write_down_its_compaction_but_not_for_ever(
-    store: SQLiteStore, written_after: int, looks: int
-) -> None:
-    sent(store)
-    looked = []
-
-    def settled() -> Any:
-        looked.append(1)
-        return session(*[12] * (len(looked) >= written_after))
-
-    job: Any = SimpleNamespace(
-        store=store,
-        host=SimpleNamespace(WRITES_BOUNDARY=True, context=claude_code.context),
-        call=SimpleNamespace(prompt="", event="UserPromptSubmit", agent_id="", session="s"),
-        now=NOW + 1,
-        session=session,
-        settled_session=settled,
-    )
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(prompt, "with_mail", lambda *_: "")
-        patched.setattr(prompt, "undelivered", lambda *_: 0)
-        prompt.user_prompt(job)
-    assert len(looked) == looks

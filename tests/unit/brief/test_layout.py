@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
-from holdfast.brief.layout import Layout, annotation, cited
+from holdfast.brief.layout import Layout, annotation, cited, failing_at
 from holdfast.brief.names import Name
 from holdfast.state.fold import new_state
+from holdfast.state.model import State
 
 
 def name(text: str, kind: str = "file", lines: list[int] | None = None, home: str = "") -> Name:
@@ -20,10 +23,14 @@ def name(text: str, kind: str = "file", lines: list[int] | None = None, home: st
     )  # fmt: skip
 
 
+def laid_out(state: State, names: Sequence[Name]) -> Layout:
+    return Layout(state, names, failing_at(state))
+
+
 def test_files_of_a_folder_stand_together_and_one_alone_by_its_whole_name() -> None:
     state = new_state()
     state["files"] = {"src/b.py": {"line": 9, "edits": 3}}
-    told = Layout(state, [name("src/a.py"), name("src/b.py"), name("docs/x.md")]).files()
+    told = laid_out(state, [name("src/a.py"), name("src/b.py"), name("docs/x.md")]).files()
     assert told == ["- src/: a.py, b.py edited 3× (L7–9)", "- docs/x.md (L7)"]
 
 
@@ -38,30 +45,32 @@ def test_a_file_says_that_a_check_fails_at_it_if_it_is_clear_which_file_is_meant
         {**failed, "command": "pytest", "where": "/repo/src/a.py:4"},
         {**failed, "command": "pytest -x", "where": "b.py:7"},
     ]  # type: ignore[list-item]
-    told = Layout(state, [name(path, lines=[3]) for path in state["files"]]).files()
+    told = laid_out(state, [name(path, lines=[3]) for path in state["files"]]).files()
     assert told == ["- src/: a.py edited 2× · test failing, b.py (L8–12)", "- lib/b.py (L8)"]
 
 
 def test_identifiers_stand_with_the_file_that_has_them() -> None:
     inside = [name(one, "identifier", [4], "4 src/a.py") for one in ("parseAll", "run_once")]
-    assert Layout(new_state(), [name("src/a.py"), *inside]).files() == [
+    assert laid_out(new_state(), [name("src/a.py"), *inside]).files() == [
         "- src/a.py: parseAll, run_once (L4 L7)".replace("L4 L7", "L4–7")
     ]
 
 
 def test_commands_and_other_names_have_their_lines() -> None:
-    layout = Layout(new_state(), [name("make test", "command", [3]), name("ENT-250", "link", [5])])
+    layout = laid_out(
+        new_state(), [name("make test", "command", [3]), name("ENT-250", "link", [5])]
+    )
     assert layout.commands() == ["- `make test` (L3)"]
     assert layout.others() == ["- ENT-250 (L5)"]
     many = [name(f"ENT-{number}", "link", [5]) for number in range(3)]
-    (row,) = Layout(new_state(), many).others()
+    (row,) = laid_out(new_state(), many).others()
     assert row == "- named lately without a file: ENT-0, ENT-1, ENT-2 (L5)"
 
 
 def test_no_whole_name_stands_below_the_heading_of_another_folder() -> None:
     names = [name("src/a.py", "file", [1]), name("src/b.py", "file", [2])]
     inside = [name(text, "identifier", [1], home="1 src/a.py") for text in ("retryLater", "giveUp")]
-    lines = Layout(new_state(), [*names, *inside, name("README.md", "file", [3])]).files()
+    lines = laid_out(new_state(), [*names, *inside, name("README.md", "file", [3])]).files()
     assert lines.index("src/") > lines.index("- README.md (L3)")
 
 

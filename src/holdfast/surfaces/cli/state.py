@@ -8,6 +8,7 @@ import sys
 from holdfast.actions.transcript_file import state_of_file
 from holdfast.brief.fill import named_lines
 from holdfast.brief.items import items
+from holdfast.brief.layout import failing_at
 from holdfast.brief.names import of_state, ranked
 from holdfast.brief.template import SECTIONS
 from holdfast.surfaces.cli.output import harmless, print_json, say
@@ -34,7 +35,7 @@ def run(args: argparse.Namespace) -> int:
         print_json(state)
         return 0
     found = items(state)
-    named = named_lines(state, ranked(state, of_state(state)))
+    named = named_lines(state, ranked(state, of_state(state)), failing_at(state))
     for section, title in SECTIONS.items():
         lines = [item.forms[0] for item in found if item.section == section]
         lines += named.get(section, ())
