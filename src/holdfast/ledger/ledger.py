@@ -11,7 +11,7 @@ from holdfast.ledger import ids
 from holdfast.redact import redact_value
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from holdfast.ledger.tables import Table
     from holdfast.store.base import Database
@@ -38,12 +38,13 @@ _SENT = (
     "INSERT INTO sent (target, seq, at) VALUES (:target, :seq, :at) "
     "ON CONFLICT (target) DO UPDATE SET seq = excluded.seq, at = excluded.at"
 )
-_CHANGES = "SELECT * FROM changes WHERE seq > :seq ORDER BY seq LIMIT :most"
+_CHANGES = "SELECT * FROM changes WHERE seq > :seq{kinds} ORDER BY seq LIMIT :most"
 # What a transaction that is still open will write may come before what is there already.
 _CHANGES_POSTGRES = (
     "SELECT seq, CAST(CAST(tx AS TEXT) AS BIGINT) AS tx, id, kind, record, project, session, gone, "
     "at FROM changes WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) "
-    "AND (tx, seq) > (CAST(CAST(:tx AS TEXT) AS xid8), :seq) ORDER BY tx, seq LIMIT :most"
+    "AND (tx, seq) > (CAST(CAST(:tx AS TEXT) AS xid8), :seq){kinds} "
+    "ORDER BY tx, seq LIMIT :most"
 )
 _HELD_BACK = (
     "SELECT EXISTS (SELECT 1 FROM changes "
@@ -97,11 +98,14 @@ class Ledger:
         most: int | None = None,
         before: tuple[float, str] | None = None,
         newest_first: bool = True,
+        first: str = "",
         also: str = "",
         values: Row | None = None,
         **equal: Any,
     ) -> list[Row]:
-        """Rows whose columns equal these; `before` is where the last page ended."""
+        """Rows whose columns equal these; `before` is where the last page ended, `first` what is
+        more important than time.
+        """
         conditions = [f"{column} = :{column}" for column in equal]
         given: Row = {**equal, **(values or {})}
         if also:
@@ -112,8 +116,18 @@ class Ledger:
             given |= {"before_at": before[0], "before_id": before[1]}
         if most is not None:
             given["most"] = most
-        statement = table.select(conditions, newest_first=newest_first, most=most is not None)
+        statement = table.select(
+            conditions, newest_first=newest_first, most=most is not None, first=first
+        )
         return [table.decoded(row) for row in self.database.run(statement, given)[0]]
+
+    def among(self, table: Table, column: str, values: Collection[Any]) -> list[Row]:
+        """Rows whose column has one of these values."""
+        if not values:
+            return []
+        given = {f"v{number}": value for number, value in enumerate(values)}
+        listed = ", ".join(f":{name}" for name in given)
+        return self.rows(table, also=f"{column} IN ({listed})", values=given)
 
     def count(self, table: Table, **equal: Any) -> int:
         where = " AND ".join(f"{column} = :{column}" for column in equal)
@@ -203,13 +217,19 @@ class Ledger:
         statement = "SELECT DISTINCT kind, record FROM changes WHERE seq > :seq"
         return len(self.database.run(statement, given)[0])
 
-    def changes(self, after: tuple[int, int] = (0, 0), most: int = MOST) -> list[Row]:
-        """What happened since, oldest first; `after` is the transaction and number of the last."""
-        values = {"tx": after[0], "seq": after[1], "most": most}
+    def changes(
+        self, after: tuple[int, int] = (0, 0), most: int = MOST, tables: Collection[Table] = ()
+    ) -> list[Row]:
+        """What happened since, oldest first, to these tables, or to all; `after` is the transaction
+        and the number of the last.
+        """
+        values: Row = {"tx": after[0], "seq": after[1], "most": most}
+        names = ", ".join(f"'{table.name}'" for table in tables)
+        kinds = f" AND kind IN ({names})" if names else ""
         if self.database.dialect == "postgres":
-            return self.database.run(_CHANGES_POSTGRES, values)[0]
+            return self.database.run(_CHANGES_POSTGRES.format(kinds=kinds), values)[0]
         del values["tx"]
-        return self.database.run(_CHANGES, values)[0]
+        return self.database.run(_CHANGES.format(kinds=kinds), values)[0]
 
     def holds_back(self) -> bool:
         """Whether there are changes that wait for a transaction which began before them."""

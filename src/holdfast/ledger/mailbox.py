@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.ledger import ids
+from holdfast.ledger.messages import IMPORTANT
 from holdfast.ledger.tables import MESSAGES, READS
 
 if TYPE_CHECKING:
@@ -43,8 +44,7 @@ def pending(ledger: Ledger, reader: Reader, now: float, *, again: bool = False) 
     kind = reader.kind or reader.own
     values = {"own": reader.own, "kind": kind, "project": reader.project, "now": now}
     also = _REACHES if again else _REACHES + _UNREAD
-    found = ledger.rows(MESSAGES, newest_first=False, also=also, values=values)
-    return sorted(found, key=lambda row: (-row["priority"], row["created_at"]))
+    return ledger.rows(MESSAGES, newest_first=False, first=IMPORTANT, also=also, values=values)
 
 
 def take(

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
 
 SECONDS, LONGEST = 3600.0, 24 * 3600.0
+IMPORTANT = "priority DESC, "
 LIVE = "expires_at > :now"
 # A broadcast reaches those who listen to its topic, and those who never chose any.
 REACHES = (
@@ -73,8 +74,9 @@ def inbox(
     """What waits for an agent: the most important first, then the oldest."""
     also = f"{REACHES}{UNREAD if unread else ''}"
     values = {"agent": agent, "now": now}
-    found = ledger.rows(MESSAGES, newest_first=False, also=also, values=values, **equal)
-    return sorted(found, key=lambda row: (-row["priority"], row["created_at"]))[:most]
+    return ledger.rows(
+        MESSAGES, most=most, newest_first=False, first=IMPORTANT, also=also, values=values, **equal
+    )
 
 
 def mark_read(ledger: Ledger, messages: list[Row], agent: str, now: float) -> None:
@@ -87,11 +89,8 @@ def mark_read(ledger: Ledger, messages: list[Row], agent: str, now: float) -> No
 def readers(ledger: Ledger, messages: list[Row]) -> dict[str, list[str]]:
     """Who has read each of them."""
     found: dict[str, list[str]] = {row["id"]: [] for row in messages}
-    if found:
-        values = {f"m{number}": ident for number, ident in enumerate(found)}
-        listed = ", ".join(f":{name}" for name in values)
-        for read in ledger.rows(READS, also=f"message IN ({listed})", values=values):
-            found[read["message"]].append(read["agent_id"])
+    for read in ledger.among(READS, "message", found):
+        found[read["message"]].append(read["agent_id"])
     return {ident: sorted(agents) for ident, agents in found.items()}
 
 

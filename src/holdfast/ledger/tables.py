@@ -55,11 +55,15 @@ class Table:
             return f"{column} = coalesce({theirs}, {mine})"
         return f"{column} = {theirs}"
 
-    def select(self, conditions: list[str], *, newest_first: bool, most: bool) -> str:
+    def select(
+        self, conditions: list[str], *, newest_first: bool, most: bool, first: str = ""
+    ) -> str:
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         way = "DESC" if newest_first else "ASC"
         limit = " LIMIT :most" if most else ""
-        return f"SELECT * FROM {self.name}{where} ORDER BY {self.order} {way}, id {way}{limit}"
+        return (
+            f"SELECT * FROM {self.name}{where} ORDER BY {first}{self.order} {way}, id {way}{limit}"
+        )
 
     def encoded(self, row: dict[str, Any], **known: str) -> dict[str, Any]:
         """As it is stored: every column there, secrets taken out, lists and objects as JSON.

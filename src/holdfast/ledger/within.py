@@ -73,22 +73,10 @@ class LedgerWithin(Ledger):
         return _HANGS.get(table.name) or f"{table.name}.project = :within"
 
     def rows(
-        self,
-        table: Table,
-        *,
-        most: int | None = None,
-        before: tuple[float, str] | None = None,
-        newest_first: bool = True,
-        also: str = "",
-        values: Row | None = None,
-        **equal: Any,
+        self, table: Table, *, also: str = "", values: Row | None = None, **more: Any
     ) -> list[Row]:
         also = f"({also}) AND {self.shown(table)}" if also else self.shown(table)
-        given = {**(values or {}), **self.held}
-        return super().rows(
-            table, most=most, before=before, newest_first=newest_first, also=also, values=given,
-            **equal,
-        )  # fmt: skip
+        return super().rows(table, also=also, values={**(values or {}), **self.held}, **more)
 
     def count(self, table: Table, **equal: Any) -> int:
         where = " AND ".join([self.shown(table), *(f"{column} = :{column}" for column in equal)])

@@ -9,15 +9,16 @@ from typing import Any
 
 import pytest
 
+from holdfast.actions.incoming import AT_ONCE, receive
 from holdfast.actions.messages import Asking, send, waiting
 from holdfast.ledger import flags, mailbox, messages, projects
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.mailbox import Reader
 from holdfast.ledger.opening import local_ledger
-from holdfast.ledger.tables import MESSAGES, SUBSCRIPTIONS
+from holdfast.ledger.tables import MESSAGES, SUBSCRIPTIONS, Table
 from holdfast.store.postgres import PostgresStore
 
-from .machine import Machine
+from .machine import TEAM, Machine
 
 READER = Reader("s1", "main", "p1")
 
@@ -83,6 +84,102 @@ def test_messages_of_projects_that_are_not_here_stay_away(
     projects.project(two.ledger, "/srv/app", 1.0)
     two.sync()
     assert told(two.ledger, two.now, Reader("s1", "main", mine)) == ["of none", "of the project"]
+
+
+class Counting:
+    """A team's database that counts the rows it hands out."""
+
+    def __init__(self, database: Any) -> None:
+        self._database = database
+        self.rows = self.most = 0
+
+    def run(self, *given: Any) -> Any:
+        found = self._database.run(*given)
+        self.rows += len(found[0])
+        self.most = max(self.most, len(found[0]))
+        return found
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._database, name)
+
+
+def heard(machine: Machine) -> tuple[int, Counting]:
+    """How many messages came, and what the team was asked for."""
+    team = Counting(machine.team.database)
+    machine.now += 1
+    return receive(machine.ledger, Ledger(team), TEAM, machine.now), team
+
+
+def say_many(team: PostgresStore, first: int, last: int) -> None:
+    ledger = Ledger(team.database)
+    with ledger.together():
+        for number in range(first, last):
+            say(ledger, 100.0 + number / 1000, f"m{number}")
+
+
+def test_listening_costs_no_more_the_more_messages_wait(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    _, two = machines
+    say_many(team, 0, 1200)
+    came, first = heard(two)
+    assert (came, first.most) == (1200, AT_ONCE), "not all of them at once"
+    came, nothing = heard(two)
+    assert came == 0
+    say_many(team, 1200, 1203)
+    came, three = heard(two)
+    assert came == 3
+    assert three.rows - nothing.rows == 2 * 3, "a change and a message for each"
+    assert len(two.ledger.rows(MESSAGES)) == 1203
+
+
+def test_messages_that_come_while_the_team_is_listened_to_come_the_next_time(
+    machines: tuple[Machine, Machine], team: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, two = machines
+    say_many(team, 0, 3)
+    page = Ledger.rows
+
+    def meanwhile(ledger: Ledger, table: Table, **given: Any) -> Any:
+        found = page(ledger, table, **given)
+        if table is MESSAGES and ledger.database is not two.ledger.database:
+            monkeypatch.setattr(Ledger, "rows", page)
+            # Older than what was just read, as if its machine's clock were slow.
+            say(Ledger(team.database), 50.0, "late")
+        return found
+
+    monkeypatch.setattr(Ledger, "rows", meanwhile)
+    assert two.sync().received == 3
+    assert two.sync().received == 1
+    assert told(two.ledger, two.now)[0] == "late"
+
+
+def test_a_machine_that_was_away_longer_than_changes_are_kept_misses_nothing(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    _, two = machines
+    say_many(team, 0, 2)
+    assert two.sync().received == 2
+    say_many(team, 2, 4)
+    ledger = Ledger(team.database)
+    ledger.forget(ledger.last_change())
+    team.database.run("DELETE FROM changes")
+    assert two.sync().received == 2
+    came, asked = heard(two)
+    assert (came, asked.most) == (0, 1), "it goes on from there, though there is no change"
+
+
+def test_a_team_made_anew_is_heard_from_its_beginning(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    _, two = machines
+    say_many(team, 0, 2)
+    assert two.sync().received == 2
+    two.ledger.keep_reading(f"heard from {TEAM}", {
+        **two.ledger.reading(f"heard from {TEAM}"), "place": [2**60, 1],
+    })  # fmt: skip
+    say_many(team, 2, 4)
+    assert two.sync().received == 2
 
 
 def test_topics_chosen_or_given_up_elsewhere_hold_here(
