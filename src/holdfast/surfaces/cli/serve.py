@@ -62,6 +62,7 @@ def run(args: argparse.Namespace) -> int:
             f"the server needs a package that is not installed ({missing.name})",
             hint="pip install 'holdfast[serve]'",
         ) from None
+    serving.share_one_heap()
     local = LocalDesk(chosen)
     desk = _desk(local)
     filling = Filling(chosen)
