@@ -150,11 +150,11 @@ def test_a_bug_is_told_to_whoever_runs_the_server(
     assert "ZeroDivisionError: of ours" in capsys.readouterr().err
 
 
-def together(desk: Desk, *sessions: str) -> list[dict[str, Any]]:
-    """What restores of these sessions are answered that come at the same time."""
+def at_once(desk: Desk, asked: list[tuple[str, str, bytes]]) -> list[tuple[int, Any]]:
+    """What requests are answered that come at the same time: method, path and body of each."""
 
-    async def one(quick: Quick, session: str) -> dict[str, Any]:
-        body, sent = json.dumps({"session_id": session}).encode(), []
+    async def one(quick: Quick, method: str, path: str, body: bytes) -> tuple[int, Any]:
+        sent = []
 
         async def receive() -> Any:
             return part(body)
@@ -162,19 +162,52 @@ def together(desk: Desk, *sessions: str) -> list[dict[str, Any]]:
         async def send(message: Any) -> None:
             sent.append(message)
 
-        headers = [(b"content-length", b"%d" % len(body))]
-        scope = {"type": "http", "method": "POST", "path": "/api/compact/restore"}
-        await quick({**scope, "headers": headers}, receive, send)
-        return {"status": sent[0]["status"], **json.loads(sent[1]["body"])}
+        headers = [(b"content-length", b"%d" % len(body))] if body else []
+        scope = {"type": "http", "method": method, "path": path, "headers": headers}
+        await quick(scope, receive, send)
+        return sent[0]["status"], json.loads(sent[1]["body"])
 
-    async def work() -> list[dict[str, Any]]:
+    async def work() -> list[tuple[int, Any]]:
         quick = Quick(Heard(), desk)
         try:
-            return await asyncio.gather(*(one(quick, session) for session in sessions))
+            return await asyncio.gather(*(one(quick, *request) for request in asked))
         finally:
             quick._close()
 
     return asyncio.run(work())
+
+
+def restores(desk: Desk, *sessions: str) -> list[tuple[int, Any]]:
+    bodies = [json.dumps({"session_id": session}).encode() for session in sessions]
+    return at_once(desk, [("POST", "/api/compact/restore", body) for body in bodies])
+
+
+class Counted(Desk):
+    """Another desk's books, or trouble, and how often somebody wanted them."""
+
+    def __init__(self, behind: Desk | None = None) -> None:
+        super().__init__()
+        self._behind = behind
+        self.asked = 0
+
+    def books(self) -> Any:
+        self.asked += 1
+        if self._behind is None:
+            raise StoreUnavailable("it is being restarted")
+        return self._behind.books()
+
+
+def test_many_who_ask_at_once_whether_all_is_well_are_told_by_one_question(api: Caller) -> None:
+    desk = Counted(api.desk)
+    assert at_once(desk, [("GET", "/health", b"")] * 20) == [(200, api.get("/health"))] * 20
+    assert desk.asked == 1
+
+
+def test_whoever_asks_while_the_store_is_gone_is_told_so(local: Caller) -> None:
+    gone = Counted()
+    found = at_once(gone, [("GET", "/health", b"")] * 3)
+    assert [(status, told["status"]) for status, told in found] == [(503, 503)] * 3
+    assert gone.asked == 1
 
 
 def test_a_restore_that_fails_is_nobody_else_s(
@@ -189,21 +222,14 @@ def test_a_restore_that_fails_is_nobody_else_s(
         return really(store, ledger, wanted, *rest)
 
     monkeypatch.setattr(quick, "restored", broken)
-    found = together(api.desk, "s1", "broken", "s1")
-    assert [one["status"] for one in found] == [200, 503, 200]
-    assert "Login" in found[2]["additionalContext"]
+    found = restores(api.desk, "s1", "broken", "s1")
+    assert [status for status, _ in found] == [200, 503, 200]
+    assert "Login" in found[2][1]["additionalContext"]
 
 
 def test_if_the_store_is_gone_restores_do_not_find_out_one_after_the_other(local: Caller) -> None:
-    class Gone(Desk):
-        asked = 0
-
-        def books(self) -> Any:
-            self.asked += 1
-            raise StoreUnavailable("it is being restarted")
-
-    gone = Gone()
-    assert [one["status"] for one in together(gone, *"abcdefgh")] == [503] * 8
+    gone = Counted()
+    assert [status for status, _ in restores(gone, *"abcdefgh")] == [503] * 8
     assert gone.asked <= 3
 
 

@@ -1,4 +1,4 @@
-"""A short way for the requests that agents make all day: an action, a save, a restore.
+"""A short way for what is asked all day: an action, a save, a restore, whether all is well.
 
 The framework's own way costs several times what the work itself does. What is in any way unusual
 (large, broken, of one project's token) goes the long way, and what is wrong is decided there alone.
@@ -19,7 +19,9 @@ from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import answers, held, problems
 from holdfast.surfaces.api.crew import Crew
 from holdfast.surfaces.api.nesting import is_deep
+from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
+from holdfast.surfaces.api.system_routes import healthy
 from holdfast.surfaces.api.writer import Writer
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
 SMALL = 1 << 16
 # One that takes long keeps so few others waiting.
 AT_ONCE = 8
+# Whoever asks at the same time whether the store answers is told by one question to it.
+TOGETHER = 1000
 LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
 
 Way = Callable[[bytes], Awaitable[tuple[int, Any]]]
@@ -46,15 +50,19 @@ class Quick:
         self._desk = desk
         self._writer = Writer(desk)
         self._readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
-        self._ways: dict[str, Way] = {
-            "/api/actions": self._act,
-            "/api/compact/save": self._save,
-            "/api/compact/restore": self._restore,
+        self._checker: Crew[None, Answer] = Crew("checker", self._checked, most=TOGETHER)
+        self._ways: dict[tuple[str, str], Way] = {
+            ("POST", "/api/actions"): self._act,
+            ("POST", "/api/compact/save"): self._save,
+            ("POST", "/api/compact/restore"): self._restore,
+            ("GET", "/health"): self._check,
         }
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        way = self._ways.get(scope["path"]) if scope["type"] == "http" else None
-        if way is None or scope["method"] != "POST" or not _is_plain(scope):
+        way = None
+        if scope["type"] == "http":
+            way = self._ways.get((scope["method"], scope["path"]))
+        if way is None or not _is_plain(scope):
             await self._app(scope, receive, send)
             if scope["type"] == "lifespan":
                 self._close()
@@ -71,6 +79,7 @@ class Quick:
     def _close(self) -> None:
         self._writer.close()
         self._readers.close()
+        self._checker.close()
 
     def _act(self, body: bytes) -> Awaitable[tuple[int, Any]]:
         row = _action(body).row(time.time())
@@ -105,6 +114,15 @@ class Quick:
     async def _restored(self, data: Restore) -> tuple[int, Any]:
         return 200, {"additionalContext": await self._readers.done(data.wanted())}
 
+    def _check(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+        return self._health()
+
+    async def _health(self) -> tuple[int, Any]:
+        return 200, await self._checker.done(None)
+
+    def _checked(self, some: list[None]) -> list[Answer | Exception]:
+        return [healthy(self._desk)] * len(some)
+
     def _told(self, some: list[Wanted]) -> list[str | Exception]:
         now, briefs = time.time(), self._desk.briefs
         try:
@@ -120,7 +138,8 @@ class Quick:
 
 
 def _is_plain(scope: Scope) -> bool:
-    length = b""
+    # A GET has no body.
+    length = b"0" if scope["method"] == "GET" else b""
     for name, value in scope["headers"]:
         if name == b"content-length":
             length = value

@@ -8,6 +8,7 @@ from litestar import MediaType, Response, Router, get
 
 import holdfast
 from holdfast.ledger.tables import SHARED
+from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
 
@@ -19,6 +20,11 @@ POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-acti
 @get("/health", sync_to_thread=True)
 def health(desk: TheDesk) -> Answer:
     """200 if the store answers, 503 if not."""
+    return healthy(desk)
+
+
+def healthy(desk: Desk) -> Answer:
+    """Raises if the store does not answer."""
     with desk.books() as books:
         books.ledger.database.run("SELECT 1 AS one")
         dialect = books.ledger.database.dialect
