@@ -128,6 +128,7 @@ def test_on_a_phone_the_table_can_be_scrolled_by_keyboard(opened: Opener) -> Non
     shown.keyboard.press("End")
     shown.keyboard.press("ArrowRight")
     shown.wait_for_function("document.activeElement.scrollLeft > 0")
+    assert region.evaluate("it => it === document.activeElement")
 
 
 def test_the_drawing_alone_has_its_colours(opened: Opener) -> None:

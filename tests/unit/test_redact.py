@@ -377,4 +377,4 @@ def test_ordinary_text_costs_a_hook_no_regular_expressions() -> None:
         f"import sys; sys.path.insert(0, {str(root)!r}); from holdfast.redact import redact; "
         f"assert redact({text!r}) == {text!r}; assert 're' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-I", "-S", "-c", code], check=True)
+    assert subprocess.run([sys.executable, "-I", "-S", "-c", code], check=False).returncode == 0

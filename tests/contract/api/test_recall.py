@@ -146,8 +146,11 @@ def test_any_question_can_be_posted(memory: Memory, query: str) -> None:
 
 @pytest.mark.parametrize("query", ["", " "])
 def test_an_empty_question_is_refused(memory: Memory, query: str) -> None:
-    memory.api.get("/api/recall", 400, q=query, project_path="/srv/a")
-    memory.api.post("/api/recall", 400, query=query, project_path="/srv/a")
+    refused = (
+        memory.api.get("/api/recall", 400, q=query, project_path="/srv/a"),
+        memory.api.post("/api/recall", 400, query=query, project_path="/srv/a"),
+    )
+    assert all("hits" not in told and told["detail"] for told in refused)
 
 
 def test_it_is_described_for_programs(local: Caller) -> None:

@@ -103,6 +103,7 @@ def test_what_hangs_on_nothing_is_refused(api: Caller) -> None:
     api.post("/api/subtasks", 404, task_id="nobody", description="x")
     api.patch("/api/tasks/nobody", 404, status="completed")
     api.delete("/api/tasks/nobody", 404)
+    assert api.get("/api/tasks")["tasks"] == api.get("/api/subtasks")["subtasks"] == []
 
 
 @pytest.mark.parametrize("kind", ["requests", "tasks", "subtasks", "actions"])

@@ -183,6 +183,9 @@ def test_a_file_without_front_matter_is_all_body(text: str) -> None:
 
 @settings(max_examples=150, deadline=None)
 @given(st.text(alphabet=st.sampled_from("-: \nab[]'\"#|>\t"), max_size=60))
-def test_whatever_stands_there_nothing_raises(text: str) -> None:
-    parse(f"---\n{text}\n---\n")
-    of_file(f"---\ncompact_context:\n{text}\n---\n{text}", {})
+def test_whatever_stands_there_is_a_front_or_body(text: str) -> None:
+    front, body = parse(f"---\n{text}\n---\n")
+    assert all(isinstance(key, str) for key in front)
+    assert body == "" or body in f"---\n{text}\n---\n"
+    told = of_file(f"---\ncompact_context:\n{text}\n---\n{text}", {})
+    assert isinstance(told.text, str)

@@ -158,7 +158,9 @@ MESSAGES = st.lists(
 
 @given(MESSAGES)
 def test_whatever_was_added_both_apis_accept_it(messages: list[Message]) -> None:
-    sent(*messages, checkpoint="What happened before.")
+    made, other = sent(*messages, checkpoint="What happened before.")
+    assert "What happened before." in told(made)
+    assert "What happened before." in told(other)
 
 
 @given(MESSAGES, st.integers(min_value=0, max_value=14))
