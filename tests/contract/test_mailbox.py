@@ -11,6 +11,7 @@ import pytest
 from holdfast.ledger import mailbox, messages
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.mailbox import Reader
+from holdfast.ledger.tables import READS
 from tests.contract.databases import Database
 
 SESSION = Reader("s1", "main", "p1")
@@ -122,3 +123,36 @@ def test_the_receipt_names_who_read_it_also_for_a_kind(ledger: Ledger) -> None:
     say(ledger, "m1", "Explore")
     rows, _ = mailbox.take(ledger, EXPLORER, 200.0, everything)
     assert messages.readers(ledger, rows) == {"m1": ["Explore", "a1"]}
+
+
+def taken(ledger: Ledger) -> list[str]:
+    """What nobody has to look at again to find what waits."""
+    found = ledger.database.run("SELECT id FROM messages WHERE taken = 1 ORDER BY id")[0]
+    return [row["id"] for row in found]
+
+
+def test_what_was_read_need_not_be_gone_through_again(ledger: Ledger) -> None:
+    for ident, to in (("mine", "s1"), ("kind", "main"), ("all", ""), ("other", "s2")):
+        say(ledger, ident, to)
+    assert sorted(told(ledger, SESSION)) == ["all", "kind", "mine"]
+    assert taken(ledger) == ["kind", "mine"], "a broadcast waits for others yet"
+    assert sorted(told(ledger, OTHER)) == ["all", "other"]
+
+
+def test_a_receipt_counts_whichever_way_it_comes(ledger: Ledger) -> None:
+    say(ledger, "m1", "s1")
+    say(ledger, "m2", "s1")
+    receipt = {"agent_id": "s1", "updated_at": 150.0}
+    ledger.take_over(READS, {"id": "r1", "message": "m1", **receipt})
+    ledger.write(READS, {"id": "r2", "message": "m2", **receipt})
+    assert taken(ledger) == ["m1", "m2"]
+    assert told(ledger, SESSION) == []
+
+
+def test_a_message_that_is_sent_on_to_another_waits_again(ledger: Ledger) -> None:
+    say(ledger, "m1", "s1")
+    assert told(ledger, SESSION) == ["m1"]
+    say(ledger, "m1", "s1")
+    assert told(ledger, SESSION) == []
+    say(ledger, "m1", "s2")
+    assert told(ledger, OTHER) == ["m1"]

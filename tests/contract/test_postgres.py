@@ -19,6 +19,8 @@ from holdfast.index import ids
 from holdfast.index.search import ANYTHING, search
 from holdfast.index.team import TeamIndex
 from holdfast.index.words import match
+from holdfast.ledger import messages
+from holdfast.ledger.ledger import Ledger
 from holdfast.state.fold import new_state
 from holdfast.store import dsn, postgres_schema, schema, statements
 from holdfast.store.postgres import Postgres, PostgresStore
@@ -192,6 +194,26 @@ def test_texts_that_were_sent_to_an_old_shape_are_found_by_the_same_words(
             found = team.lookup(scope, ANYTHING).places(match(query)) if scope else None
             assert found == [ids.piece(1, line, 0) for line in expected], query
         assert [piece.text for piece in search(team, "one", scope)] == ["one"]
+
+
+OLD_MESSAGE = """
+INSERT INTO messages (id, project, session, from_agent_id, to_agent_id, message_type, topic,
+    payload, priority, created_at, expires_at, updated_at)
+VALUES (%s, '', '', 'b', 'a', 'info', '', 'null', 5, 1, 9, 1)"""
+
+
+def test_messages_of_an_old_shape_are_told_once(
+    postgres_url: str, make_old: Callable[[str, int], None]
+) -> None:
+    make_old(postgres_url, 6)
+    with psycopg.connect(postgres_url) as connection:
+        for ident in ("read", "waiting"):
+            connection.execute(OLD_MESSAGE, (ident,))
+        connection.execute("INSERT INTO message_reads VALUES ('r', 'read', 'a', 2)")
+    with closing(PostgresStore.at(postgres_url)) as store:
+        found = messages.inbox(Ledger(store.database), "a", 3.0, 9)
+        assert [row["id"] for row in found] == ["waiting"]
+        assert ask(postgres_url, "SELECT taken FROM messages ORDER BY id") == [(1,), (0,)]
 
 
 def test_many_who_want_to_migrate_at_once_do_it_once(

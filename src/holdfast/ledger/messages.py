@@ -20,8 +20,9 @@ REACHES = (
     "AND (topic IN (SELECT topic FROM subscriptions WHERE agent_id = :agent) "
     "OR NOT EXISTS (SELECT 1 FROM subscriptions WHERE agent_id = :agent))))"
 )
+# What was taken is read; what was not may be a broadcast, or wait for others of its kind too.
 UNREAD = (
-    " AND NOT EXISTS (SELECT 1 FROM message_reads"
+    " AND taken = 0 AND NOT EXISTS (SELECT 1 FROM message_reads"
     " WHERE message_reads.message = messages.id AND message_reads.agent_id = :agent)"
 )
 

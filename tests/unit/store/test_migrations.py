@@ -23,6 +23,8 @@ from tests.unit.store.store_file import (
 )
 
 from holdfast.errors import StoreUnavailable
+from holdfast.ledger import messages
+from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.tables import ALL
 from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
@@ -73,6 +75,30 @@ def test_a_new_ledger_holds_what_its_migrations_say(path: str) -> None:
         made = {name for name, sql in tables(ours) if sql.startswith("CREATE TABLE")}
         assert made == {*ALL, "changes", "sent", "readings"}
         assert tables(ours) == tables(plain)
+
+
+OLD_MESSAGE = """
+INSERT INTO messages (id, project, session, from_agent_id, to_agent_id, message_type, topic,
+    payload, priority, created_at, expires_at, updated_at)
+VALUES (?, '', '', 'b', 'a', 'info', '', 'null', 5, 1, 9, 1)"""
+
+
+def test_messages_of_an_old_ledger_are_told_once(path: str) -> None:
+    folder, newest = schema.LEDGER
+    os.makedirs(os.path.dirname(path))
+    with closing(sqlite3.connect(path)) as old, old:
+        old.executescript(Path(folder, "0001_ledger.sql").read_text(encoding="utf-8"))
+        old.execute("PRAGMA user_version = 1")
+        old.executemany(OLD_MESSAGE, [("read",), ("waiting",)])
+        old.execute("INSERT INTO message_reads VALUES ('r', 'read', 'a', 2)")
+    with closing(SQLiteDatabase(path, plan=schema.LEDGER)) as database:
+        found = messages.inbox(Ledger(database), "a", 3.0, 9)
+        assert [row["id"] for row in found] == ["waiting"]
+    with closing(sqlite3.connect(path)) as upgraded, closing(sqlite3.connect(":memory:")) as plain:
+        for file in sorted(Path(folder).glob("*.sql")):
+            plain.executescript(file.read_text(encoding="utf-8"))
+        assert tables(upgraded) == tables(plain)
+        assert upgraded.execute("PRAGMA user_version").fetchone()[0] == newest
 
 
 def test_a_migration_keeps_the_data_and_takes_a_copy_of_the_old_store_first(
