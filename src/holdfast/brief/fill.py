@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 LEAST_SHARE = 0.2
 # Up to so many tokens all that is left then goes to names; above, with each token a little less.
 ENOUGH = 1000
-LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.0003, 0.00007, 0.5
-# Below so many tokens only what must be told is told, and up to so many a goal in one line.
-SCARCE, LITTLE = 400, 500
+LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.00015, 0.00007, 0.5
+# Below so many tokens only what must be told is told, and up to so many, and so many, a goal in one
+# line, or in a little more.
+SCARCE, FOR_A_LINE, LITTLE = 400, 450, 500
 # The share of what is not scarce that the user's rules may take before names come.
 BINDING = 0.5
 # What was paid for once must fit again, however the sums are rounded.
@@ -124,9 +125,11 @@ def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
     """Floors, and as many of the user's rules as their share of the room holds."""
     spared = _spared(told, room) if told else ()
     floors = [item for item in wanted if item.floor and item.kind not in spared]
-    for item in floors if room.tokens > LITTLE else ():
+    # The more room, the more of a request has to be told.
+    least = (room.tokens > FOR_A_LINE) + (room.tokens > LITTLE)
+    for item in floors if least else ():
         if item.kind == "request":
-            item.forms = item.forms[:-1] or item.forms
+            item.forms = item.forms[:-least] or item.forms
     left = BINDING * (room.tokens - SCARCE)
     for item in sorted(wanted, key=lambda one: -one.value):
         if item.section == "rules" and not item.floor:

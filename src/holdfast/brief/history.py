@@ -74,7 +74,7 @@ def _first(asked: Sequence[Request], size: int) -> Iterator[str]:
 
 def _commits(made: Sequence[Commit], more: int = 0) -> Iterator[str]:
     for one in made:
-        yield f"commit {one['sha'][:7]} {short(one['subject'], 60)} {ref(one['line'])}"
+        yield f"commit {one['sha']} {short(one['subject'], 60)} {ref(one['line'])}"
     if more > 0:
         yield f"{more} more"
 

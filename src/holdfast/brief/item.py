@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 # Lines that are no farther apart than this are told as a range.
-WIDEST_RANGE = 30
+WIDEST_RANGE = 50
 
 
 class Item:

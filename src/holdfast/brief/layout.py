@@ -9,15 +9,18 @@ from holdfast.state.wording import one_line as short
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import TypeVar
 
     from holdfast.brief.names import Name
     from holdfast.state.model import Check, FileTrail, State
 
+    T = TypeVar("T")
+
 # As many identifiers of one file are worth a line of its own.
 OWN_LINE = 3
-NAMES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 8
+NAMES_IN_A_ROW, FILES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 20, 8
 # A row of names says what they are, unless they are so few that their heading is enough.
-WITHOUT_A_FILE, FEW = "named lately without a file: ", 2
+WITHOUT_A_FILE, ALONE, FEW = "named lately without a file: ", "each alone in its folder: ", 2
 LONGEST_COMMAND = 200
 
 
@@ -51,10 +54,24 @@ class Layout:
             folder = folders.setdefault(path.rpartition("/")[0], [])
             if path not in folder:
                 folder.append(path)
-        told = [self._folder(folder, paths) for folder, paths in folders.items()]
+        alone = [path for paths in folders.values() if len(paths) == 1 for path in paths]
+        alone = [path for path in alone if path not in self._in_file]
+        told = [
+            self._folder(folder, paths)
+            for folder, paths in folders.items()
+            if paths[0] not in alone
+        ]
         # Below a folder's heading every line is of that folder, so whole names stand above them.
-        told.sort(key=lambda lines: not lines[0].startswith("- "))
-        return [line for lines in told for line in lines]
+        above = [line for lines in told if lines[0].startswith("- ") for line in lines]
+        below = [line for lines in told if not lines[0].startswith("- ") for line in lines]
+        return [*above, *self._alone(alone), *below]
+
+    def _alone(self, paths: list[str]) -> list[str]:
+        """Files that share no folder, by their whole names."""
+        return [
+            f"- {ALONE if len(some) > FEW else ''}{self._plain(some, whole=True)}"
+            for some in _rows(paths, FILES_IN_A_ROW)
+        ]
 
     def _folder(self, folder: str, paths: list[str]) -> list[str]:
         """On one line if it is short, else the folder as a heading with its files below."""
@@ -64,7 +81,6 @@ class Layout:
         if not folder:
             return [f"- {line}" for line in lines]
         if len(lines) == 1:
-            # A file that is alone in its folder is told by its whole name.
             between = "/: " if len(paths) > 1 else "/"
             return [f"- {folder}{between}{lines[0]}"]
         return [f"{folder}/", *(f"- {line}" for line in lines)]
@@ -76,15 +92,16 @@ class Layout:
         names = ", ".join(name.text for name in inside)
         return f"{self._shown(path, trail)}: {names} {cited([*refs, *self._places(path)])}"
 
-    def _plain(self, paths: list[str]) -> str:
+    def _plain(self, paths: list[str], *, whole: bool = False) -> str:
         """Files of which there is little to say."""
         if not paths:
             return ""
-        shown = ", ".join(self._shown(path, self._state["files"].get(path)) for path in paths)
+        trails = self._state["files"]
+        shown = ", ".join(self._shown(path, trails.get(path), whole=whole) for path in paths)
         return f"{shown} {cited(place for path in paths for place in self._places(path))}"
 
-    def _shown(self, path: str, trail: FileTrail | None) -> str:
-        base, check = path.rpartition("/")[2], self._failing.get(path)
+    def _shown(self, path: str, trail: FileTrail | None, *, whole: bool = False) -> str:
+        base, check = path if whole else path.rpartition("/")[2], self._failing.get(path)
         became = annotation(trail) if trail else "", f"{check['kind']} failing" if check else ""
         told = " · ".join(filter(None, became))
         return f"{base} {told}" if told else base
@@ -100,7 +117,7 @@ class Layout:
 
     def commands(self) -> list[str]:
         return [
-            self._row([f"`{short(name.text, LONGEST_COMMAND)}`" for name in some], some, " · ")
+            self._row([f"`{short(name.text, LONGEST_COMMAND)}`" for name in some], some, ", ")
             for some in _rows(self._commands, COMMANDS_IN_A_ROW)
         ]
 
@@ -117,7 +134,7 @@ class Layout:
         return f"- {what}{between.join(shown)} {cited([name.lines for name in names])}"
 
 
-def _rows(names: list[Name], widest: int) -> list[list[Name]]:
+def _rows(names: list[T], widest: int) -> list[list[T]]:
     return [names[start : start + widest] for start in range(0, len(names), widest)]
 
 

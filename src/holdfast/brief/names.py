@@ -8,6 +8,8 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from holdfast.brief.gap import Summary
     from holdfast.names.model import Entry, Index
     from holdfast.state.model import State
@@ -21,12 +23,14 @@ CHANGED = 1.5
 # A file is needed again long after it was met: its value sinks more slowly.
 SLOWLY = 0.75
 # After so many pieces of the conversation a name is half as likely to be needed.
-HALF_LIFE = 80.0
+HALF_LIFE = 70.0
+# What nobody used and came last among more than so many others is less likely what matters.
+MANY, LESS_AMONG_MANY = 20, 0.25
 # What a name gains each time that it is met twice as often.
 DOUBLED = 0.7
 MOST = 600
 # Characters to a token of names, and how much of a folder's name its first file pays for.
-DENSE, FIRST_PAYS = 2.4, 0.8
+DENSE, FIRST_PAYS = 2.4, 0.65
 
 
 class Name:
@@ -57,23 +61,36 @@ class Name:
 
 def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name]:
     """The names worth their room first; what the summary says is left out."""
-    now, files = index["moment"], state["files"]
-    # A file's last name alone says nothing that its whole name does not.
-    bases = {name.rpartition("/")[2] for name in index["names"] if "/" in name}
+    others = _others(index)
     found = []
-    for text, entry in index["names"].items():
-        if entry["kind"] == "file" and (_is_gone(entry) or (text in bases and not entry["used"])):
-            continue
+    for text, entry in _of_use(state, index):
         if told is not None and told.names(text, entry["kind"]):
             continue
-        value = _value(entry, now)
+        value = _value(entry, index["moment"])
+        if not entry["used"]:
+            value *= min(1.0, (others[entry["lines"][-1]] / MANY) ** -LESS_AMONG_MANY)
         if entry["kind"] == "file":
-            changed = bool(files.get(text, {}).get("edits"))
+            changed = bool(state["files"].get(text, {}).get("edits"))
             value = (value * CHANGED if changed else value) ** SLOWLY
         value *= KINDS[entry["kind"]]
         found.append(Name(text, entry, value))
     found.sort(key=lambda name: (-name.value / name.room, name.text))
     return _with_folders(found[:MOST])
+
+
+def _of_use(state: State, index: Index) -> Iterator[tuple[str, Entry]]:
+    """Without files that are gone, commands about them, and what other names say already."""
+    # A file's last name alone says nothing that its whole name does not.
+    bases = {name.rpartition("/")[2] for name in index["names"] if "/" in name}
+    gone = {path for path, trail in state["files"].items() if trail.get("deleted")}
+    gone |= {text for text, entry in index["names"].items() if _is_gone(entry)}
+    for text, entry in index["names"].items():
+        if entry["kind"] == "file":
+            left_out = _is_gone(entry) or (text in bases and not entry["used"])
+        else:
+            left_out = entry["kind"] == "command" and any(path in text for path in gone)
+        if not left_out:
+            yield text, entry
 
 
 def _with_folders(names: list[Name]) -> list[Name]:
@@ -87,6 +104,16 @@ def _with_folders(names: list[Name]) -> list[Name]:
             room += FIRST_PAYS * len(folder) / DENSE
         order.append((-name.value / room, name.text, name))
     return [name for *_, name in sorted(order, key=lambda one: one[:2])]
+
+
+def _others(index: Index) -> dict[int, int]:
+    """How many of the names that nobody used stand last in each line."""
+    count: dict[int, int] = {}
+    for entry in index["names"].values():
+        if not entry["used"]:
+            line = entry["lines"][-1]
+            count[line] = count.get(line, 0) + 1
+    return count
 
 
 def _is_gone(entry: Entry) -> bool:

@@ -25,7 +25,7 @@ def requests(state: State) -> Iterator[Item]:
         value = 100.0 if latest else 95.0 if first else 40.0 + 20 * number / (last or 1)
         if not latest and not first and is_earlier(state, request["line"]):
             continue
-        sizes = (1200, 500, 240, 120) if latest or first else (300, 120)
+        sizes = (1200, 500, 240, 120, 80) if latest or first else (300, 120)
         text = request["text"] if latest or first else _without_rules(state, request)
         if len(text) < SHORTEST_REQUEST and not latest and not first:
             continue

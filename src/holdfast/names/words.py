@@ -17,6 +17,12 @@ SHA = re.compile(r"(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}")
 BEHIND = re.compile(r"(?::\d+)*[.:,;]*$")
 # `HEAD:src/a.py`, `app.worker:worker.py`; what has a drive before it is one name.
 BEFORE = re.compile(r"^(?![A-Za-z]:[\\/])[^:]+:(?=[^:]+$)")
+# A text that stands in another as a string: its line ends and tabs are spelled out, no folder is
+# meant, and what comes right behind one cannot be found there by its name.
+SPELLED_OUT, DRIVE = re.compile(r"\\n(?!\w)"), re.compile(r"\b[A-Za-z]:\\")
+BEHIND_ONE = re.compile(r"(?:\\[nrt])+[\w./\-]*")
+# What a diff puts before the names of files.
+SIDES = re.compile(r"^((?:---|\+\+\+) )[ab]/|^(diff --git )a/(\S+) b/", re.MULTILINE)
 SUFFIX = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,9})$")
 KNOWN_SUFFIXES = """
     astro bash bat bib c cc cfg cjs clj conf cpp cs css csv cts cue cxx dart desktop diff eex
@@ -61,7 +67,7 @@ Name = tuple[str, str]
 def names(text: str) -> set[Name]:
     """Every file, identifier, link and id in a text, each with its kind."""
     found: set[Name] = set()
-    for run in set(RUN.findall(text)):
+    for run in set(RUN.findall(_plain(text))):
         known = _known.get(run)
         if known is None:
             if len(_known) > MOST_KNOWN:
@@ -71,6 +77,15 @@ def names(text: str) -> set[Name]:
     return found
 
 
+def _plain(text: str) -> str:
+    """As the names in it are meant."""
+    if "\\n" in text and SPELLED_OUT.search(text) and not DRIVE.search(text):
+        text = BEHIND_ONE.sub(" ", text)
+    if "+++ " in text or "diff --git " in text:
+        text = SIDES.sub(r"\1\2\3 ", text)
+    return text
+
+
 # The same runs of signs come again and again.
 _known: dict[str, tuple[Name, ...]] = {}
 
@@ -78,6 +93,9 @@ _known: dict[str, tuple[Name, ...]] = {}
 def _of_run(run: str) -> list[Name]:
     if run.startswith(("http://", "https://")):
         return [(LINKED, run.rstrip(".,;:!?*_"))]
+    if ".../" in run:
+        # Git shortens long names so: nobody can open that.
+        return []
     bare = BEHIND.sub("", run)
     if _is_file(bare):
         return [(FILE, BEFORE.sub("", bare))]

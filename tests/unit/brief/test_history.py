@@ -20,7 +20,7 @@ def chain(compactions: int, *, running: bool = False) -> State:
                 {"text": f"Do thing {number}.{offset} " + "at length " * 40, "line": start + offset}  # type: ignore[typeddict-item]
             )
         state["commits"].append(
-            {"sha": f"{number:07x}", "subject": f"Thing {number}", "line": start + 8}
+            {"sha": f"{number:08x}", "subject": f"Thing {number}", "line": start + 8}
         )
         if number < compactions:
             state["compactions"].append(
@@ -44,7 +44,7 @@ def test_each_stretch_is_told_once_and_the_older_the_shorter() -> None:
     ]  # fmt: skip
     per_request = [len(line) / line.count("“") for line in told]
     assert per_request == sorted(per_request)
-    assert "commit 0000001 Thing 1 (L18)" in told[1]
+    assert "commit 00000001 Thing 1 (L18)" in told[1]
 
 
 def test_a_compaction_that_is_going_on_ends_no_stretch_yet() -> None:

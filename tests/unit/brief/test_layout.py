@@ -34,6 +34,20 @@ def test_files_of_a_folder_stand_together_and_one_alone_by_its_whole_name() -> N
     assert told == ["- src/: a.py, b.py edited 3× (L7–9)", "- docs/x.md (L7)"]
 
 
+def test_files_that_share_no_folder_share_a_line_above_the_folders() -> None:
+    state = new_state()
+    state["files"] = {"b/y.py": {"line": 5, "created": True}}
+    inside = [name(one, "identifier", [4], "4 src/a.py") for one in ("parseAll", "run_once")]
+    alone = [name(path) for path in ("a/x.py", "b/y.py", "z.py")]
+    told = laid_out(state, [*alone, name("src/a.py"), name("src/b.py"), *inside]).files()
+    assert told == [
+        "- each alone in its folder: a/x.py, b/y.py created, z.py (L5–7)",
+        "src/",
+        "- a.py: parseAll, run_once (L4–7)",
+        "- b.py (L7)",
+    ]
+
+
 def test_a_file_says_that_a_check_fails_at_it_if_it_is_clear_which_file_is_meant() -> None:
     state = new_state()
     state["place"]["root"] = "/repo"

@@ -31,3 +31,20 @@ def test_a_file_whose_folder_is_told_already_comes_before_one_in_a_folder_of_its
 def test_a_last_name_alone_is_left_out_unless_the_agent_used_a_file_of_that_name() -> None:
     assert order(**{"docs/README.md": 5, "README.md": 0}) == ["docs/README.md"]
     assert set(order(**{"docs/README.md": 5, "README.md": 5})) == {"docs/README.md", "README.md"}
+
+
+def test_what_stood_alone_comes_before_what_a_tool_showed_among_many() -> None:
+    names = index(**{f"src/m{number}.py": 0 for number in range(40)})
+    names["names"]["src/m5.py"]["lines"] = [1, 2]
+    names["names"]["src/m6.py"]["used"] = 1
+    told = [name.text for name in ranked(new_state(), names)]
+    assert told[:2] == ["src/m6.py", "src/m5.py"], "what was used counts wherever it stood"
+
+
+def test_a_command_about_a_file_that_is_gone_is_not_told() -> None:
+    names = index(**{"rm -f src/old.py": 5, "wc -l src/new.py": 5})
+    for entry in names["names"].values():
+        entry["kind"] = "command"
+    state = new_state()
+    state["files"] = {"src/old.py": {"line": 3, "deleted": 3}, "src/new.py": {"line": 3}}
+    assert [name.text for name in ranked(state, names)] == ["wc -l src/new.py"]

@@ -27,6 +27,12 @@ from holdfast.names.words import names
         ("git show HEAD:src/a.py", {("file", "src/a.py")}),
         ("ERROR app.worker:worker.py:49 failed", {("file", "worker.py")}),
         (r"C:\src\a.py", {("file", r"C:\src\a.py")}),
+        (r"{\"diff\": \"a\n\n\tfoundID := x.maxAge\n\tsrc/b.go\"}", {"maxAge"}),
+        (r"src\new\test.py", {("file", r"src\new\test.py")}),
+        ("diff --git a/src/a.go b/src/a.go\n+++ b/src/a.go", {("file", "src/a.go")}),
+        (" .../cli/strategy/manual_commit.go | 4 ++--", set()),
+        ("go test ./pkg/... -run=maxAge", {"maxAge"}),
+        ("see a/src.py and b/src.py", {("file", "a/src.py"), ("file", "b/src.py")}),
         ("", set()),
     ],
 )  # fmt: skip
