@@ -54,17 +54,20 @@ class Layout:
             folder = folders.setdefault(path.rpartition("/")[0], [])
             if path not in folder:
                 folder.append(path)
-        alone = [path for paths in folders.values() if len(paths) == 1 for path in paths]
-        alone = [path for path in alone if path not in self._in_file]
+        alone = [paths[0] for paths in folders.values() if self._is_alone(paths)]
         told = [
             self._folder(folder, paths)
             for folder, paths in folders.items()
-            if paths[0] not in alone
+            if not self._is_alone(paths)
         ]
         # Below a folder's heading every line is of that folder, so whole names stand above them.
         above = [line for lines in told if lines[0].startswith("- ") for line in lines]
         below = [line for lines in told if not lines[0].startswith("- ") for line in lines]
         return [*above, *self._alone(alone), *below]
+
+    def _is_alone(self, paths: list[str]) -> bool:
+        """Whether a folder has one file, and nothing to say of it but what became of it."""
+        return len(paths) == 1 and paths[0] not in self._in_file
 
     def _alone(self, paths: list[str]) -> list[str]:
         """Files that share no folder, by their whole names."""

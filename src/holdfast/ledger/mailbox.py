@@ -26,7 +26,8 @@ _REACHES = (
 )
 # Whoever of a kind comes first takes what was written to the kind; a broadcast is for each.
 _UNREAD = (
-    " AND taken = 0 AND NOT EXISTS (SELECT 1 FROM message_reads WHERE message_reads.message = messages.id AND "
+    " AND taken = 0 AND NOT EXISTS (SELECT 1 FROM message_reads "
+    "WHERE message_reads.message = messages.id AND "
     "(message_reads.agent_id = :own OR message_reads.agent_id = messages.to_agent_id))"
 )
 
