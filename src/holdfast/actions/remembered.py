@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
+from sys import getsizeof
 from threading import Lock
 from typing import TYPE_CHECKING
 
@@ -45,4 +46,5 @@ class Remembered:
 
 
 def _room(text: str) -> int:
-    return len(text.encode("utf-8", "surrogatepass")) + EACH
+    # One quotation mark that is not ASCII doubles what a text takes.
+    return getsizeof(text) + EACH
