@@ -26,6 +26,7 @@ from holdfast.store import dsn, postgres_schema, schema, statements
 from holdfast.store.postgres import Postgres, PostgresStore
 from holdfast.store.sqlite import SQLiteDatabase
 from tests.postgres import Server, within
+from tests.unit.store.store_file import OLD_MESSAGE
 
 MIGRATIONS = Path(postgres_schema.MIGRATIONS)
 TODAY = postgres_schema.VERSION
@@ -196,19 +197,13 @@ def test_texts_that_were_sent_to_an_old_shape_are_found_by_the_same_words(
         assert [piece.text for piece in search(team, "one", scope)] == ["one"]
 
 
-OLD_MESSAGE = """
-INSERT INTO messages (id, project, session, from_agent_id, to_agent_id, message_type, topic,
-    payload, priority, created_at, expires_at, updated_at)
-VALUES (%s, '', '', 'b', 'a', 'info', '', 'null', 5, 1, 9, 1)"""
-
-
 def test_messages_of_an_old_shape_are_told_once(
     postgres_url: str, make_old: Callable[[str, int], None]
 ) -> None:
     make_old(postgres_url, 6)
     with psycopg.connect(postgres_url) as connection:
         for ident in ("read", "waiting"):
-            connection.execute(OLD_MESSAGE, (ident,))
+            connection.execute(statements.translated(OLD_MESSAGE).encode(), (ident,))
         connection.execute("INSERT INTO message_reads VALUES ('r', 'read', 'a', 2)")
     with closing(PostgresStore.at(postgres_url)) as store:
         found = messages.inbox(Ledger(store.database), "a", 3.0, 9)

@@ -154,32 +154,30 @@ def test_messages_that_come_while_the_team_is_listened_to_come_the_next_time(
     assert told(two.ledger, two.now)[0] == "late"
 
 
+@pytest.fixture
+def behind(machine: Machine) -> Machine:
+    """It has heard two messages; two more have come since."""
+    say_many(machine.team, 0, 2)
+    assert machine.sync().received == 2
+    say_many(machine.team, 2, 4)
+    return machine
+
+
 def test_a_machine_that_was_away_longer_than_changes_are_kept_misses_nothing(
-    machines: tuple[Machine, Machine], team: PostgresStore
+    behind: Machine,
 ) -> None:
-    _, two = machines
-    say_many(team, 0, 2)
-    assert two.sync().received == 2
-    say_many(team, 2, 4)
-    ledger = Ledger(team.database)
+    ledger = Ledger(behind.team.database)
     ledger.forget(ledger.last_change())
-    team.database.run("DELETE FROM changes")
-    assert two.sync().received == 2
-    came, asked = heard(two)
+    ledger.database.run("DELETE FROM changes")
+    assert behind.sync().received == 2
+    came, asked = heard(behind)
     assert (came, asked.most) == (0, 1), "it goes on from there, though there is no change"
 
 
-def test_a_team_made_anew_is_heard_from_its_beginning(
-    machines: tuple[Machine, Machine], team: PostgresStore
-) -> None:
-    _, two = machines
-    say_many(team, 0, 2)
-    assert two.sync().received == 2
-    two.ledger.keep_reading(f"heard from {TEAM}", {
-        **two.ledger.reading(f"heard from {TEAM}"), "place": [2**60, 1],
-    })  # fmt: skip
-    say_many(team, 2, 4)
-    assert two.sync().received == 2
+def test_a_team_made_anew_is_heard_from_its_beginning(behind: Machine) -> None:
+    known = behind.ledger.reading(f"heard from {TEAM}")
+    behind.ledger.keep_reading(f"heard from {TEAM}", {**known, "place": [2**60, 1]})
+    assert behind.sync().received == 2
 
 
 def test_topics_chosen_or_given_up_elsewhere_hold_here(

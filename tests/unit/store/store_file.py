@@ -18,6 +18,11 @@ MIGRATIONS = Path(schema.MIGRATIONS)
 TODAY = schema.VERSION
 NEXT = f"{TODAY + 1:04}_moods.sql"
 MOODS = "-- One more table; and a comment with a semicolon.\nCREATE TABLE moods (mood TEXT);\n"
+# A message from b to a, before it was kept with it whether a has read it.
+OLD_MESSAGE = """
+INSERT INTO messages (id, project, session, from_agent_id, to_agent_id, message_type, topic,
+    payload, priority, created_at, expires_at, updated_at)
+VALUES (?, '', '', 'b', 'a', 'info', '', 'null', 5, 1, 9, 1)"""
 
 
 def tomorrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

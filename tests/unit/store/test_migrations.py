@@ -13,6 +13,7 @@ from tests.unit.store.store_file import (
     MIGRATIONS,
     MOODS,
     NEXT,
+    OLD_MESSAGE,
     TODAY,
     ask,
     names,
@@ -75,12 +76,6 @@ def test_a_new_ledger_holds_what_its_migrations_say(path: str) -> None:
         made = {name for name, sql in tables(ours) if sql.startswith("CREATE TABLE")}
         assert made == {*ALL, "changes", "sent", "readings"}
         assert tables(ours) == tables(plain)
-
-
-OLD_MESSAGE = """
-INSERT INTO messages (id, project, session, from_agent_id, to_agent_id, message_type, topic,
-    payload, priority, created_at, expires_at, updated_at)
-VALUES (?, '', '', 'b', 'a', 'info', '', 'null', 5, 1, 9, 1)"""
 
 
 def test_messages_of_an_old_ledger_are_told_once(path: str) -> None:
