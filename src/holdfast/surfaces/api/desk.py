@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 THREADS = 16
 # Many connections are kept open, and the cache of each would grow to two megabytes.
-CACHE = "PRAGMA cache_size = -512"
+CACHE = "PRAGMA cache_size = -256"
 
 
 class Books(NamedTuple):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import signal
 import socket
 import ssl
@@ -17,6 +16,7 @@ from typing import Any
 import uvicorn
 
 from holdfast.errors import BadUsage
+from holdfast.surfaces.api import heap
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.gathered import OnePacket
@@ -36,8 +36,6 @@ DESCRIPTORS, FOR_OTHERS = 1 << 16, 200
 STUCK_SECONDS = 60
 # A WebSocket that does not answer is gone; nothing that a client may say is long.
 PING_SECONDS, LONGEST_WORD = 20.0, 1 << 16
-# Of glibc's malloc.h.
-M_ARENA_MAX = -8
 LOCAL = ("127.0.0.1", "::1", "localhost")
 
 
@@ -190,17 +188,6 @@ def most_descriptors() -> int:
     return resource.getrlimit(resource.RLIMIT_NOFILE)[0]
 
 
-def share_one_heap() -> None:
-    """Before there are threads: what one of them frees, the others can use.
-
-    By default each has a heap of its own on Linux, and under load memory creeps up in all of them.
-    """
-    if sys.platform == "linux":
-        # Not every libc has this.
-        with suppress(OSError, AttributeError):
-            ctypes.CDLL(None).mallopt(M_ARENA_MAX, 1)
-
-
 @contextmanager
 def _kept(keep: Callable[[], None]) -> Iterator[None]:
     stop = threading.Event()
@@ -208,6 +195,7 @@ def _kept(keep: Callable[[], None]) -> Iterator[None]:
     def work() -> None:
         while True:
             keep()
+            heap.give_back()
             if stop.wait(KEEP_SECONDS):
                 return
 

@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     chosen = settings.load(os.environ, here())
     try:
-        from holdfast.surfaces.api import serving
+        from holdfast.surfaces.api import heap, serving
         from holdfast.surfaces.api.access_log import AccessLog
         from holdfast.surfaces.api.desk import LocalDesk
         from holdfast.surfaces.api.filling import Filling
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
             f"the server needs a package that is not installed ({missing.name})",
             hint="pip install 'holdfast[serve]'",
         ) from None
-    serving.share_one_heap()
+    heap.share_one()
     local = LocalDesk(chosen)
     desk = _desk(local)
     filling = Filling(chosen)
