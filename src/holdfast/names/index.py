@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from holdfast.names.model import Entry, Index
     from holdfast.transcript.model import Event
 
-VERSION = 5
+VERSION = 6
 # What of a tool's input says what it works on; an edit's text and an agent's task do not.
 PATHS = ("file_path", "notebook_path", "path")
 TARGETS = (*PATHS, "pattern", "glob", "command", "url")
@@ -134,7 +134,7 @@ def _note(
 def _put(index: Index, name: Name, how: str, line: int, about: str = "", called: str = "") -> None:
     kind, text = name
     if kind == FILE:
-        text = whole(index["root"], index["cwd"], text)
+        text = _located(index, text, placed=how == "used")
     entry = index["names"].get(text)
     if entry is None:
         entry = index["names"][text] = {
@@ -147,6 +147,14 @@ def _put(index: Index, name: Name, how: str, line: int, about: str = "", called:
     if about and kind == IDENT:
         searched = called not in ("", "0")
         entry["home"] = f"{called},{line} {about}" if searched else f"{line} {about}"
+
+
+def _located(index: Index, text: str, *, placed: bool) -> str:
+    """A file as the project names it. One that is merely mentioned by its own name may be anywhere:
+    it is taken for the one where the agent is only if that is known.
+    """
+    path = whole(index["root"], index["cwd"], text)
+    return path if placed or "/" in text or path in index["names"] else text
 
 
 def _forget(index: Index) -> None:

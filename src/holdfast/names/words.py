@@ -34,6 +34,27 @@ KNOWN_SUFFIXES = """
     zsh
 """
 SUFFIXES = frozenset(KNOWN_SUFFIXES.split())
+# Calls and products that look like files.
+NO_FILES = frozenset(
+    [
+        "console.log",
+        "Math.log",
+        "process.env",
+        "import.meta.env",
+        "Alpine.js",
+        "Chart.js",
+        "D3.js",
+        "Ember.js",
+        "Express.js",
+        "Nest.js",
+        "Next.js",
+        "Node.js",
+        "Nuxt.js",
+        "React.js",
+        "Three.js",
+        "Vue.js",
+    ]
+)
 MOST_KNOWN = 50_000
 # What hosts say of themselves in results and reminders is nobody's code.
 OF_HOSTS = frozenset(
@@ -97,6 +118,8 @@ def _of_run(run: str) -> list[Name]:
         # Git shortens long names so: nobody can open that.
         return []
     bare = BEHIND.sub("", run)
+    if bare in NO_FILES:
+        return [(IDENT, bare)]
     if _is_file(bare):
         return [(FILE, BEFORE.sub("", bare))]
     if run[0] == "#" and run[1:].isdigit():

@@ -78,6 +78,17 @@ def test_what_stands_in_the_patch_of_one_file_is_told_with_that_file() -> None:
     assert index["names"]["waitLonger"]["home"] == "1 src/retry.py"
 
 
+def test_a_file_that_is_only_mentioned_is_put_into_no_folder_that_was_not_told() -> None:
+    index = {**new_index(), "root": ROOT, "cwd": f"{ROOT}/web"}
+    lines = [reply("I mean main.py, api/main.py and setup.py."), *bash("cat setup.py", "main.py")]
+    observe(index, events_of(*lines, reply("so setup.py has it")))  # type: ignore[arg-type]
+    names: Any = index["names"]
+    files = [name for name, entry in names.items() if entry["kind"] == "file"]
+    # Where the agent is, only what it worked on, or told from there.
+    assert sorted(files) == ["main.py", "setup.py", "web/api/main.py", "web/setup.py"]
+    assert names["web/setup.py"]["said"] > names["setup.py"]["said"]
+
+
 def test_what_a_sub_agent_names_is_its_own() -> None:
     lines = [call("Read", {"file_path": "/a/other.py"}, isSidechain=True), result("x")]
     assert "/a/other.py" not in index_of(*lines)["names"]

@@ -33,6 +33,7 @@ from holdfast.names.words import names
         (" .../cli/strategy/manual_commit.go | 4 ++--", set()),
         ("go test ./pkg/... -run=maxAge", {"maxAge"}),
         ("see a/src.py and b/src.py", {("file", "a/src.py"), ("file", "b/src.py")}),
+        ("console.log(x) in Node.js, not app.js", {"console.log", "Node.js", ("file", "app.js")}),
         ("", set()),
     ],
 )  # fmt: skip
