@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections import OrderedDict
-from sys import getsizeof
 from threading import Lock
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-MOST = 8 << 20
+MOST = 4 << 20
 # What an entry takes beside its text.
-EACH = 200
+EACH = 250
+# A caller's words may hold half of a character.
+CODE = "utf-8", "surrogatepass"
 
 
 class Remembered:
@@ -21,30 +22,26 @@ class Remembered:
 
     def __init__(self, most: int = MOST) -> None:
         self._most = most
-        self._texts: OrderedDict[bytes, str] = OrderedDict()
+        self._texts: OrderedDict[bytes, bytes] = OrderedDict()
         self._turn = Lock()
         self.size = 0
 
     def text(self, made_of: object, make: Callable[[], str]) -> str:
         """The text that `make` gives for values that are written like these."""
-        key = hashlib.sha256(repr(made_of).encode("utf-8", "surrogatepass")).digest()
+        key = hashlib.sha256(repr(made_of).encode(*CODE)).digest()
         with self._turn:
             if (found := self._texts.get(key)) is not None:
                 self._texts.move_to_end(key)
-                return found
+                return found.decode(*CODE)
         made = make()
         with self._turn:
-            self._keep(key, made)
+            # One quotation mark that is not ASCII doubles what a text takes; bytes stay what it is.
+            self._keep(key, made.encode(*CODE))
         return made
 
-    def _keep(self, key: bytes, text: str) -> None:
+    def _keep(self, key: bytes, text: bytes) -> None:
         if key not in self._texts:
-            self.size += _room(text)
+            self.size += len(text) + EACH
         self._texts[key] = text
         while self.size > self._most:
-            self.size -= _room(self._texts.popitem(last=False)[1])
-
-
-def _room(text: str) -> int:
-    # One quotation mark that is not ASCII doubles what a text takes.
-    return getsizeof(text) + EACH
+            self.size -= len(self._texts.popitem(last=False)[1]) + EACH
