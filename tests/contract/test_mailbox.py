@@ -104,6 +104,22 @@ def test_what_was_not_chosen_waits_and_is_counted(ledger: Ledger) -> None:
     assert (len(rows), left) == (1, 2)
 
 
+def test_however_much_waits_little_is_read_and_all_is_counted(ledger: Ledger) -> None:
+    for number in range(mailbox.MOST + 7):
+        say(ledger, f"m{number}")
+    read: list[int] = []
+
+    def chosen(found: list[Row]) -> list[Row]:
+        read.append(len(found))
+        return found[:1]
+
+    assert mailbox.take(ledger, SESSION, 200.0, chosen)[1] == mailbox.MOST + 6
+    assert mailbox.take(ledger, SESSION, 200.0, everything)[1] == 6
+    assert mailbox.take(ledger, SESSION, 200.0, everything)[1] == 0
+    assert read == [mailbox.MOST]
+    assert told(ledger, SESSION) == []
+
+
 def test_nobody_is_told_what_it_said_itself_or_what_has_expired(ledger: Ledger) -> None:
     say(ledger, "m1", from_agent_id="s1")
     say(ledger, "m2", seconds=50.0)

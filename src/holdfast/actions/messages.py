@@ -7,7 +7,6 @@ import time
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
-from itertools import islice
 from typing import NamedTuple
 
 from holdfast.actions.delivery import project_id, words
@@ -19,8 +18,6 @@ from holdfast.ledger.opening import chosen_ledger, local_ledger
 from holdfast.ledger.tables import MESSAGES, READS
 from holdfast.redact import redact
 from holdfast.store.dsn import team_url
-
-MOST = 50
 
 
 class Asking(NamedTuple):
@@ -58,11 +55,7 @@ def waiting(path: str, asking: Asking, *, again: bool = False) -> list[Row]:
     now = time.time()
     with _ledgers(path, os.environ) as (ledger, mine):
         reader = Reader(asking.name, asking.known_as, project_id(ledger, asking.folder))
-
-        def chosen(found: list[Row]) -> list[Row]:
-            return list(islice(found, MOST))
-
-        told, _ = mailbox.take(ledger, reader, now, chosen, again=again)
+        told, _ = mailbox.take(ledger, reader, now, list, again=again)
         if mine is not None:
             told = [row for row in told if again or not _told_here(mine, row, reader)]
             _keep_here(mine, ledger, told)

@@ -129,10 +129,13 @@ class Ledger:
         listed = ", ".join(f":{name}" for name in given)
         return self.rows(table, also=f"{column} IN ({listed})", values=given)
 
-    def count(self, table: Table, **equal: Any) -> int:
-        where = " AND ".join(f"{column} = :{column}" for column in equal)
-        statement = f"SELECT count(*) AS n FROM {table.name}{' WHERE ' + where if where else ''}"
-        number: int = self.database.run(statement, equal)[0][0]["n"]
+    def count(
+        self, table: Table, *, also: str = "", values: Row | None = None, **equal: Any
+    ) -> int:
+        conditions = [*(f"{column} = :{column}" for column in equal), *filter(None, [also])]
+        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
+        statement = f"SELECT count(*) AS n FROM {table.name}{where}"
+        number: int = self.database.run(statement, {**equal, **(values or {})})[0][0]["n"]
         return number
 
     def write(self, table: Table, row: Row) -> Row:

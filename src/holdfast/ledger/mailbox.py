@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
 
 MAIN = "main"
+# More than this nobody is told at once, so no more is read, however much waits.
+MOST = 50
 _CHOSEN = "FROM subscriptions WHERE agent_id IN (:own, :kind)"
 _REACHES = (
     "expires_at > :now AND from_agent_id <> :own AND (to_agent_id = :own OR (project IN "
@@ -40,14 +42,6 @@ class Reader(NamedTuple):
     project: str = ""
 
 
-def pending(ledger: Ledger, reader: Reader, now: float, *, again: bool = False) -> list[Row]:
-    """The most important first, then the oldest; `again` also what was told before."""
-    kind = reader.kind or reader.own
-    values = {"own": reader.own, "kind": kind, "project": reader.project, "now": now}
-    also = _REACHES if again else _REACHES + _UNREAD
-    return ledger.rows(MESSAGES, newest_first=False, first=IMPORTANT, also=also, values=values)
-
-
 def take(
     ledger: Ledger,
     reader: Reader,
@@ -56,13 +50,24 @@ def take(
     *,
     again: bool = False,
 ) -> tuple[list[Row], int]:
-    """Those of them that are told now, and how many are left; nobody is told the same again."""
+    """Those of them that are told now, and how many are left; nobody is told the same again.
+
+    The most important come first, then the oldest; `again` also what was told before.
+    """
+    kind = reader.kind or reader.own
+    values = {"own": reader.own, "kind": kind, "project": reader.project, "now": now}
+    also = _REACHES if again else _REACHES + _UNREAD
     with ledger.together("mail"):
-        found = pending(ledger, reader, now, again=again)
+        found = ledger.rows(
+            MESSAGES, most=MOST, newest_first=False, first=IMPORTANT, also=also, values=values
+        )
+        waiting = len(found)
+        if waiting == MOST:
+            waiting = ledger.count(MESSAGES, also=also, values=values)
         told = chosen(found)
         for row in told:
             _mark(ledger, row, reader, now)
-    return told, len(found) - len(told)
+    return told, waiting - len(told)
 
 
 def _mark(ledger: Ledger, row: Row, reader: Reader, now: float) -> None:

@@ -75,15 +75,18 @@ class LedgerWithin(Ledger):
     def rows(
         self, table: Table, *, also: str = "", values: Row | None = None, **more: Any
     ) -> list[Row]:
-        also = f"({also}) AND {self.shown(table)}" if also else self.shown(table)
-        return super().rows(table, also=also, values={**(values or {}), **self.held}, **more)
+        also, values = self._narrowed(table, also, values)
+        return super().rows(table, also=also, values=values, **more)
 
-    def count(self, table: Table, **equal: Any) -> int:
-        where = " AND ".join([self.shown(table), *(f"{column} = :{column}" for column in equal)])
-        statement = f"SELECT count(*) AS n FROM {table.name} WHERE {where}"
-        found = self.database.run(statement, {**equal, **self.held})[0]
-        number: int = found[0]["n"]
-        return number
+    def count(
+        self, table: Table, *, also: str = "", values: Row | None = None, **equal: Any
+    ) -> int:
+        also, values = self._narrowed(table, also, values)
+        return super().count(table, also=also, values=values, **equal)
+
+    def _narrowed(self, table: Table, also: str, values: Row | None) -> tuple[str, Row]:
+        shown = self.shown(table)
+        return f"({also}) AND {shown}" if also else shown, {**(values or {}), **self.held}
 
     def write(self, table: Table, row: Row) -> Row:
         row = self._claimed(table, row)
