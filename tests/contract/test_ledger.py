@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.errors import NoSuchRecord, NotNow, StoreUnavailable
 from holdfast.ledger import agents, contexts, known, messages, projects, tokens, tree, waves, work
-from holdfast.ledger.actions import action, add_action, call_id
+from holdfast.ledger.actions import action, add_action, call_id, post_action
 from holdfast.ledger.batch import Fresh, add_all
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.tables import (
@@ -282,6 +282,40 @@ def test_an_action_is_one_row_whoever_reports_the_call(ledger: Ledger) -> None:
     assert call_id("s10", "toolu_1") != ident
 
 
+def test_what_a_caller_does_not_say_of_a_call_stays_as_it_was(ledger: Ledger) -> None:
+    found = add_action(
+        ledger, 5.0, tool_name="Edit", ident="a1", session="s1", project="p1", duration_ms=9,
+        file_paths=["a.py"],
+    )  # fmt: skip
+    said = action(6.0, tool_name="Edit", ident="a1", session="s1", exit_code=0)
+    assert post_action(ledger, said) == {**found, "exit_code": 0, "updated_at": 6.0}
+    for other in ({"tool_name": "Bash"}, {"session": "s2"}):
+        with pytest.raises(NotNow, match="another call, of Edit"):
+            post_action(ledger, {**said, **other})
+    # The log is what counts.
+    assert add_action(ledger, 7.0, tool_name="Bash", ident="a1")["tool_name"] == "Bash"
+
+
+def test_what_the_fold_finds_in_a_project_is_the_project_s_though_a_caller_was_first(
+    ledger: Ledger,
+) -> None:
+    posted = work.add_request(ledger, 1.0, project="", session="s1", prompt="Add login")
+    told = {"session": "s1", "prompt": "Add login"}
+    found = work.add_request(ledger, 2.0, project="p1", source="1", **told)
+    assert (found["id"], found["project"]) == (posted["id"], "p1")
+
+
+def test_what_a_caller_says_of_a_task_that_was_found_counts(ledger: Ledger) -> None:
+    request = a_request(ledger, "Add login")
+    found = work.add_task(ledger, 2.0, request=request, name="Routes", source="1")
+    told = work.add_task(
+        ledger, 3.0, request=request, name="Routes", wave_number=3, status="running"
+    )
+    assert (told["id"], told["wave_number"], told["status"]) == (found["id"], 3, "running")
+    (wave,) = waves.waves(ledger, request["session"])
+    assert (wave["wave_number"], wave["status"], wave["total_tasks"]) == (3, "running", 1)
+
+
 def test_the_tree_has_everything_in_its_place(ledger: Ledger) -> None:
     project = projects.project(ledger, "/srv/a", 1.0)
     for session in ("s1", "s2"):
@@ -462,9 +496,24 @@ def test_an_agent_s_window_fills_and_the_end_can_be_told(ledger: Ledger) -> None
         "usage_percent": 60.0, "remaining": 80_000, "zone": "yellow",
         "predicted_exhaustion_minutes": 8.0, "should_compact": False,
     }  # fmt: skip
+    row = agents.consumed(ledger, "a", "s1", 100, 120.01)
+    assert row["rate"] < 10_100, "a call a moment later is no hundred thousand a minute"
     row = agents.seen(ledger, 300.0, agent_id="a", session="s1", used=20_000, compactions=1)
-    assert (row["rate"], row["compactions"], row["compacted_at"]) == (10_000, 1, 300.0)
+    assert (row["compactions"], row["compacted_at"]) == (1, 300.0)
+    assert 9_000 < row["rate"] < 10_100, "a compaction is no consumption"
     assert agents.capacity(row)["zone"] == "green"
+
+
+def test_what_is_learned_of_an_agent_later_is_kept_and_a_call_starts_none_again(
+    ledger: Ledger,
+) -> None:
+    agents.consumed(ledger, "a", "s1", 100, 1.0)
+    agents.seen(
+        ledger, 2.0, agent_id="a", session="s1", project="p1", parent="s1", status="completed"
+    )
+    row = agents.consumed(ledger, "a", "s1", 1 << 62, 3.0)
+    assert (row["project"], row["parent"], row["status"]) == ("p1", "s1", "completed")
+    assert row["used"] == 1 << 53
 
 
 def test_agents_of_the_same_name_in_two_sessions_are_two(ledger: Ledger) -> None:
@@ -490,9 +539,18 @@ def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
 
 def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:
     first = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 1.0)
-    assert contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 2.0) == first
+    again = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 2.0)
+    assert again == {**first, "updated_at": 2.0}
     assert contexts.save_snapshot(ledger, "s1", "p", {"a": 2}, 3.0)["id"] != first["id"]
-    assert [row["updated_at"] for row in ledger.rows(CONTEXTS)] == [3.0, 1.0]
+    assert [row["updated_at"] for row in ledger.rows(CONTEXTS)] == [3.0, 2.0]
+
+
+def test_the_state_that_was_saved_last_is_the_newest_also_if_it_was_saved_before(
+    ledger: Ledger,
+) -> None:
+    for now, word in ((1.0, "a"), (2.0, "b"), (3.0, "a")):
+        contexts.save_snapshot(ledger, "s1", "p", {"context_summary": word}, now)
+    assert [row["progress_summary"] for row in ledger.rows(CONTEXTS)] == ["a", "b"]
 
 
 def test_an_agent_has_one_context_that_moves_on(ledger: Ledger) -> None:

@@ -4,16 +4,38 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from holdfast.errors import NotNow
 from holdfast.ledger import ids
 from holdfast.ledger.tables import ACTIONS
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
 
+# What a caller need not say, and a call is unless its name tells otherwise.
+BUILTIN = "builtin"
+NOTHING: tuple[Any, ...] = (None, "", [], {}, BUILTIN)
+
 
 def add_action(ledger: Ledger, now: float, **fields: Any) -> Row:
-    """Keep a tool call; see `action` for what is known of one."""
-    return ledger.write(ACTIONS, action(now, **fields))
+    """Keep a tool call that a log tells of; see `action` for what is known of one."""
+    row = action(now, **fields)
+    return _together(ledger, ledger.get(ACTIONS, row["id"]), row)
+
+
+def post_action(ledger: Ledger, row: Row) -> Row:
+    """The same for a caller's word, which makes no other call of one that is known."""
+    known = ledger.get(ACTIONS, row["id"])
+    if known and (known["session"], known["tool_name"]) != (row["session"], row["tool_name"]):
+        raise NotNow(f"{row['id']} is the id of another call, of {known['tool_name']}")
+    return _together(ledger, known, row)
+
+
+def _together(ledger: Ledger, known: Row | None, row: Row) -> Row:
+    """What is said now counts, and what is not stays as it was."""
+    if known is None:
+        return ledger.write(ACTIONS, row)
+    said = {name: value for name, value in row.items() if value not in NOTHING}
+    return ledger.write(ACTIONS, {**known, **said, "created_at": known["created_at"]})
 
 
 def action(
@@ -24,7 +46,7 @@ def action(
     session: str = "",
     project: str = "",
     subtask: str = "",
-    tool_type: str = "builtin",
+    tool_type: str = BUILTIN,
     given: Any = None,
     output: Any = None,
     file_paths: list[str] | None = None,
@@ -46,4 +68,4 @@ def call_id(session: str, call: str) -> str:
 
 
 def tool_type(name: str) -> str:
-    return "mcp" if name.startswith("mcp__") else "builtin"
+    return "mcp" if name.startswith("mcp__") else BUILTIN

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import exp
 from typing import TYPE_CHECKING
 
 from holdfast.ledger import ids
@@ -11,8 +12,10 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
 
 WINDOW = 200_000
-# How much of the last measurement goes into the rate of tokens per minute.
-WEIGHT = 0.3
+# What is told is the rate of about so many minutes: calls come in bursts.
+MINUTES = 3.0
+# More than any window, and not too much for any database.
+MOST = 1 << 53
 ZONES = (("critical", 95), ("red", 85), ("orange", 70), ("yellow", 50), ("green", 0))
 
 
@@ -39,11 +42,16 @@ def seen(
             "capacity": capacity or WINDOW, "used": 0, "rate": 0.0, "compactions": 0,
             "compacted_at": None, "created_at": now, "updated_at": now,
         }  # fmt: skip
-        fields: Row = {"status": status, "agent_type": agent_type or old["agent_type"]}
-        fields["capacity"] = capacity or old["capacity"]
+        fields: Row = {
+            "status": status, "agent_type": agent_type or old["agent_type"],
+            "project": project or old["project"], "parent": parent or old["parent"],
+            "capacity": capacity or old["capacity"],
+        }  # fmt: skip
         if used is not None and used != old["used"]:
-            minutes = (now - old["updated_at"]) / 60 if known else 0.0
-            fields |= {"used": used, "rate": _rate(old["rate"], used - old["used"], minutes)}
+            # What it had used before anybody looked says nothing of how fast.
+            minutes, more = (now - old["updated_at"]) / 60, used - old["used"]
+            rate = _rate(old["rate"], more, minutes) if known else 0.0
+            fields |= {"used": used, "rate": rate}
         if compactions is not None and compactions > old["compactions"]:
             fields |= {"compactions": compactions, "compacted_at": now}
         return ledger.change(AGENTS, old, now, **fields) if known else ledger.write(
@@ -54,9 +62,11 @@ def seen(
 def consumed(ledger: Ledger, agent_id: str, session: str, tokens: int, now: float) -> Row:
     """A call took so many tokens of the agent's window."""
     with ledger.together(f"agent {agent_id}"):
-        known = ledger.get(AGENTS, _id(session, agent_id))
-        used = (known["used"] if known else 0) + tokens
-        return seen(ledger, now, agent_id=agent_id, session=session, used=used)
+        known = ledger.get(AGENTS, _id(session, agent_id)) or {"used": 0, "status": "running"}
+        used = min(known["used"] + tokens, MOST)
+        return seen(
+            ledger, now, agent_id=agent_id, session=session, used=used, status=known["status"]
+        )
 
 
 def compacted(ledger: Ledger, row: Row, now: float) -> Row:
@@ -86,10 +96,14 @@ def capacity(row: Row) -> Row:
 
 def _rate(old: float, more: int, minutes: float) -> float:
     """Tokens per minute on a moving average; a compaction is no consumption."""
-    if minutes <= 0 or more < 0:
+    if more < 0:
         return old
-    now = more / minutes
-    return round(now if not old else WEIGHT * now + (1 - WEIGHT) * old, 3)
+    if not old:
+        return round(more / max(minutes, 1.0), 3)
+    # However short the time since the last, its tokens count once, as a part of these minutes.
+    passed = max(minutes, 1e-6)
+    weight = 1 - exp(-passed / MINUTES)
+    return round(weight * more / passed + (1 - weight) * old, 3)
 
 
 def _id(session: str, agent_id: str) -> str:

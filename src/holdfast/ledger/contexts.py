@@ -24,9 +24,11 @@ def save_snapshot(
     now: float,
     dumps: Callable[[Any], str] = quick_json.dumps,
 ) -> Row:
-    """Keep a caller's snapshot; the same one again is the one that is there."""
+    """Keep a caller's snapshot; the same one again is the one that is there, and the newest."""
     fresh, _ = snapshot(session, project, body, now, dumps)
-    return ledger.get(CONTEXTS, fresh["id"]) or ledger.write(CONTEXTS, fresh)
+    known = ledger.get(CONTEXTS, fresh["id"])
+    later = {**known, "updated_at": max(now, known["updated_at"])} if known else fresh
+    return ledger.write(CONTEXTS, later)
 
 
 def snapshot(

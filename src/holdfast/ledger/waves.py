@@ -68,14 +68,16 @@ def transition(ledger: Ledger, session: str, now: float, *, force: bool = False)
 
 
 def join_wave(ledger: Ledger, task: Row, now: float) -> None:
-    """A new task counts in its wave, which is made if need be."""
-    if task["wave_number"] == NO_WAVE:
+    """A new task counts in its wave, which is made if need be, and goes on if it was over."""
+    session, number = task["session"], task["wave_number"]
+    if number == NO_WAVE:
         return
-    known = wave(ledger, task["session"], task["wave_number"])
+    known = wave(ledger, session, number)
     if known is None:
-        _made(ledger, task["session"], task["wave_number"], now)
-    else:
-        _counted(ledger, known, now)
+        _made(ledger, session, number, now)
+    elif known["status"] in FINISHED and task["status"] not in OVER:
+        _again(ledger, known, now)
+    settle_wave(ledger, session, number, now)
 
 
 def settle_wave(ledger: Ledger, session: str, number: int, now: float) -> None:
@@ -85,14 +87,27 @@ def settle_wave(ledger: Ledger, session: str, number: int, now: float) -> None:
         return
     found = _counted(ledger, found, now)
     tasks = _tasks(ledger, found)
+    if found["status"] == "failed" and not found["failed_tasks"]:
+        # What had failed was tried again.
+        found = _again(ledger, found, now)
     if not tasks or found["status"] in FINISHED:
         return
     if all(task["status"] in OVER for task in tasks):
         _ended(ledger, found, "failed" if found["failed_tasks"] else "completed", now)
-        if not found["failed_tasks"]:
-            _next(ledger, session, number, now)
+        _unblocked(ledger, session, now)
     elif found["status"] == "pending" and any(task["status"] != "pending" for task in tasks):
         _started(ledger, found, now)
+
+
+def _unblocked(ledger: Ledger, session: str, now: float) -> None:
+    """The first wave starts of which all that come before it are completed."""
+    first = next((one for one in waves(ledger, session) if one["status"] != "completed"), None)
+    if first is not None:
+        _started(ledger, first, now)
+
+
+def _again(ledger: Ledger, one: Row, now: float) -> Row:
+    return ledger.change(WAVES, one, now, status="running", completed_at=None)
 
 
 def _next(ledger: Ledger, session: str, after: int, now: float) -> Row | None:

@@ -31,7 +31,9 @@ def meet(
     ident = _next_id(ledger, table, row, is_found=bool(source))
     twin = ledger.get(table, ident)
     if twin is not None:
-        return ledger.change(table, twin, now, **mark), False
+        # Who was first may not have known whose it is.
+        whose = {"project": twin["project"] or row["project"]}
+        return ledger.change(table, twin, now, **mark, **whose), False
     fresh = {
         "source": None, "posted": 0, "folded": "", "created_at": now, "completed_at": None,
         "updated_at": now, **row, **mark, "id": ident,
@@ -85,9 +87,25 @@ def add_task(
     }  # fmt: skip
     with ledger.together(f"session {request['session']}"):
         made, is_new = meet(ledger, TASKS, row, now, source=source)
-        if is_new:
+        if not is_new and not source:
+            made = _told_more(ledger, made, wave_number, status, now)
+        elif is_new:
+            made = _over(ledger, TASKS, made, now)
             join_wave(ledger, made, now)
     return made
+
+
+def _over(ledger: Ledger, table: Table, made: Row, now: float) -> Row:
+    """What was done before anybody told of it is over since now."""
+    return ledger.change(table, made, now, completed_at=now) if made["status"] in DONE else made
+
+
+def _told_more(ledger: Ledger, task: Row, wave_number: int, status: str, now: float) -> Row:
+    """What a caller says of a task that is known already."""
+    if wave_number != NO_WAVE == task["wave_number"]:
+        task = ledger.change(TASKS, task, now, wave_number=wave_number)
+        join_wave(ledger, task, now)
+    return task if status == "pending" else set_status(ledger, TASKS, task, status, now)
 
 
 def add_subtask(
@@ -114,7 +132,18 @@ def add_subtask(
     with ledger.together(f"session {task['session']}"):
         waits = bool(_open(ledger, row["blocked_by"]))
         row["status"] = "blocked" if waits else status or "pending"
-        return meet(ledger, SUBTASKS, row, now, source=source)[0]
+        made, is_new = meet(ledger, SUBTASKS, row, now, source=source)
+        if is_new:
+            made = _over(ledger, SUBTASKS, made, now)
+            _begin(ledger, task, made, now)
+        return made
+
+
+def _begin(ledger: Ledger, task: Row, subtask: Row, now: float) -> None:
+    """A task of which something is done already is under way; others of it may yet be told of."""
+    begun = subtask["status"] in ("running", "completed")
+    if begun and task["status"] == "pending" and not task["folded"]:
+        set_status(ledger, TASKS, task, "running", now)
 
 
 def _open(ledger: Ledger, subtasks: list[str]) -> list[str]:
@@ -152,9 +181,31 @@ def _settle(ledger: Ledger, table: Table, row: Row, now: float) -> None:
 def _unblock(ledger: Ledger, done: Row, now: float) -> None:
     if done["status"] != "completed":
         return
-    for waiting in ledger.rows(SUBTASKS, session=done["session"], status="blocked"):
-        if done["id"] in waiting["blocked_by"] and not _open(ledger, waiting["blocked_by"]):
+    for waiting in _waiting_for(ledger, done):
+        if not _open(ledger, waiting["blocked_by"]):
             ledger.change(SUBTASKS, waiting, now, status="pending")
+
+
+def _waiting_for(ledger: Ledger, subtask: Row) -> list[Row]:
+    """In whichever session."""
+    also, values = "blocked_by LIKE :named", {"named": f"%{subtask['id']}%"}
+    found = ledger.rows(SUBTASKS, also=also, values=values, status="blocked")
+    return [waiting for waiting in found if subtask["id"] in waiting["blocked_by"]]
+
+
+def drop(ledger: Ledger, table: Table, row: Row, now: float) -> None:
+    """Delete a row; what waited for it, or hangs on it, goes on without."""
+    with ledger.together(f"session {row.get('session', '')}"):
+        ledger.remove(table, row, now)
+        if table is SUBTASKS:
+            for waiting in _waiting_for(ledger, row):
+                left = [ident for ident in waiting["blocked_by"] if ident != row["id"]]
+                status = "blocked" if _open(ledger, left) else "pending"
+                ledger.change(SUBTASKS, waiting, now, blocked_by=left, status=status)
+            _settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
+        elif table is TASKS:
+            settle_wave(ledger, row["session"], row["wave_number"], now)
+            _settle_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
 
 
 def _settle_parent(

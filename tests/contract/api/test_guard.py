@@ -80,7 +80,7 @@ def test_only_json_is_taken(local: Caller, kind: str) -> None:
     b'{"tool_name": "x", "exit_code": 1' + b"0" * 30 + b"}",
     b'{"tool_name": "x", "metadata": []}', b'{"tool_name": "' + b"x" * 501 + b'"}',
     b"[" * 100_000, b'{"tool_name": "x", "input": ' + b"[" * 100_000, b"\xff\xfe",
-    b'{"tool_name": "x", "input": NaN}',
+    b'{"tool_name": "x", "input": NaN}', b'{"tool_name": "x", "input": "\xff"}',
 ])  # fmt: skip
 def test_what_cannot_be_understood_is_the_caller_s_error(local: Caller, body: bytes) -> None:
     answer = local.client.post(
@@ -190,6 +190,9 @@ def test_a_token_allows_what_its_scope_says(desk: Desk, far: Any) -> None:
     assert is_problem(far.post("/api/actions", json=ACTION, headers=reader), 403)
     told = {"session_id": "s1"}
     assert far.post("/api/compact/restore", json=told, headers=reader).status_code == 200
+    assert far.get("/api/messages/a?limit=3", headers=reader).status_code == 200
+    assert is_problem(far.get("/api/messages/a?mark_read=true", headers=reader), 403)
+    assert far.get("/api/messages/a?mark_read=true", headers=writer).status_code == 200
     assert far.post("/api/actions", json=ACTION, headers=writer).status_code == 201
     project = far.post("/api/projects", json={"path": "/a"}, headers=writer).json()
     address = f"/api/projects/{project['id']}"

@@ -67,7 +67,10 @@ def test_the_second_save_of_a_session_with_a_project_works(api: Caller) -> None:
 
 
 def test_the_same_snapshot_sent_twice_is_kept_once(api: Caller) -> None:
-    assert save(api, context_summary="one") == save(api, context_summary="one")
+    first, again = (save(api, context_summary="one") for _ in range(2))
+    assert first["id"] == again["id"]
+    assert first["saved_at"] <= again["saved_at"]
+    assert "_at" not in api.get("/api/compact/snapshot/session-abc123")
 
 
 def test_a_role_has_a_view_of_its_own(api: Caller) -> None:
@@ -97,7 +100,7 @@ def test_a_session_never_gets_its_namesake_s_snapshot(api: Caller) -> None:
     assert restore(api, "s1") == restore(api, "s") == ""
     assert api.get("/api/agent-contexts", agent_id="s1")["contexts"] == []
     assert not api.get("/api/compact/status/s1")["has_snapshot"]
-    api.get("/api/compact/snapshot/s1", 404)
+    api.get("/api/compact/snapshot/session-abc123", 404)
 
 
 def test_a_thin_save_never_replaces_a_rich_one(api: Caller) -> None:

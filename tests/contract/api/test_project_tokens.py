@@ -44,7 +44,7 @@ def furnish(books: Books, path: str, word: str) -> dict[str, str]:
     request = work.add_request(ledger, 1.0, prompt=word, prompt_type="user", **held)
     task = work.add_task(ledger, 1.0, request=request, name=word, wave_number=1)
     subtask = work.add_subtask(ledger, 1.0, task=task, description=word)
-    action = add_action(ledger, 1.0, ident=f"a-{word}", tool_name=word, **held)
+    action = add_action(ledger, 1.0, ident=f"a-{word}", tool_name="x", **held)
     agents.seen(ledger, 1.0, agent_id=f"agent-{word}", agent_type=word, **held)
     agents.seen(ledger, 1.0, agent_id=f"other-{word}", agent_type=word, **held)
     contexts.save_snapshot(ledger, session, project, {"context_summary": word}, 1.0)
@@ -135,7 +135,9 @@ CASES: dict[str, Case] = {
     "GET /api/subtasks/{ident:str}": Case("/api/subtasks/{subtask}"),
     "PATCH /api/subtasks/{ident:str}": Case("/api/subtasks/{subtask}", {"status": "failed"}),
     "DELETE /api/subtasks/{ident:str}": Case("/api/subtasks/{subtask}"),
-    "POST /api/actions": Case("/api/actions", {"tool_name": "x", "id": "{action}"}, REFUSED),
+    "POST /api/actions": Case(
+        "/api/actions", {"tool_name": "x", "session_id": "{session}", "id": "{action}"}, REFUSED
+    ),
     "GET /api/actions": Case("/api/actions?session_id={session}", None, LISTED),
     "DELETE /api/actions/{ident:str}": Case("/api/actions/{action}"),
     "POST /api/agents": Case("/api/agents", {"agent_id": "{agent}", **NAMED}, REFUSED),

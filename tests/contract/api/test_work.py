@@ -89,6 +89,63 @@ def test_a_wave_starts_when_the_one_before_is_done(api: Caller) -> None:
     assert api.get("/api/waves/other/current")["wave"] is None
 
 
+def history(api: Caller) -> list[tuple[int, str, int, int, int]]:
+    found = api.get("/api/waves/s1/history")["waves"]
+    names = ("wave_number", "status", "total_tasks", "completed_tasks", "failed_tasks")
+    return [tuple(one[name] for name in names) for one in found]
+
+
+def test_a_wave_waits_for_all_that_come_before_it(api: Caller) -> None:
+    first, second, _ = (a_task(api, name, wave) for wave, name in enumerate("abc"))
+    api.post("/api/waves/s1/start")
+    api.patch(f"/api/tasks/{second['id']}", status="completed")
+    assert [one[1] for one in history(api)] == ["running", "completed", "pending"]
+    api.patch(f"/api/tasks/{first['id']}", status="completed")
+    assert [one[1] for one in history(api)] == ["completed", "completed", "running"]
+
+
+def test_a_wave_that_failed_goes_on_when_its_task_is_tried_again(api: Caller) -> None:
+    first, _ = a_task(api, "a", 0), a_task(api, "b", 1)
+    seen = []
+    for status in ("failed", "running", "completed"):
+        api.patch(f"/api/tasks/{first['id']}", status=status)
+        seen.append([one[1] for one in history(api)])
+    assert seen == [["failed", "pending"], ["running", "pending"], ["completed", "running"]]
+
+
+def test_what_is_told_after_it_was_done_counts_and_what_comes_later_opens_the_wave_again(
+    api: Caller,
+) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="login")["id"]
+    told = {"request_id": request, "wave_number": 0}
+    done = api.post("/api/tasks", name="a", status="completed", **told)
+    assert done["completed_at"]
+    assert history(api) == [(0, "completed", 1, 1, 0)]
+    more = api.post("/api/tasks", name="b", **told)
+    assert history(api) == [(0, "running", 2, 1, 0)]
+    part = {"task_id": more["id"], "description": "x", "status": "completed"}
+    assert api.post("/api/subtasks", **part)["completed_at"]
+    assert api.get(f"/api/tasks/{more['id']}")["status"] == "running"
+    api.delete(f"/api/tasks/{more['id']}")
+    assert history(api) == [(0, "completed", 1, 1, 0)]
+
+
+def test_a_subtask_waits_for_one_of_another_session_and_not_for_one_that_is_deleted(
+    api: Caller,
+) -> None:
+    other, mine = a_task(api, session="s2"), a_task(api)
+    blockers = [
+        api.post("/api/subtasks", task_id=other["id"], description=name)["id"] for name in "ab"
+    ]
+    told = {"task_id": mine["id"], "description": "c", "blocked_by": blockers}
+    waiting = f"/api/subtasks/{api.post('/api/subtasks', **told)['id']}"
+    api.patch(f"/api/subtasks/{blockers[0]}", status="completed")
+    assert api.get(waiting)["status"] == "blocked"
+    api.delete(f"/api/subtasks/{blockers[1]}")
+    assert (api.get(waiting)["status"], api.get(waiting)["blocked_by"]) == ("pending", blockers[:1])
+    api.post("/api/subtasks", 404, **{**told, "blocked_by": ["nobody"]})
+
+
 def test_a_subtask_is_unblocked_by_what_it_waited_for(api: Caller) -> None:
     task = a_task(api)
     first = api.post("/api/subtasks", task_id=task["id"], description="a")

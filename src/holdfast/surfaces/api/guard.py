@@ -26,6 +26,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 OPEN = ("/health", *page_session.FILES)
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 SIGN_IN, SIGN_OUT = ("POST", page_session.SESSION), ("DELETE", page_session.SESSION)
+INBOXES, MARKING = "/api/messages/", b"mark_read"
 # Questions that come with a body: nothing is changed by them.
 ASKING = ("/api/compact/restore", "/api/recall", page_session.SESSION)
 
@@ -136,7 +137,7 @@ class Guard:
 
     def _not_allowed(self, scope: Scope, row: Row) -> tuple[int, str] | None:
         """What is wrong with this request by the owner of a token, if anything is."""
-        wanted = needed_scope(str(scope["method"]), scope["path"])
+        wanted = needed_scope(str(scope["method"]), scope["path"], scope["query_string"])
         if not tokens.covers(row, wanted):
             return 403, f"this token may {row['scope']}; this needs {wanted}"
         if not self._pace.allows(row["id"], self._now()):
@@ -150,9 +151,10 @@ class Guard:
             return tokens.allowed(books.ledger, token, self._now())
 
 
-def needed_scope(method: str, path: str) -> str:
+def needed_scope(method: str, path: str, query: bytes = b"") -> str:
     if method not in CHANGING or path in ASKING:
-        return "read"
+        # Whoever has messages marked as read changes what others find.
+        return "write" if MARKING in query and path.startswith(INBOXES) else "read"
     return "admin" if method == "DELETE" and path.startswith("/api/projects/") else "write"
 
 

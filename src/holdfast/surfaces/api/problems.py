@@ -109,6 +109,7 @@ HANDLERS: dict[Any, Any] = {
     ValidationException: invalid,
     HTTPException: http,
     msgspec.DecodeError: lambda request, problem: respond(400, str(problem)),
+    UnicodeDecodeError: lambda request, problem: respond(400, "this is not UTF-8"),
     RecursionError: lambda request, problem: respond(400, "this is nested too deeply"),
     Exception: bug,
 }

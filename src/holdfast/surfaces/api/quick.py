@@ -14,6 +14,7 @@ import msgspec
 
 from holdfast.actions.shared_restore import Wanted, restored
 from holdfast.ledger import contexts
+from holdfast.ledger.actions import post_action
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import answers, held, problems
@@ -83,7 +84,7 @@ class Quick:
 
     def _act(self, body: bytes) -> Awaitable[tuple[int, Any]]:
         row = _action(body).row(time.time())
-        fresh = Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: ledger.write(ACTIONS, row))
+        fresh = Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: post_action(ledger, row))
         return self._acted(fresh)
 
     async def _acted(self, fresh: Fresh) -> tuple[int, Any]:

@@ -41,4 +41,4 @@ def drop_row(desk: Desk, table: Table, ident: str) -> None:
         row = books.ledger.get(table, ident)
         if row is None:
             raise NoSuchRecord(f"{ident} in {table.name}")
-        books.ledger.remove(table, row, time.time())
+        work.drop(books.ledger, table, row, time.time())

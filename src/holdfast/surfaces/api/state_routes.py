@@ -71,6 +71,7 @@ def latest_snapshot(desk: TheDesk, session_id: FromPath[str]) -> Answer:
         latest = _contexts(books, session_id, contexts.SNAPSHOT, None, 1, {})
     if not latest:
         raise NoSuchRecord(f"a snapshot of session {session_id}")
+    del latest[0]["_at"]
     return latest[0]
 
 

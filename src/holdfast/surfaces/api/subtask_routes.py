@@ -8,6 +8,7 @@ from litestar import Router, delete, get, patch, post
 from litestar.params import FromPath, JSONBody
 
 from holdfast.ledger import work
+from holdfast.ledger.actions import post_action
 from holdfast.ledger.tables import ACTIONS, SUBTASKS, TASKS
 from holdfast.surfaces.api import answers
 from holdfast.surfaces.api.needs import TheDesk
@@ -21,6 +22,8 @@ from holdfast.surfaces.api.shapes import ChangedSubtask, Filter, Limit, NewActio
 def add_subtask(desk: TheDesk, data: JSONBody[NewSubtask]) -> Answer:
     with desk.books() as books:
         task = books.ledger.need(TASKS, data.task_id or data.task_list_id)
+        for blocker in data.blocked_by:
+            books.ledger.need(SUBTASKS, blocker)
         made = work.add_subtask(
             books.ledger, time.time(), task=task, description=data.description,
             agent_type=data.agent_type, agent_id=data.agent_id or "", status=data.status,
@@ -79,7 +82,7 @@ def drop_subtask(desk: TheDesk, ident: FromPath[str]) -> None:
 def add_an_action(desk: TheDesk, data: JSONBody[NewAction]) -> Answer:
     """Tell of a tool call. With the host's `tool_use_id` it is the one that the fold finds."""
     with desk.books() as books:
-        made = books.ledger.write(ACTIONS, data.row(time.time()))
+        made = post_action(books.ledger, data.row(time.time()))
     return answers.answer(made)
 
 
