@@ -14,17 +14,22 @@ if TYPE_CHECKING:
 SECONDS, LONGEST = 3600.0, 24 * 3600.0
 IMPORTANT = "priority DESC, "
 LIVE = "expires_at > :now"
-# A broadcast reaches those who listen to its topic, and those who never chose any.
+# A broadcast reaches those who listen to its topic, and those who never chose any; in its project,
+# if it names one, as far as it is known whose an agent is.
 REACHES = (
     "expires_at > :now AND from_agent_id <> :agent AND (to_agent_id = :agent OR (to_agent_id = '' "
     "AND (topic IN (SELECT topic FROM subscriptions WHERE agent_id = :agent) "
-    "OR NOT EXISTS (SELECT 1 FROM subscriptions WHERE agent_id = :agent))))"
+    "OR NOT EXISTS (SELECT 1 FROM subscriptions WHERE agent_id = :agent)) AND (project = '' "
+    "OR project IN (SELECT project FROM agents WHERE agent_id = :agent) "
+    "OR NOT EXISTS (SELECT 1 FROM agents WHERE agent_id = :agent AND project <> ''))))"
 )
 # What was taken is read; what was not may be a broadcast, or wait for others of its kind too.
 UNREAD = (
     " AND taken = 0 AND NOT EXISTS (SELECT 1 FROM message_reads"
     " WHERE message_reads.message = messages.id AND message_reads.agent_id = :agent)"
 )
+
+AFTER = "(priority < :less OR (priority = :less AND (created_at, id) > (:at, :last)))"
 
 
 def send(
@@ -70,11 +75,23 @@ def recent(
 
 
 def inbox(
-    ledger: Ledger, agent: str, now: float, most: int, *, unread: bool = True, **equal: Any
+    ledger: Ledger,
+    agent: str,
+    now: float,
+    most: int,
+    *,
+    unread: bool = True,
+    after: tuple[int, float, str] | None = None,
+    **equal: Any,
 ) -> list[Row]:
-    """What waits for an agent: the most important first, then the oldest."""
+    """What waits for an agent: the most important first, then the oldest; `after` is priority, time
+    and id of the last one of a page.
+    """
     also = f"{REACHES}{UNREAD if unread else ''}"
     values = {"agent": agent, "now": now}
+    if after is not None:
+        also += f" AND {AFTER}"
+        values |= dict(zip(("less", "at", "last"), after, strict=True))
     return ledger.rows(
         MESSAGES, most=most, newest_first=False, first=IMPORTANT, also=also, values=values, **equal
     )

@@ -12,15 +12,25 @@ if TYPE_CHECKING:
 MOST_REQUESTS = 100
 
 
-def hierarchy(ledger: Ledger, project: str, *, most: int = MOST_REQUESTS) -> Row:
-    """The tree of one project: its newest requests, oldest first, and all that hangs on them."""
+def hierarchy(
+    ledger: Ledger,
+    project: str,
+    *,
+    most: int = MOST_REQUESTS,
+    before: tuple[float, str] | None = None,
+) -> Row:
+    """The tree of one project: its newest requests, oldest first, all that hangs on them, and
+    whether there are more.
+    """
     root = ledger.need(PROJECTS, project)
-    requests = ledger.rows(REQUESTS, most=most, project=project)[::-1]
+    found = ledger.rows(REQUESTS, most=most + 1, before=before, project=project)
+    requests = found[:most][::-1]
     since = requests[0]["created_at"] if requests else 0.0
     tasks = _by(ledger.rows(TASKS, newest_first=False, **_of(project, since)), "request")
     subtasks = _by(ledger.rows(SUBTASKS, newest_first=False, **_of(project, since)), "task")
     return {
         "project": root,
+        "more": len(found) > most,
         "requests": [
             {
                 **request,

@@ -129,7 +129,10 @@ class Store(Protocol):
 
     def session(self, session: str) -> SessionRow | None: ...
 
-    def sessions(self, project: str | None, most: int = 50) -> list[SessionRow]: ...
+    def sessions(
+        self, project: str | None, most: int = 50, before: tuple[float, str] | None = None
+    ) -> list[SessionRow]:
+        """The latest first; `before` is when the last one of a page was seen, and its id."""
 
     def transcripts(self, project: str | None) -> list[TranscriptRow]:
         """Every session's transcript, the latest first; of one project or of all."""

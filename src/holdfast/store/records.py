@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 # Whoever writes to more than one row of a session holds this lock, by whatever name.
 LOCK = "records"
+# Later than anything was seen.
+NEVER = 1e18
 
 
 class Records(CompactionRecords):
@@ -68,10 +70,15 @@ class Records(CompactionRecords):
         found = self._one("session", (session,))
         return _session(found) if found else None
 
-    def sessions(self, project: str | None, most: int = 50) -> list[SessionRow]:
+    def sessions(
+        self, project: str | None, most: int = 50, before: tuple[float, str] | None = None
+    ) -> list[SessionRow]:
+        at, ident = before or (NEVER, "")
+        values = {"project": project, "at": at, "id": ident, "most": most}
         if project is None:
-            return [_session(row) for row in self._all("all_sessions", (most,))]
-        return [_session(row) for row in self._all("sessions_of", (project, most))]
+            del values["project"]
+        name = "all_sessions" if project is None else "sessions_of"
+        return [_session(row) for row in self._found(name, values)]
 
     def transcripts(self, project: str | None) -> list[TranscriptRow]:
         values = {"project": project}

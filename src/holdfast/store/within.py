@@ -33,10 +33,12 @@ class StoreWithin(Records):
         row = self._store.session(session)
         return row if row is not None and row["project"] in self._folders else None
 
-    def sessions(self, project: str | None, most: int = 50) -> list[SessionRow]:
+    def sessions(
+        self, project: str | None, most: int = 50, before: tuple[float, str] | None = None
+    ) -> list[SessionRow]:
         wanted = self._folders if project is None else self._folders & {project}
-        found = [row for folder in wanted for row in self._store.sessions(folder, most)]
-        return sorted(found, key=lambda row: -row["seen_at"])[:most]
+        found = [row for folder in wanted for row in self._store.sessions(folder, most, before)]
+        return sorted(found, key=lambda row: (row["seen_at"], row["id"]), reverse=True)[:most]
 
     def transcripts(self, project: str | None) -> list[TranscriptRow]:
         wanted = self._folders if project is None else self._folders & {project}

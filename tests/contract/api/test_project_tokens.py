@@ -156,7 +156,9 @@ CASES: dict[str, Case] = {
     ),
     "GET /api/waves/{session_id:str}/current": Case("/api/waves/{session}/current", None, LISTED),
     "GET /api/waves/{session_id:str}/history": Case("/api/waves/{session}/history", None, LISTED),
-    "POST /api/messages": Case("/api/messages", {"from_agent_id": "x", "id": "{message}"}, REFUSED),
+    "POST /api/messages": Case(
+        "/api/messages", {"from_agent_id": "{other}", "id": "{message}"}, REFUSED
+    ),
     "GET /api/messages": Case("/api/messages?topic={topic}", None, LISTED),
     "GET /api/messages/{ident:str}": Case("/api/messages/{agent}?mark_read=true", None, LISTED),
     "POST /api/messages/{ident:str}/read": Case(

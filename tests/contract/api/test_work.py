@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.contract.api.conftest import Caller
+from tests.contract.api.conftest import Caller, a_state
 
 
 def a_task(api: Caller, name: str = "Backend", wave: int | None = 1, session: str = "s1") -> Any:
@@ -87,6 +87,63 @@ def test_a_wave_starts_when_the_one_before_is_done(api: Caller) -> None:
     assert [one["status"] for one in history] == ["completed", "running"]
     assert api.post("/api/waves/s1/create")["wave"]["wave_number"] == 2
     assert api.get("/api/waves/other/current")["wave"] is None
+
+
+@pytest.mark.parametrize(
+    ("path", "name"),
+    [
+        ("/api/sessions", "sessions"),
+        ("/api/messages/me", "messages"),
+        ("/api/waves/s1/history", "waves"),
+        ("/api/compactions?session_id=s1", "compactions"),
+        ("/api/hierarchy/{project}", "requests"),
+    ],
+)
+def test_every_list_comes_page_by_page_without_gaps(api: Caller, path: str, name: str) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    for number in range(5):
+        api.post("/api/messages", from_agent_id="boss", to_agent_id="me", priority=number % 2)
+        api.post("/api/waves/s1/create", wave_number=number)
+        api.post("/api/requests", session_id="s1", project_id=project, prompt=f"do {number}")
+    state = a_state("login")
+    state["compactions"] = [
+        {"id": f"c{n}", "line": n, "trigger": "auto", "before": 9, "after": 1, "summary_line": 1,
+         "reply_line": 1, "deliveries": []}
+        for n in range(5)
+    ]  # fmt: skip
+    with api.desk.books() as books:
+        for number in range(1, 6):
+            # Two were seen at the same time.
+            books.store.save_session(
+                session=f"s{number}", host="codex", project="/srv/a", transcript="", cursor=None,
+                state=state, revision=0, now=float(number // 2),
+            )  # fmt: skip
+    path = path.format(project=project)
+    whole = api.client.get(path).json()
+    assert (len(whole[name]), whole["next"]) == (5, None)
+    seen: list[Any] = []
+    page: str | None = ""
+    while page is not None:
+        told = api.client.get(path, params={**_query(path), "limit": "2", "page": page}).json()
+        # A tree has its newest requests on its first page, each page in their order.
+        seen = [*told[name], *seen] if name == "requests" else [*seen, *told[name]]
+        page = told["next"]
+    assert seen == whole[name]
+
+
+def _query(path: str) -> dict[str, str]:
+    return {"session_id": "s1"} if "session_id" in path else {}
+
+
+def test_filters_that_callers_know_by_other_names_filter_too(api: Caller) -> None:
+    tasks = [a_task(api, name, wave) for wave, name in enumerate("ab")]
+    for task in tasks:
+        api.post("/api/subtasks", task_id=task["id"], description="x")
+    api.post("/api/agents", agent_id="a", project_id="p1")
+    assert [one["name"] for one in api.get("/api/tasks", wave_number=0)["tasks"]] == ["a"]
+    found = api.get("/api/subtasks", task_list_id=tasks[1]["id"])["subtasks"]
+    assert [one["task_id"] for one in found] == [tasks[1]["id"]]
+    assert api.get("/api/agents", project_id="p2")["agents"] == []
 
 
 def history(api: Caller) -> list[tuple[int, str, int, int, int]]:
@@ -195,6 +252,20 @@ def test_messages_reach_who_they_are_for_and_are_read_once(api: Caller) -> None:
     told = api.post(f"/api/messages/{ident}/read", agent_id="qa")
     assert told["read_by"] == ["frontend-react", "qa"]
     api.post("/api/messages/nobody/read", 404, agent_id="qa")
+
+
+def test_a_broadcast_stays_in_its_project(api: Caller) -> None:
+    for agent, project in (("fe", "p1"), ("be", "p2")):
+        api.post("/api/agents", agent_id=agent, project_id=project)
+    for ident, project in (("m1", "p1"), ("m2", "p2"), ("m3", None)):
+        api.post("/api/messages", from_agent_id="boss", id=ident, project_id=project)
+
+    def heard(agent: str) -> list[str]:
+        return sorted(one["id"] for one in api.get(f"/api/messages/{agent}")["messages"])
+
+    assert (heard("fe"), heard("be")) == (["m1", "m3"], ["m2", "m3"])
+    assert heard("stranger") == ["m1", "m2", "m3"], "whose it is, nobody knows"
+    assert api.post("/api/messages", 409, from_agent_id="mallory", id="m1")["status"] == 409
 
 
 def test_topics_can_be_chosen(api: Caller) -> None:

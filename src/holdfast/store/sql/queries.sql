@@ -2,10 +2,12 @@
 SELECT * FROM sessions WHERE id = ?;
 
 -- name: sessions_of
-SELECT * FROM sessions WHERE project = ? ORDER BY seen_at DESC LIMIT ?;
+SELECT * FROM sessions WHERE project = :project AND (seen_at, id) < (:at, :id)
+ORDER BY seen_at DESC, id DESC LIMIT :most;
 
 -- name: all_sessions
-SELECT * FROM sessions ORDER BY seen_at DESC LIMIT ?;
+SELECT * FROM sessions WHERE (seen_at, id) < (:at, :id)
+ORDER BY seen_at DESC, id DESC LIMIT :most;
 
 -- name: transcripts
 SELECT id, host, project, transcript, seen_at, ended_at FROM sessions

@@ -37,9 +37,10 @@ def all_agents(
     limit: Limit = 100,
     page: Page = None,
     session_id: Filter = None,
+    project_id: Filter = None,
     agent_type: Filter = None,
 ) -> Answer:
-    given = {"session": session_id, "agent_type": agent_type}
+    given = {"session": session_id, "project": project_id, "agent_type": agent_type}
     named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:
         rows = books.ledger.rows(AGENTS, most=limit + 1, before=cursor.read(page), **named)
@@ -105,9 +106,14 @@ def current_wave(desk: TheDesk, session_id: FromPath[str]) -> Answer:
 
 
 @get("/waves/{session_id:str}/history", sync_to_thread=True)
-def wave_history(desk: TheDesk, session_id: FromPath[str]) -> Answer:
+def wave_history(
+    desk: TheDesk, session_id: FromPath[str], limit: Limit = 100, page: Page = None
+) -> Answer:
+    """All waves of a session, the first one first."""
     with desk.books() as books:
-        return {"waves": [answers.answer(row) for row in waves.waves(books.ledger, session_id)]}
+        found = waves.waves(books.ledger, session_id)
+    kept, after = cursor.part(found, limit, page, "wave_number")
+    return {"waves": [answers.answer(row) for row in kept], "next": after}
 
 
 def _wave(row: dict[str, Any] | None) -> Answer:

@@ -29,6 +29,17 @@ def read(word: str | None) -> tuple[float, str] | None:
         ) from None
 
 
+def part(
+    items: list[dict[str, Any]], most: int, word: str | None, number: str
+) -> tuple[list[dict[str, Any]], str | None]:
+    """The same of a short list that is there as a whole, in the order of its numbers."""
+    after = read(word)
+    rest = [one for one in items if after is None or one[number] > after[0]]
+    if len(rest) <= most:
+        return rest, None
+    return rest[:most], written({number: rest[most - 1][number], "id": ""}, number)
+
+
 def page(
     rows: list[dict[str, Any]], most: int, order: str
 ) -> tuple[list[dict[str, Any]], str | None]:

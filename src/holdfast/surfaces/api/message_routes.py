@@ -9,6 +9,7 @@ from typing import Any
 from litestar import Router, delete, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
+from holdfast.errors import NotNow
 from holdfast.ledger import ids, messages
 from holdfast.ledger.messages import SECONDS
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, SUBSCRIPTIONS
@@ -35,6 +36,9 @@ def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
     seconds = data.ttl_ms / 1000 if data.ttl_ms else data.ttl_seconds or SECONDS
     now = time.time()
     with desk.books() as books:
+        known = books.ledger.get(MESSAGES, data.id) if data.id else None
+        if known and known["from_agent_id"] != data.from_agent_id:
+            raise NotNow(f"{data.id} is the id of a message of {known['from_agent_id']}")
         sent = messages.send(
             books.ledger, now, ident=data.id or ids.fresh(now),
             from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
@@ -73,19 +77,34 @@ def messages_of(
     desk: TheDesk,
     ident: FromPath[str],
     limit: Limit = 50,
+    page: Page = None,
     unread: FromQuery[bool] = True,
     mark_read: FromQuery[bool] = False,
 ) -> Answer:
     """What waits for the agent of that name, the most important first."""
-    now = time.time()
+    now, after = time.time(), _after(page)
     with desk.books() as books:
         # Two who read at once are not told the same: what is found is marked in the same step.
         with books.ledger.together("mail") if mark_read else nullcontext():
-            found = messages.inbox(books.ledger, ident, now, limit, unread=unread)
+            found = messages.inbox(books.ledger, ident, now, limit + 1, unread=unread, after=after)
+            kept = found[:limit]
             if mark_read:
-                messages.mark_read(books.ledger, found, ident, now)
-        read = messages.readers(books.ledger, found)
-    return {"messages": [answers.message(row, read[row["id"]]) for row in found]}
+                messages.mark_read(books.ledger, kept, ident, now)
+        read = messages.readers(books.ledger, kept)
+    more = _place(kept[-1]) if len(found) > limit else None
+    return {"messages": [answers.message(row, read[row["id"]]) for row in kept], "next": more}
+
+
+def _place(row: dict[str, Any]) -> str:
+    """Where a page of an inbox ends: the most important come first, whenever they were sent."""
+    return cursor.written({"at": row["created_at"], "id": f"{row['priority']} {row['id']}"}, "at")
+
+
+def _after(page: str | None) -> tuple[int, float, str] | None:
+    if (last := cursor.read(page)) is None:
+        return None
+    priority, _, ident = last[1].partition(" ")
+    return int(priority) if priority.isdigit() else 0, last[0], ident
 
 
 @post("/messages/{ident:str}/read", sync_to_thread=True, status_code=200)

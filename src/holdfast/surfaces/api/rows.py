@@ -15,7 +15,7 @@ Answer = dict[str, Any]
 
 
 def listed(
-    books: Books, table: Table, name: str, most: int, page: str | None, **equal: str | None
+    books: Books, table: Table, name: str, most: int, page: str | None, **equal: str | int | None
 ) -> Answer:
     """One page of a table; a filter that is given filters."""
     named: dict[str, Any] = {key: value for key, value in equal.items() if value is not None}

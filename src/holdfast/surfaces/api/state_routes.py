@@ -137,10 +137,13 @@ def _contexts(
 
 
 @get("/sessions", sync_to_thread=True)
-def all_sessions(desk: TheDesk, limit: Limit = 50, project_path: Filter = None) -> Answer:
+def all_sessions(
+    desk: TheDesk, limit: Limit = 50, page: Page = None, project_path: Filter = None
+) -> Answer:
     with desk.books() as books:
-        rows = books.store.sessions(project_path, limit)
-    return {"sessions": [answers.session({**row}) for row in rows]}
+        rows = books.store.sessions(project_path, limit + 1, cursor.read(page))
+    kept, after = cursor.page([{**row} for row in rows], limit, "seen_at")
+    return {"sessions": [answers.session(row) for row in kept], "next": after}
 
 
 @get("/sessions/{ident:str}", sync_to_thread=True)
@@ -151,12 +154,16 @@ def one_session(desk: TheDesk, ident: FromPath[str]) -> Answer:
 
 
 @get("/compactions", sync_to_thread=True)
-def compactions(desk: TheDesk, session_id: FromQuery[Ident]) -> Answer:
-    """Every compaction of a session, with the receipt of its brief."""
+def compactions(
+    desk: TheDesk, session_id: FromQuery[Ident], limit: Limit = 100, page: Page = None
+) -> Answer:
+    """Every compaction of a session, the first one first, with the receipt of its brief."""
     with desk.books() as books:
         row = _session(books, session_id)
         found = compaction_log.entries(books.store, row, row["state"])
-    return {"compactions": [{**one, "at": answers.stamp(one["at"])} for one in found]}
+    kept, after = cursor.part(found, limit, page, "ordinal")
+    told = [{**one, "at": answers.stamp(one["at"])} for one in kept]
+    return {"compactions": told, "next": after}
 
 
 @get("/compactions/{number:int}/losses", sync_to_thread=True)

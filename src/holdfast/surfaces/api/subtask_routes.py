@@ -40,6 +40,7 @@ def all_subtasks(
     session_id: Filter = None,
     project_id: Filter = None,
     task_id: Filter = None,
+    task_list_id: Filter = None,
     agent_id: Filter = None,
     agent_type: Filter = None,
     status: Filter = None,
@@ -47,7 +48,8 @@ def all_subtasks(
     with desk.books() as books:
         return listed(
             books, SUBTASKS, "subtasks", limit, page, session=session_id, project=project_id,
-            task=task_id, agent_id=agent_id, agent_type=agent_type, status=status,
+            task=task_list_id if task_id is None else task_id, agent_id=agent_id,
+            agent_type=agent_type, status=status,
         )  # fmt: skip
 
 

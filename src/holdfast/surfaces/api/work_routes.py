@@ -10,7 +10,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from holdfast.ledger import projects, tree, work
 from holdfast.ledger.tables import PROJECTS, REQUESTS, TASKS
 from holdfast.ledger.waves import NO_WAVE
-from holdfast.surfaces.api import answers
+from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer, drop_row, listed, move_row, one_row
 from holdfast.surfaces.api.shapes import (
@@ -23,6 +23,7 @@ from holdfast.surfaces.api.shapes import (
     NewTask,
     Page,
     Path,
+    Wave,
 )
 
 # Projects
@@ -61,10 +62,17 @@ def drop_project(desk: TheDesk, ident: FromPath[str]) -> None:
 
 @get("/hierarchy/{project_id:str}", sync_to_thread=True)
 def project_tree(
-    desk: TheDesk, project_id: FromPath[str], limit: Limit = tree.MOST_REQUESTS
+    desk: TheDesk,
+    project_id: FromPath[str],
+    limit: Limit = tree.MOST_REQUESTS,
+    page: Page = None,
 ) -> Answer:
+    """The newest requests, in the order in which they came, with all that hangs on them."""
     with desk.books() as books:
-        return answers.tree(tree.hierarchy(books.ledger, project_id, most=limit))
+        found = tree.hierarchy(books.ledger, project_id, most=limit, before=cursor.read(page))
+    first = found["requests"][0] if found.pop("more") else None
+    after = cursor.written(first, REQUESTS.order) if first else None
+    return {**answers.tree(found), "next": after}
 
 
 # Requests
@@ -134,12 +142,13 @@ def all_tasks(
     session_id: Filter = None,
     project_id: Filter = None,
     request_id: Filter = None,
+    wave_number: FromQuery[Wave | None] = None,
     status: Filter = None,
 ) -> Answer:
     with desk.books() as books:
         return listed(
             books, TASKS, "tasks", limit, page, session=session_id, project=project_id,
-            request=request_id, status=status,
+            request=request_id, wave_number=wave_number, status=status,
         )  # fmt: skip
 
 
