@@ -82,6 +82,8 @@ def focus_line(state: State) -> str:
     running = [item["text"] for item in state["plan"] if item["status"] == "in_progress"]
     asked = [request["text"] for request in state["requests"]]
     focus = (running or asked or ["the current task"])[-1]
-    failing = [check["command"] for check in state["checks"] if not check["ok"]]
+    failing = [
+        check["command"] for check in state["checks"] if not check["ok"] and check["kind"] != "run"
+    ]
     also = f", and the failing `{one_line(failing[-1], 60)}`" if failing else ""
     return f"/compact focus on {one_line(focus, 120).rstrip('.')}{also}"

@@ -112,6 +112,9 @@ def _prepare(project: str, path: str) -> None:
     folder = os.path.dirname(path)
     sessions = os.path.dirname(folder)
     root = os.path.join(os.path.realpath(project), "")
+    if not os.path.isdir(root):
+        # A transcript may be from another machine.
+        raise NotesUnusable(f"there is no folder {project} here")
     try:
         if not os.path.realpath(folder).startswith(root) or os.path.islink(path):
             raise NotesUnusable(f"{folder} leads out of {project}")

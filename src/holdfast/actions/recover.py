@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from holdfast.actions.catch_up import catch_up
 from holdfast.errors import NotATranscript
@@ -18,6 +20,8 @@ from holdfast.transcript.reader import whole_file
 LOGS = (".jsonl", ".jsonl.zst")
 # How far into a file to look for the session it belongs to.
 HEAD = 200
+# How much of its end, for when the last thing happened.
+TAIL, STAMP = 1 << 18, re.compile(rb'"timestamp": ?"([^"]{10,40})"')
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +56,9 @@ def recover(store: Store, path: str, now: float) -> Recovered:
     path = os.path.abspath(path)
     session, cwd, host = _who(path)
     call = HookCall(host=host, event="", session=session, transcript=path, cwd=cwd)
-    state = catch_up(store, call, now, finished=True).state
+    known = store.session(session)
+    then = max(min(now, _last_written(path)), known["seen_at"] if known else 0.0)
+    state = catch_up(store, call, then, finished=True).state
     store.commit()
     return Recovered(
         path=path,
@@ -62,6 +68,17 @@ def recover(store: Store, path: str, now: float) -> Recovered:
         compactions=len(state["compactions"]),
         bad_lines=len(state["bad_lines"]),
     )
+
+
+def _last_written(path: str) -> float:
+    """When the last thing happened that a transcript tells of."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
+            stamps = STAMP.findall(file.read())
+            return datetime.fromisoformat(stamps[-1].decode()).timestamp()
+    except (OSError, ValueError, IndexError):
+        return os.path.getmtime(path) if os.path.exists(path) else 0.0
 
 
 def _who(path: str) -> tuple[str, str, str]:

@@ -67,6 +67,14 @@ def code(state: State) -> Iterator[Item]:
         yield Item("code", "manifests", 44.0, manifests[-1][1], (f"- depends on: {told} {where}",))
 
 
+def _changed_since(state: State, line: int) -> bool:
+    """Whether an edit that no commit holds may have come after this line."""
+    return any(
+        trail["line"] > line and trail.get("edits", 0) > trail.get("committed", 0)
+        for trail in state["files"].values()
+    )
+
+
 def git(state: State) -> Iterator[Item]:
     line = state["usage"]["line"] or state["lines"]
     if state["branch"]:
@@ -77,7 +85,8 @@ def git(state: State) -> Iterator[Item]:
     if dirty := state["dirty"]:
         count = len(dirty["files"])
         told = f"{count} files not committed" if count else "nothing uncommitted"
-        yield Item("git", "dirty", 40.0, dirty["line"], (f"- {told} {ref(dirty['line'])}",))
+        if count or not _changed_since(state, dirty["line"]):
+            yield Item("git", "dirty", 40.0, dirty["line"], (f"- {told} {ref(dirty['line'])}",))
     now = [commit for commit in state["commits"] if not is_earlier(state, commit["line"])]
     for number, commit in enumerate(reversed(now[-12:])):
         subject = short(commit["subject"], 120)

@@ -81,15 +81,16 @@ def decisions(state: State) -> Iterator[Item]:
             # Not now, perhaps: only a reason makes it a rule for later.
             value = 30.0 + 6 * number / count
         who = "the user" if user else "the agent"
-        label = "ruled out" if rejected else "decided"
+        label = f"{'ruled out' if rejected else 'decided'} by {who}: "
+        if decision["text"].startswith(REFUSED):
+            label = ""
         yield Item(
             "decided",
             decision["kind"],
             value,
             decision["line"],
             tuple(
-                f"- {label} by {who}: {_told(decision, size)} "
-                f"{ref(decision.get('told', 0), decision['line'])}"
+                f"- {label}{_told(decision, size)} {ref(decision.get('told', 0), decision['line'])}"
                 for size in (300, 140)
             ),
             quote=decision["text"],
@@ -102,7 +103,9 @@ def _told(decision: Decision, size: int) -> str:
     if quotes is None:
         return f"“{short(decision['text'], size)}”"
     told = " — ".join(f"“{short(quote, size)}”" for quote in quotes)
-    return ": ".join(filter(None, (decision.get("label", ""), told)))
+    said = ": ".join(filter(None, (decision.get("label", ""), told)))
+    why = short(decision["why"], size)
+    return f"{said}, saying “{why}”" if why and said.startswith(REFUSED) else said
 
 
 def in_force(state: State, commands: Sequence[tuple[str, str, str]]) -> Iterator[Item]:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.state.model import PlanItem, State
+    from holdfast.state.model import Check, PlanItem, State
 
 OPEN = ("in_progress", "pending")
 # So many of the items that come next are told whatever else must go.
@@ -18,11 +18,14 @@ FLOORS = 3
 # How lines begin that say which test failed, not why.
 WHICH = ("FAIL", "--- FAIL", "not ok", "test ", "●", "✗", "×")
 MOST_HANDOFFS = 8
+VALUES = {"test": 88.0, "build": 80.0, "lint": 74.0}
+# Calls that change nothing: whether one of them came back does not matter.
+LOOKING = ("Read", "Grep", "Glob", "LS", "WebSearch", "WebFetch", "ToolSearch", "TaskOutput")
 
 
 def failing(state: State) -> Iterator[Item]:
     failing = [check for check in state["checks"] if not check["ok"]][-4:]
-    real = [check for check in failing if check["kind"] != "run"]
+    real = [check for check in failing if _holds_up(state, check)]
     for check in reversed(failing):
         newest = check is (real or failing)[-1]
         command = f"`{short(check['command'], 300)}`"
@@ -33,7 +36,8 @@ def failing(state: State) -> Iterator[Item]:
         least = f"- `{short(check['command'], 100)}` fails {ref(check['call'], check['line'])}"
         if wrong := _what_is_wrong(check["error"]):
             least += f"\n  `{short(wrong, 120)}`"
-        value = {"test": 88.0, "build": 80.0, "lint": 74.0}.get(check["kind"], 50.0)
+        held_up = _holds_up(state, check)
+        value = VALUES.get(check["kind"], 74.0 if held_up else 50.0)
         yield Item(
             "failing",
             "error",
@@ -42,8 +46,16 @@ def failing(state: State) -> Iterator[Item]:
             (full, brief, least),
             quote=_what_is_wrong(check["error"]) or check["command"],
             names=(check["command"],),
-            floor=newest and check["kind"] != "run",
+            floor=newest and held_up,
         )
+
+
+def _holds_up(state: State, check: Check) -> bool:
+    """A test, a build, a linter; or a commit that was refused, as long as none was made since."""
+    if check["kind"] != "run":
+        return True
+    committed = max((commit["line"] for commit in state["commits"]), default=0)
+    return "git commit" in check["command"] and committed < check["line"]
 
 
 def _what_is_wrong(error: list[str]) -> str:
@@ -147,7 +159,7 @@ def now(state: State) -> Iterator[Item]:
     open_calls = [
         call
         for ident, call in state["calls"].items()
-        if ident not in agents and not call.get("running")
+        if ident not in agents and not call.get("running") and call["name"] not in LOOKING
     ]
     for call in open_calls[-3:]:
         given = call["input"]

@@ -73,14 +73,25 @@ def _called(index: Index, event: Event) -> None:
         index["tools"][event["id"]] = f"{line if searched else 0} {about}"
         while len(index["tools"]) > MOST_TOOLS:
             del index["tools"][next(iter(index["tools"]))]
-    _note(index, "\n".join(targets), "used", line)
     script = given.get("command")
+    here, index["cwd"] = index["cwd"], _gone_to(index, script)
+    _note(index, "\n".join(targets), "used", line)
+    index["cwd"] = here
     if isinstance(script, str):
         for command in commands(script):
             _put(index, (COMMAND, command), "used", line)
             _removed(index, command.split())
     rest = [value for key, value in given.items() if key not in (*TARGETS, "changes")]
     _note(index, "\n".join(_strings(rest)), "shown", line, step=0, about=about)
+
+
+def _gone_to(index: Index, script: Any) -> str:
+    """Where a command works that goes elsewhere first."""
+    words = script.split(maxsplit=3)[:3] if isinstance(script, str) else []
+    if len(words) < 3 or words[0] != "cd" or words[2] not in ("&&", ";"):
+        return index["cwd"]
+    to = words[1].strip("\"'")
+    return to if to[:1] in "/~" else f"{index['cwd']}/{to}"
 
 
 def _changed(listed: Any) -> list[str]:
@@ -134,7 +145,7 @@ def _note(
 def _put(index: Index, name: Name, how: str, line: int, about: str = "", called: str = "") -> None:
     kind, text = name
     if kind == FILE:
-        text = _located(index, text, placed=how == "used")
+        text = _located(index, text, how)
     entry = index["names"].get(text)
     if entry is None:
         entry = index["names"][text] = {
@@ -149,12 +160,13 @@ def _put(index: Index, name: Name, how: str, line: int, about: str = "", called:
         entry["home"] = f"{called},{line} {about}" if searched else f"{line} {about}"
 
 
-def _located(index: Index, text: str, *, placed: bool) -> str:
-    """A file as the project names it. One that is merely mentioned by its own name may be anywhere:
-    it is taken for the one where the agent is only if that is known.
+def _located(index: Index, text: str, how: str) -> str:
+    """A file as the project names it. One that is merely mentioned, by its own name or in words,
+    may be anywhere: it is taken for the one where the agent is only if that is known.
     """
     path = whole(index["root"], index["cwd"], text)
-    return path if placed or "/" in text or path in index["names"] else text
+    placed = how == "used" or (how == "shown" and "/" in text) or path in index["names"]
+    return path if placed else whole(index["root"], index["root"], text)
 
 
 def _forget(index: Index) -> None:

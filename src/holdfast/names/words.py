@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import re
 
+from holdfast.state.wording import without_colours
+
 # A run of signs that can be one name: no quotes, brackets or commas.
-RUN = re.compile(r"(?<![*\w@~./#$])[A-Za-z0-9_@~.#/$][\w@~./\\:#+\-?=&%]{4,199}|#\d{2,6}\b")
+# Some frameworks have folders like `[slug]`, `(auth)` and `$id`, and files.
+RUN = re.compile(
+    r"(?<![*\w@~./#$])[A-Za-z0-9_@~.#/$](?:[\w@~./\\:#+\-?=&%]"
+    r"|(?<=/)(?:[\[(][\w.\-]{1,40}[\])](?=[/.])|\$(?=\w))){4,199}|#\d{2,6}\b"
+)
 IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{5,79}")
 # camelCase, HTTPServer, snake_case, CONSTANT_NAME.
 JOINED = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
@@ -100,6 +106,7 @@ def names(text: str) -> set[Name]:
 
 def _plain(text: str) -> str:
     """As the names in it are meant."""
+    text = without_colours(text)
     if "\\n" in text and SPELLED_OUT.search(text) and not DRIVE.search(text):
         text = BEHIND_ONE.sub(" ", text)
     if "+++ " in text or "diff --git " in text:

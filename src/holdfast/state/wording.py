@@ -22,6 +22,15 @@ def plain(value: Any) -> str:
     return str(value) if isinstance(value, int | float) else ""
 
 
+def without_colours(text: str) -> str:
+    """What a terminal would show of it: no escape sequences."""
+    if "\x1b" not in text:
+        return text
+    import re
+
+    return re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_])", "", text)
+
+
 def keep(text: str, most: int) -> str:
     """Text as it may stand in the state: without secrets, and no longer than `most`."""
     if len(text) > SHORT:

@@ -43,8 +43,14 @@ FIELDS = {
     "messages": ("recent_messages",),
     "actions": ("recent_actions",),
 }
-SKIPPED = ("session_id", "trigger", "timestamp", "project_id", "hierarchy", "cwd")
-WORDS = ("decision", "description", "name", "file_path", "path", "topic", "tool_name", "summary")
+SKIPPED = ("session_id", "trigger", "timestamp", "project_id", "hierarchy", "snapshot_data", "cwd")
+WORDS = (
+    "decision", "description", "name", "file_path", "path", "topic", "tool_name", "summary",
+    "current_task", "task", "issue", "progress_summary",
+)  # fmt: skip
+# What belongs to it: which files, what a message says, what an agent knows.
+MORE = ("file_paths", "payload", "role_context", "text", "message")
+OVER = ("completed", "failed", "cancelled")
 LONGEST, MOST = 300, 20
 CUT = "*[Brief truncated due to token limit]*"
 
@@ -64,6 +70,9 @@ def render(
     titled: bool = True,
 ) -> str:
     """`saved` is a caller's snapshot, `known` lines of the ledger by section."""
+    # Some callers put all of it under one name.
+    inner = saved.get("snapshot_data")
+    saved = {**inner, **saved} if isinstance(inner, dict) else saved
     order = dict.fromkeys((*FIRST[role], *HEADINGS))
     sections = {name: _first(chain(known.get(name, ()), _saved(saved, name))) for name in order}
     if not any(sections.values()):
@@ -100,16 +109,42 @@ def _saved(saved: dict[str, Any], section: str) -> Iterable[str]:
             yield from (f"- {words}" for one in value if (words := _words(one)))
         elif words := _words(value):
             yield words
+    yield from _of_tree(saved.get("hierarchy"), section)
+
+
+def _of_tree(tree: Any, section: str) -> Iterable[str]:
+    """What is open in a tree of work that a caller saved, for sessions the ledger does not know."""
+    for request in _open(tree, "requests"):
+        if section == "summary" and (prompt := _words(request.get("prompt"))):
+            yield f"Working on: “{prompt}”"
+        for task in _open(request, "tasks"):
+            number = task.get("wave_number")
+            if section == "waves" and isinstance(number, int) and (words := _words(task)):
+                yield f"- Wave {number}: {words}"
+            if section == "subtasks":
+                yield from (
+                    f"- {words}" for one in _open(task, "subtasks") if (words := _words(one))
+                )
+
+
+def _open(parent: Any, name: str) -> list[dict[str, Any]]:
+    some = parent.get(name) if isinstance(parent, dict) else None
+    listed = some if isinstance(some, list) else []
+    return [one for one in listed if isinstance(one, dict) and one.get("status") not in OVER]
 
 
 def _words(value: Any) -> str:
     """A saved thing in one line."""
     if isinstance(value, dict):
-        told = next((_words(value[name]) for name in WORDS if value.get(name)), "")
-        who = _words(value.get("agent_id") or value.get("agent_type") or value.get("from_agent_id"))
-        status = _words(value.get("status"))
-        said = ": ".join(part for part in (who, told) if part)
-        return f"{said} ({status})" if said and status else said
+        told = [next((_words(value[name]) for name in WORDS if value.get(name)), "")]
+        told += [_words(value.get(name)) for name in MORE]
+        named = value.get("agent_type") if value.get("description") else value.get("agent_id")
+        who = _words(named or value.get("agent_type") or value.get("from_agent_id"))
+        state = ", ".join(
+            filter(None, (_words(value.get(name)) for name in ("status", "progress")))
+        )
+        said = _short(": ".join(dict.fromkeys(filter(None, (who, *told)))))
+        return f"{said} ({state})" if said and state else said
     if isinstance(value, list):
         return _short(", ".join(filter(None, map(_words, value[:MOST]))))
     return "" if value is None or isinstance(value, bool) else _short(str(value))

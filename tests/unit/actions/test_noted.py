@@ -46,6 +46,7 @@ class Place(World):
     def note(self, text: str, kind: str = "note") -> None:
         with closing(SQLiteStore(str(self.root / "home" / "holdfast.db"))) as store:
             store.begin()
+            (self.root / "a").mkdir(exist_ok=True)
             notes.note(store, MINE, new_state(), self.project(MINE), text, kind, 1e9)
             store.commit()
 

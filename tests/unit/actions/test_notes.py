@@ -160,6 +160,12 @@ def test_a_folder_that_leads_out_of_the_project_is_refused(
     assert os.listdir(tmp_path / "elsewhere") == []
 
 
+def test_a_project_of_another_machine_is_not_made_here(store: SQLiteStore, tmp_path: Path) -> None:
+    with pytest.raises(NotesUnusable, match="there is no folder"):
+        kept(store, tmp_path / "elsewhere" / "app")
+    assert not (tmp_path / "elsewhere").exists()
+
+
 def test_what_somebody_writes_at_the_same_moment_is_not_lost(
     store: SQLiteStore, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -17,7 +17,7 @@ from holdfast.quick_json import dumps
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
 from holdfast.transcript.events import decode
-from tests.unit.transcript_lines import call, state_of
+from tests.unit.transcript_lines import ROOT, bash, call, state_of, used
 
 EXAMPLE = example.build("/home/dev/courier", "session-1", 1_790_000_000.0)
 
@@ -133,6 +133,37 @@ def test_a_call_without_a_result_is_told_as_unknown() -> None:
     state = new_state()
     state["calls"] = {"t": {"name": "Edit", "input": {"file_path": "src/a.py"}, "line": 7}}
     assert "no result was recorded for Edit `src/a.py`" in brief(state).text
+
+
+def test_a_look_at_something_need_not_come_back() -> None:
+    assert "no result was recorded" not in brief(state_of(call("Grep", {"pattern": "x"}))).text
+
+
+def test_nothing_is_said_to_be_committed_that_was_changed_since() -> None:
+    clean = bash("git status", "On branch main\nnothing to commit, working tree clean")
+    edit = used("Edit", {"file_path": f"{ROOT}/a.py", "old_string": "a", "new_string": "b"}, "ok")
+    assert "nothing uncommitted" in brief(state_of(*edit, *clean)).text
+    assert "nothing uncommitted" not in brief(state_of(*clean, *edit)).text
+
+
+def test_a_commit_that_was_refused_holds_the_work_up_until_one_is_made() -> None:
+    tried = bash('git commit -m "Add login"', "hook: dialyzer\nerror: no return", ok=False)
+    made = bash('git commit -m "Add the login"', "[main 1a2b3c4] Add the login")
+    noise = [line for n in range(9) for line in bash(f"./try{n}", "no such file", ok=False)]
+    told = brief(state_of(*tried, *noise[:4]), 300).text
+    assert "git commit" in told.partition("## Failing now")[2]
+    assert "dialyzer" not in brief(state_of(*tried, *made), 300).text
+
+
+def test_why_the_user_refused_is_told() -> None:
+    refusal = (
+        "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user "
+        "said:\nmore comes from the parent"
+    )
+    told = brief(state_of(*bash("git push", refusal, ok=False))).text
+    assert (
+        "- the user refused Bash: “git push”, saying “more comes from the parent” (L1 L2)" in told
+    )
 
 
 def test_a_sub_agent_that_runs_is_told_once() -> None:

@@ -264,6 +264,12 @@ def test_a_command_counts_as_it_was_typed_and_not_as_the_host_wrote_it_down(
     assert unsupported("- “/review this branch” (L1)\n- `git add a.py b.py` (L2)", session) == []
 
 
+def test_output_counts_as_a_terminal_shows_it(tmp_path: Path) -> None:
+    red = "\x1b[31mError:\x1b[0m \x1b[2mmaxRetries\x1b[22m is 3"
+    session = load(session_file(tmp_path, bash("npm test", stdout=red)))
+    assert unsupported("- `Error: maxRetries is 3` (L2)", session) == []
+
+
 def test_what_an_item_quotes_is_not_about_the_brief_itself(tmp_path: Path) -> None:
     session = load(session_file(tmp_path, said("Make the lookup 8080.")))
     assert list(statements("- “Make the lookup 8080.” (L1)")) == ["- “Make the lookup 8080.” (L1)"]

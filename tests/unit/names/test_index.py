@@ -85,8 +85,17 @@ def test_a_file_that_is_only_mentioned_is_put_into_no_folder_that_was_not_told()
     names: Any = index["names"]
     files = [name for name, entry in names.items() if entry["kind"] == "file"]
     # Where the agent is, only what it worked on, or told from there.
-    assert sorted(files) == ["main.py", "setup.py", "web/api/main.py", "web/setup.py"]
+    assert sorted(files) == ["api/main.py", "main.py", "setup.py", "web/setup.py"]
     assert names["web/setup.py"]["said"] > names["setup.py"]["said"]
+
+
+def test_a_command_that_goes_elsewhere_first_names_files_from_there() -> None:
+    index = {**new_index(), "root": ROOT, "cwd": f"{ROOT}/web"}
+    observe(index, events_of(*bash(f"cd {ROOT} && npx tsc -p api/tsconfig.json", "")))  # type: ignore[arg-type]
+    observe(index, events_of(reply("that is lib/client.py")))  # type: ignore[arg-type]
+    files = [name for name, entry in index["names"].items() if entry["kind"] == "file"]
+    assert sorted(files) == ["api/tsconfig.json", "lib/client.py"]
+    assert index["cwd"] == f"{ROOT}/web"
 
 
 def test_what_a_sub_agent_names_is_its_own() -> None:

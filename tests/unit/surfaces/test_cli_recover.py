@@ -92,3 +92,15 @@ def test_state_of_a_packed_file_needs_no_store(terminal: Terminal, rehearsal: Re
     told = json.loads(terminal.run("state", "--transcript", path, "--json").out)
     assert told["requests"]
     assert not terminal.store.exists()
+
+
+def test_the_session_that_was_led_last_is_the_latest_whenever_it_is_read(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    for name, then in (("a-new", 1_790_000_000.0), ("z-old", 1_700_000_000.0)):
+        made = example.build(str(terminal.project), name, then)
+        example.write(str(tmp_path / f"{name}.jsonl"), made.before)
+    for _ in range(2):
+        assert terminal.run("recover", tmp_path).code == 0
+        told = terminal.run("status", "--json").json["sessions"]
+        assert [row["id"] for row in told] == ["a-new", "z-old"]

@@ -27,6 +27,7 @@ COUNTED = re.compile(
 NUMBER = re.compile(r"(?<![\w.#-])\d+(?:\.\d+)*(?![\w-])")
 # How Claude Code writes down a slash command.
 MARKUP = re.compile(r"</?command-(?:name|message|args)>")
+COLOUR = re.compile(r"\x1b\[[\d;]*[A-Za-z]")
 LIST_MARK = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 
 
@@ -76,8 +77,10 @@ def _referenced(line: str, session: Session, *, calls: bool) -> Said:
 
 
 def _as_typed(text: str) -> str:
-    """Commands as a person types them: a continued line is one, and the host's markup is gone."""
-    return flat(MARKUP.sub(" ", text.replace("\\ ", " ")))
+    """Commands as a person types them, a continued line as one and without the host's markup, and
+    output as a terminal shows it.
+    """
+    return flat(MARKUP.sub(" ", COLOUR.sub("", text).replace("\\ ", " ")))
 
 
 def statements(text: str) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.wording import keep
+from holdfast.state.wording import keep, without_colours
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ WARNED = r"\bwarn(?:ing)?\b"
 # Starts only where a name starts, and never goes back into it: output may be one endless word.
 LINE = '", line '
 PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
+GO_TEST = "_test.go:"
 # Lines that name a test that failed.
 NAMING = ("--- FAIL: ", "FAILED ")
 
@@ -65,7 +66,7 @@ def error_in(text: str) -> tuple[list[str], str]:
     verdicts = _kept(line[:WIDE] for line in _lines(text) if PANIC in line or verdict(line))
     located = _kept(line[:WIDE] for line in _lines(text) if _has_number(line) and located_at(line))
     # What failed, then where and why, then the rest.
-    why = [line for line in verdicts if line.startswith("E ")][:1] or located[:2]
+    why = [line for line in verdicts if line.startswith("E ")][:1] or _of_go(text) or located[:2]
     telling = _kept([*verdicts[:1], *why, *verdicts, *located])
     telling = telling or _told(text)
     kept = telling or _kept(line for line in text.splitlines() if not line.startswith("Exit code"))
@@ -76,13 +77,24 @@ def error_in(text: str) -> tuple[list[str], str]:
     return kept, f"{spot[1]}:{spot[2]}" if spot else ""
 
 
+def _of_go(text: str) -> list[str]:
+    """Go prints what a test logs and where it failed alike; the failure comes last."""
+    at = text.rfind(GO_TEST) if "FAIL" in text else -1
+    if at < 0:
+        return []
+    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
+    return _kept([text[start : len(text) if end < 0 else end][:WIDE]])
+
+
 def _told(text: str) -> list[str]:
     """The lines that speak of an error in any way, mere warnings only if there is nothing else."""
     import re
 
     told, warned = re.compile(TELLING, re.I), re.compile(WARNED, re.I)
-    serious = (line for line in _lines_of(told.finditer(text), text) if not warned.search(line))
-    return _kept(serious) or _kept(_lines_of(told.finditer(text), text))
+    spoken = [line for line in _lines_of(told.finditer(text), text) if " " in line.strip()]
+    serious = (line for line in spoken if not warned.search(line))
+    # A lone name of a file says nothing, unless there is nothing else.
+    return _kept(serious) or _kept(spoken) or _kept(_lines_of(told.finditer(text), text))
 
 
 def _has_number(line: str) -> bool:
@@ -122,8 +134,8 @@ def _kept(lines: Iterable[str]) -> list[str]:
 
 
 def _plain(line: str) -> str:
-    """pytest draws a rule around the name of a failed test."""
-    line = line.strip()
+    """pytest draws a rule around the name of a failed test; colours say nothing here."""
+    line = without_colours(line).strip()
     return line.strip("_ ") if line.startswith("___") else line
 
 

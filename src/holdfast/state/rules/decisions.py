@@ -15,21 +15,24 @@ if TYPE_CHECKING:
 
 HANDLES = ("prompt", "reply", "tool")
 MOST = 80
-SHORTEST, LONGEST, LONGEST_REASON = 15, 400, 200
+SHORTEST, LONGEST, LONGEST_REASON, LONGEST_TARGET = 15, 400, 200, 200
+LABEL = "the user refused "
 
-REJECTED = Cues(
-    "rejected", "ruled out", "ruling out", "won't work", "will not work", "doesn't work because",
-    "does not work because", "dead end", "not viable", "abandoned", "abandoning", "backed out",
-    "gave up on", "not an option", "reverted", "deadlocks", "decided against", "tried",
+RULED_OUT = (
+    "ruled out", "ruling out", "won't work", "will not work", "doesn't work because",
+    "does not work because", "dead end", "not viable", "backed out", "gave up on",
+    "not an option", "deadlocks", "decided against",
 )  # fmt: skip
+# Agents speak of what their programs reject and revert, and of what they tried, all the time.
+REJECTED_BY_AGENT = Cues(*RULED_OUT, "i reverted", "i abandoned", "i rejected")
+REJECTED_BY_USER = Cues(*RULED_OUT, "rejected", "abandoned", "abandoning", "reverted", "tried")
 CHOSEN_BY_USER = Cues(
     "let's use", "lets use", "let's go with", "lets go with", "go with", "we'll use",
     "we will use", "i decided", "we decided", "decision", "i prefer", "agreed", "let's keep",
 )  # fmt: skip
 CHOSEN_BY_AGENT = Cues(
-    "i'll go with", "going with", "decided to", "decision", "we'll use", "settled on",
-    "opted for", "i chose", "i've chosen", "root cause is", "root cause was", "rather than",
-    "the fix is to", "agreed",
+    "i'll go with", "going with", "decided to", "we'll use", "settled on",
+    "opted for", "i chose", "i've chosen", "root cause is", "root cause was", "the fix is to",
 )  # fmt: skip
 OVER = (" rather than ", " instead of ", ", not ")
 # One thing is also chosen `over` another, but tests are gone over.
@@ -48,15 +51,16 @@ def apply(state: State, event: Event) -> None:
         return
     by: Literal["user", "agent"] = "user" if event["kind"] == "prompt" else "agent"
     chosen = CHOSEN_BY_USER if by == "user" else CHOSEN_BY_AGENT
+    rejected = REJECTED_BY_USER if by == "user" else REJECTED_BY_AGENT
     whole = heard(event["text"])
     contrast = by == "user" and {"use", "not"}.issubset(whole.in_order)
-    if not (contrast or chosen.among(whole) or REJECTED.among(whole)):
+    if not (contrast or chosen.among(whole) or rejected.among(whole)):
         return
     for sentence in sentences(event["text"]):
         if not SHORTEST <= len(sentence) <= LONGEST or sentence.endswith("?"):
             continue
         said = Heard(sentence)
-        if REJECTED.among(said):
+        if rejected.among(said):
             _add(state, sentence, "rejected", by, event["line"])
         elif chosen.among(said) or (contrast and _contrasts(said.padded)):
             _add(state, sentence, "chosen", by, event["line"])
@@ -73,7 +77,9 @@ def _asked(state: State, event: Event) -> None:
     if not event["ok"]:
         if event.get("text", "").startswith(REFUSED):
             _refused(state, event)
-    elif name == "AskUserQuestion":
+        return
+    _done_after_all(state, event)
+    if name == "AskUserQuestion":
         for question, said, others in answers(event):
             _add(
                 state, f"{question} — {said}", "chosen", "user", line,
@@ -105,13 +111,43 @@ def _refused(state: State, event: Event) -> None:
     )
     why = event.get("text", "").partition("the user said:\n")[2].partition("\n\nNote: ")[0]
     kind = "plan" if event["name"] in PLANS else event["name"]
-    label, target = f"the user refused {kind}", one_line(target, 200)
+    label, target = f"{LABEL}{kind}", one_line(target, LONGEST_TARGET)
     if event["name"] not in ("", "AskUserQuestion"):
         _add(
             state, f"{label}: {target}".rstrip(": "), "rejected", "user", event["line"],
             why=one_line(why, LONGEST_REASON), label=label, quotes=[target] if target else [],
             call=event.get("call_line", 0),
         )  # fmt: skip
+
+
+def _done_after_all(state: State, event: Event) -> None:
+    """What was refused once and done later was not ruled out."""
+    if not any(decision["text"].startswith(LABEL) for decision in state["decisions"]):
+        return
+    path, command = (plain(event["input"].get(key)) for key in ("file_path", "command"))
+    heads = {_head(part) for part in command.replace("\n", "&&").replace(";", "&&").split("&&")}
+    state["decisions"] = [
+        decision
+        for decision in state["decisions"]
+        if not decision["text"].startswith(LABEL)
+        or not _is_that(decision, event["name"], path, heads)
+    ]
+
+
+def _is_that(decision: Decision, name: str, path: str, heads: set[str]) -> bool:
+    kind = decision["text"].removeprefix(LABEL).partition(":")[0]
+    for quote in decision.get("quotes", ()):
+        if kind == "Bash":
+            return name == "Bash" and any(_head(part) in heads for part in quote.split("&&"))
+        return bool(path) and name != "Read" and quote == one_line(path, LONGEST_TARGET)
+    return False
+
+
+def _head(command: str) -> str:
+    """What a command does, without what it does it with: `gh pr comment`, `git push`."""
+    words = command.split()[:3]
+    plain_words = [word for at, word in enumerate(words) if not word.startswith("-") or not at]
+    return " ".join(plain_words) if words[:1] != ["cd"] else "cd there"
 
 
 def _add(

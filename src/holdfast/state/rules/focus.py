@@ -21,6 +21,8 @@ ASKING = (
     "how would you", "how should",
 )  # fmt: skip
 LISTED = "-*•0123456789"
+# What a client puts where the model said nothing; some also log mere line ends before thinking.
+NOTHING_SAID = "No response requested."
 
 BLOCKED = Cues(
     "blocked by", "blocked on", "i'm blocked", "i am blocked", "is blocked", "blocker", "blocking",
@@ -46,6 +48,8 @@ def apply(state: State, event: Event) -> None:
 
 def _said(state: State, event: Event) -> None:
     text, line = event["text"].strip(), event["line"]
+    if not text or text == NOTHING_SAID:
+        return
     state["doing"] = {"text": clip(text, LONGEST), "line": line}
     if state["questions"]:
         state["questions"] = []

@@ -430,3 +430,21 @@ def test_output_without_end_is_looked_through_in_no_time(output: str) -> None:
     started = time.perf_counter()
     only(lines)
     assert time.perf_counter() - started < 1
+
+
+def test_of_what_a_go_test_prints_the_failure_counts_and_not_what_it_logged() -> None:
+    output = (
+        "    hooks.go:196: Hook output: INFO saved\n"
+        '    rewind_test.go:441: after rewind: got "2", want "1"\n'
+        "--- FAIL: TestRewind (0.1s)\nFAIL\n"
+    )
+    (check,) = state_of(*bash("go test ./...", output, ok=False))["checks"]
+    assert check["where"] == "rewind_test.go:441"
+
+
+def test_colours_and_lone_names_of_files_say_nothing_of_what_went_wrong() -> None:
+    output = (
+        "a/test-failed-1.png\n\x1b[31mlogin fails: no such user\x1b[0m\n\x1b[1A\x1b[2K  1 failed\n"
+    )
+    (check,) = state_of(*bash("pnpm test", output, ok=False))["checks"]
+    assert check["error"] == ["login fails: no such user", "1 failed"]

@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.state.model import Decision
 from holdfast.state.rules.decisions import LONGEST, MOST
-from tests.unit.transcript_lines import Line, reply, result, state_of, used, user
+from tests.unit.transcript_lines import ROOT, Line, reply, result, state_of, used, user
 
 
 def decisions(*lines: Line) -> list[Decision]:
@@ -267,3 +267,38 @@ def test_a_call_that_the_user_refused_was_ruled_out_by_them(
 )
 def test_what_only_failed_was_not_refused(lines: list[Line]) -> None:
     assert decisions(*lines) == []
+
+
+@pytest.mark.parametrize(
+    ("refused", "later", "stands"),
+    [
+        (("Bash", {"command": "git push"}), ("Bash", {"command": "cd a && git push -u x"}), False),
+        (
+            ("Bash", {"command": "gh pr comment 172 -b a"}),
+            ("Bash", {"command": "gh pr list"}),
+            True,
+        ),
+        (("Bash", {"command": "git push"}), ("Bash", {"command": "git pull"}), True),
+        (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Write", {"file_path": f"{ROOT}/a.py"}), False),
+        (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Read", {"file_path": f"{ROOT}/a.py"}), True),
+        (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Edit", {"file_path": f"{ROOT}/b.py"}), True),
+    ],
+)
+def test_what_was_refused_once_and_done_later_is_not_ruled_out(
+    refused: tuple[str, Line], later: tuple[str, Line], stands: bool
+) -> None:
+    lines = [*used(*refused, REFUSAL, ok=False), *used(*later, "done")]
+    assert bool(decisions(*lines)) == stands
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The parser rejected the file because of its header.",
+        "I tried to restart the panel but was interrupted.",
+        "The feature detects content that was reverted by the user.",
+        "`ec decision` adds a decision to the list of decisions.",
+    ],
+)
+def test_what_programs_reject_and_agents_try_is_no_decision(words: str) -> None:
+    assert decisions(reply(words)) == []

@@ -169,3 +169,10 @@ def test_blockers_are_bounded_and_the_same_one_is_told_once() -> None:
     assert len(state_of(*many)["blockers"]) == MOST_BLOCKERS
     again = [reply("I'm blocked by a key."), reply("I'm blocked by a key.")]
     assert [one["line"] for one in state_of(*again)["blockers"]] == [2]
+
+
+@pytest.mark.parametrize("words", ["\n\n", "No response requested."])
+def test_who_says_nothing_leaves_what_was_said_and_asked(words: str) -> None:
+    state = state_of(reply("Both work. Shall I take the first?"), reply(words))
+    assert state["doing"]["text"] == "Both work. Shall I take the first?"
+    assert [one["text"] for one in state["questions"]] == ["Shall I take the first?"]
