@@ -124,6 +124,18 @@ def test_a_reader_that_went_away_is_not_worth_a_word(terminal: Terminal, argv: l
         assert process.wait() == 0
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no disk here is always full")
+def test_a_full_disk_is_no_bug_of_ours() -> None:
+    with open("/dev/full", "w", encoding="utf-8") as full:
+        ran = subprocess.run(
+            [sys.executable, "-m", "holdfast", "--help"], stdout=full, stderr=subprocess.PIPE,
+            text=True, timeout=60, check=False,
+        )  # fmt: skip
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("error: No space left on device\nhint: ")
+    assert len(ran.stderr.splitlines()) == 2
+
+
 def test_a_terminal_of_few_signs_is_no_reason_to_fail(terminal: Terminal) -> None:
     done = terminal.process("help", "doctor", PYTHONIOENCODING="ascii")
     assert done.returncode == 0

@@ -46,8 +46,9 @@ def test_a_file_is_counted_by_what_is_in_it(terminal: Terminal) -> None:
     assert f"{Estimator.for_model(MODEL).estimate('one two three')} tokens" in out
 
 
-def test_a_path_that_is_not_there_is_no_text(terminal: Terminal) -> None:
-    ran = terminal.run("tokens", "docs/missing.md")
+@pytest.mark.parametrize("name", ["docs/missing.md", "missing.txt"])
+def test_a_path_that_is_not_there_is_no_text(terminal: Terminal, name: str) -> None:
+    ran = terminal.run("tokens", name)
     assert ran.code == 1
     assert "no such file" in ran.err
 

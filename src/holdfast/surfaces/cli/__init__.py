@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import importlib
 import io
 import os
@@ -13,6 +14,7 @@ import holdfast
 from holdfast import log, settings
 from holdfast.errors import BadUsage, HoldfastError
 
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # name -> (module under surfaces/cli, what it does)
 COMMANDS = {
     "install": ("install", "register the hooks with Claude Code or another host"),
@@ -91,12 +93,24 @@ def main(argv: list[str]) -> int:
         return 1
     except BrokenPipeError:
         # Somebody piped us into `head`: not worth a word.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _write_no_more()
         return 0
     except KeyboardInterrupt:
         return 130
+    except OSError as problem:
+        if problem.errno not in NO_ROOM:
+            return _bug(problem)
+        _write_no_more()
+        print(f"error: {problem.strerror}", file=sys.stderr)
+        print("hint: make room on the disk, or write elsewhere", file=sys.stderr)
+        return 1
     except Exception as problem:
         return _bug(problem)
+
+
+def _write_no_more() -> None:
+    """What is left would be written at the end, and fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _print_anything() -> None:

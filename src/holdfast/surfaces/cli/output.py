@@ -64,7 +64,8 @@ def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    made = Table(box=None, header_style="bold", pad_edge=False)
+    plain = os.environ.get("NO_COLOR")
+    made = Table(box=None, header_style="" if plain else "bold", pad_edge=False)
     for column in columns:
         made.add_column(column, overflow="fold")
     for row in rows:

@@ -87,7 +87,7 @@ def _read(given: str) -> str:
     if given == "-":
         return sys.stdin.buffer.read().decode("utf-8", "replace")
     if not os.path.isfile(given):
-        if os.path.sep in given and " " not in given:
+        if " " not in given and (os.path.sep in given or os.path.splitext(given)[1][1:].isalnum()):
             raise BadUsage(f"{given} (no such file)", hint="a text with spaces counts as it is")
         return given
     try:
