@@ -87,6 +87,7 @@ def test_what_cannot_be_understood_is_the_caller_s_error(local: Caller, body: by
         "/api/actions", content=body, headers={"Content-Type": "application/json"}
     )
     assert is_problem(answer, 400)
+    assert "'data'" not in answer.text, "that is nobody's field"
     assert local.get("/api/actions")["actions"] == []
 
 

@@ -82,6 +82,21 @@ def test_both_ways_give_the_same_answer(api: Caller, path: str, sent: Any) -> No
     assert post(api, path, body, {}) == post(api, path, body, LONG)
 
 
+@pytest.mark.parametrize(
+    ("takes", "packed"),
+    [("gzip", True), ("br, gzip;q=0.5", True), ("gzip;q=0", False), ("br", False), ("", False)],
+)
+def test_a_long_restore_is_packed_for_who_takes_it(local: Caller, takes: str, packed: bool) -> None:
+    local.post(
+        "/api/compact/save", session_id="s1", key_decisions=["x" * 200 + c for c in "abcdef"]
+    )
+    answer = local.client.post(
+        "/api/compact/restore", json={"session_id": "s1"}, headers={"Accept-Encoding": takes}
+    )
+    assert (answer.headers.get("content-encoding") == "gzip") == packed
+    assert answer.json()["additionalContext"].count("xxx") > 5
+
+
 @pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 30_000, b'{"tool_name": "a"} x'])
 @pytest.mark.parametrize("path", ["/api/actions", "/api/compact/save", "/api/compact/restore"])
 def test_what_is_no_json_is_refused_on_both_ways(api: Caller, path: str, body: bytes) -> None:

@@ -73,12 +73,17 @@ def explained(_: Request[Any, Any, Any], problem: HoldfastError) -> Response[Any
 def invalid(_: Request[Any, Any, Any], problem: ValidationException) -> Response[Any]:
     found = problem.extra if isinstance(problem.extra, list) else []
     wrong = [
-        {"field": str(one.get("key", "")), "message": str(one.get("message", ""))}
+        {"field": str(one.get("key", "")), "message": _said(str(one.get("message", "")))}
         for one in found
         if isinstance(one, dict)
     ]
     detail = "; ".join(f"{one['field']}: {one['message']}" for one in wrong) or problem.detail
     return respond(400, detail, errors=wrong)
+
+
+def _said(message: str) -> str:
+    """The framework tells that there is no body by the name of its own variable."""
+    return "a JSON body is needed" if message == "'data'" else message
 
 
 def http(_: Request[Any, Any, Any], problem: HTTPException) -> Response[Any]:
