@@ -138,7 +138,9 @@ def _is_that(decision: Decision, name: str, path: str, heads: set[str]) -> bool:
     kind = decision["text"].removeprefix(LABEL).partition(":")[0]
     for quote in decision.get("quotes", ()):
         if kind == "Bash":
-            return name == "Bash" and any(_head(part) in heads for part in quote.split("&&"))
+            # Where it was to be done says nothing.
+            meant = {_head(part) for part in quote.split("&&") if not part.startswith("cd ")}
+            return name == "Bash" and bool(meant & heads)
         return bool(path) and name != "Read" and quote == one_line(path, LONGEST_TARGET)
     return False
 
@@ -146,8 +148,8 @@ def _is_that(decision: Decision, name: str, path: str, heads: set[str]) -> bool:
 def _head(command: str) -> str:
     """What a command does, without what it does it with: `gh pr comment`, `git push`."""
     words = command.split()[:3]
-    plain_words = [word for at, word in enumerate(words) if not word.startswith("-") or not at]
-    return " ".join(plain_words) if words[:1] != ["cd"] else "cd there"
+    telling = [word for word in words if not word.startswith("-")]
+    return " ".join(telling[:2] if telling[:1] == ["git"] else telling)
 
 
 def _add(

@@ -279,6 +279,8 @@ def test_what_only_failed_was_not_refused(lines: list[Line]) -> None:
             True,
         ),
         (("Bash", {"command": "git push"}), ("Bash", {"command": "git pull"}), True),
+        (("Bash", {"command": "git push"}), ("Bash", {"command": "git push origin main"}), False),
+        (("Bash", {"command": "cd a && make x"}), ("Bash", {"command": "cd a && make y"}), True),
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Write", {"file_path": f"{ROOT}/a.py"}), False),
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Read", {"file_path": f"{ROOT}/a.py"}), True),
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Edit", {"file_path": f"{ROOT}/b.py"}), True),
