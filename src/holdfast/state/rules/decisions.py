@@ -34,6 +34,8 @@ CHOSEN_BY_AGENT = Cues(
     "i'll go with", "going with", "decided to", "we'll use", "settled on",
     "opted for", "i chose", "i've chosen", "root cause is", "root cause was", "the fix is to",
 )  # fmt: skip
+# How somebody begins who writes one down.
+DECLARED = ("Decision:", "Decided:", "Decision**:", "Decided**:")
 OVER = (" rather than ", " instead of ", ", not ")
 # One thing is also chosen `over` another, but tests are gone over.
 WEIGHED = Cues(
@@ -54,7 +56,8 @@ def apply(state: State, event: Event) -> None:
     rejected = REJECTED_BY_USER if by == "user" else REJECTED_BY_AGENT
     whole = heard(event["text"])
     contrast = by == "user" and {"use", "not"}.issubset(whole.in_order)
-    if not (contrast or chosen.among(whole) or rejected.among(whole)):
+    declared = any(word in event["text"] for word in DECLARED)
+    if not (contrast or declared or chosen.among(whole) or rejected.among(whole)):
         return
     for sentence in sentences(event["text"]):
         if not SHORTEST <= len(sentence) <= LONGEST or sentence.endswith("?"):
@@ -62,7 +65,11 @@ def apply(state: State, event: Event) -> None:
         said = Heard(sentence)
         if rejected.among(said):
             _add(state, sentence, "rejected", by, event["line"])
-        elif chosen.among(said) or (contrast and _contrasts(said.padded)):
+        elif (
+            chosen.among(said)
+            or (contrast and _contrasts(said.padded))
+            or (declared and sentence.lstrip("*_-# ").startswith(DECLARED))
+        ):
             _add(state, sentence, "chosen", by, event["line"])
 
 

@@ -293,6 +293,12 @@ def test_what_was_refused_once_and_done_later_is_not_ruled_out(
     assert bool(decisions(*lines)) == stands
 
 
+@pytest.mark.parametrize("mark", ["Decision: ", "**Decision:** ", "- Decided: "])
+def test_what_an_agent_writes_down_as_a_decision_is_one(mark: str) -> None:
+    (made,) = decisions(reply(f"Done.\n{mark}cap the delay at 30 seconds."))
+    assert (made["kind"], made["by"]) == ("chosen", "agent")
+
+
 @pytest.mark.parametrize(
     "words",
     [
