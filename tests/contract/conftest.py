@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.ledger.ledger import Ledger
 from holdfast.store.base import Store
 from tests.contract.databases import Database, PostgreSQL, SQLiteFile
 
@@ -30,4 +31,11 @@ def store(database: Database) -> Iterator[Store]:
 def other(database: Database, store: Store) -> Iterator[Store]:
     """A second process at the same store."""
     with closing(database.open()) as opened:
+        yield opened
+
+
+@pytest.fixture
+def ledger(database: Database) -> Iterator[Ledger]:
+    opened = database.ledger()
+    with closing(opened.database):
         yield opened

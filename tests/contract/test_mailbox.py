@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from typing import Any
-
-import pytest
 
 from holdfast.ledger import mailbox, messages
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.mailbox import Reader
 from holdfast.ledger.tables import READS
-from tests.contract.databases import Database
 
 SESSION = Reader("s1", "main", "p1")
 OTHER = Reader("s2", "main", "p1")
 ELSEWHERE = Reader("s9", "main", "p9")
 EXPLORER = Reader("a1", "Explore", "p1")
-
-
-@pytest.fixture
-def ledger(database: Database) -> Iterator[Ledger]:
-    opened = database.ledger()
-    with closing(opened.database):
-        yield opened
 
 
 def say(ledger: Ledger, ident: str, to: str = "", **fields: Any) -> None:

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
-
-import pytest
-
 from holdfast.actions.handoffs import MOST_SHOWN
 from holdfast.actions.retention import Leftovers, clear, leftovers
 from holdfast.ledger import agents, messages
@@ -15,16 +10,8 @@ from holdfast.ledger.tables import AGENTS, MESSAGES, READS
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
 from holdfast.store.base import Store
-from tests.contract.databases import Database
 
 NOTHING = Leftovers()
-
-
-@pytest.fixture
-def ledger(database: Database) -> Iterator[Ledger]:
-    opened = database.ledger()
-    with closing(opened.database):
-        yield opened
 
 
 def rich(size: int) -> State:

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from holdfast.actions import ledger_calls
+from holdfast.actions.moment import seconds
 from holdfast.actions.repository import origin_of
 from holdfast.ledger import agents, from_state, projects, work
 from holdfast.ledger.actions import add_action
@@ -73,7 +74,7 @@ class Filling:
                 known[found.source] = work.add_request(
                     self.ledger, self.now, project=self.project, session=self.session,
                     prompt=found.text, prompt_type="user", source=found.source,
-                    created_at=ledger_calls.seconds(found.at, self.now),
+                    created_at=seconds(found.at, self.now),
                 )  # fmt: skip
             known[found.source] = self._follow(REQUESTS, known[found.source], found)
         return known

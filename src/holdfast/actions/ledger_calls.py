@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
+from holdfast.actions.moment import seconds
 from holdfast.errors import NotATranscript
 from holdfast.ledger.actions import call_id, tool_type
 from holdfast.ledger.from_state import agent_source
@@ -75,11 +75,3 @@ def _paths(given: dict[str, Any]) -> list[str]:
 def _ended(call: dict[str, Any], event: Event, now: float) -> dict[str, Any]:
     took = max(0.0, seconds(event.get("at", ""), now) - call["at"])
     return {**call, "exit_code": 0 if event["ok"] else 1, "duration_ms": int(took * 1000)}
-
-
-def seconds(at: str, otherwise: float) -> float:
-    """A host's time stamp in seconds since 1970."""
-    try:
-        return datetime.fromisoformat(at).timestamp()
-    except (ValueError, OverflowError):
-        return otherwise

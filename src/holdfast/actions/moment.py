@@ -1,4 +1,4 @@
-"""Moments as people write them: `2h`, `3d`, `2026-11-15`, `2026-11-15T10:00`."""
+"""Moments as people write them (`2h`, `3d`, `2026-11-15`, `2026-11-15T10:00`), and as hosts do."""
 
 from __future__ import annotations
 
@@ -22,3 +22,11 @@ def moment(text: str, now: float) -> float:
         raise BadUsage(
             f"{text!r} is no time", hint="write 30min, 2h, 3d, 1w, or a date such as 2026-11-15"
         ) from None
+
+
+def seconds(at: str, otherwise: float) -> float:
+    """A host's time stamp in seconds since 1970."""
+    try:
+        return datetime.fromisoformat(at).timestamp()
+    except (ValueError, OverflowError):
+        return otherwise

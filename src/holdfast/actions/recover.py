@@ -6,9 +6,9 @@ import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 
 from holdfast.actions.catch_up import catch_up
+from holdfast.actions.moment import seconds
 from holdfast.errors import NotATranscript
 from holdfast.hosts import claude_code
 from holdfast.hosts.call import HookCall
@@ -72,13 +72,11 @@ def recover(store: Store, path: str, now: float) -> Recovered:
 
 def _last_written(path: str) -> float:
     """When the last thing happened that a transcript tells of."""
-    try:
-        with open(path, "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - TAIL))
-            stamps = STAMP.findall(file.read())
-            return datetime.fromisoformat(stamps[-1].decode()).timestamp()
-    except (OSError, ValueError, IndexError):
-        return os.path.getmtime(path) if os.path.exists(path) else 0.0
+    with open(path, "rb") as file:
+        there = os.fstat(file.fileno())
+        file.seek(max(0, there.st_size - TAIL))
+        stamps = STAMP.findall(file.read())
+    return seconds(stamps[-1].decode("utf-8", "replace") if stamps else "", there.st_mtime)
 
 
 def _who(path: str) -> tuple[str, str, str]:

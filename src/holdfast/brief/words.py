@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.brief.history import is_earlier
 from holdfast.brief.item import Item, quoted, ref
+from holdfast.state.rules.decisions import REFUSED_BY_USER
 from holdfast.state.wording import one_line as short
 
 TYPE_CHECKING = False
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from holdfast.state.model import Decision, Request, Rule, State
 
 SHORTEST_REQUEST = 12
-REFUSED = "the user refused "
 
 
 def requests(state: State) -> Iterator[Item]:
@@ -77,12 +77,12 @@ def decisions(state: State) -> Iterator[Item]:
     for number, decision in enumerate(state["decisions"]):
         rejected, user = decision["kind"] == "rejected", decision["by"] == "user"
         value = (70.0 if rejected else 60.0) + (6 if user else -12) + 6 * number / count
-        if decision["text"].startswith(REFUSED) and not decision["why"]:
+        if decision["text"].startswith(REFUSED_BY_USER) and not decision["why"]:
             # Not now, perhaps: only a reason makes it a rule for later.
             value = 30.0 + 6 * number / count
         who = "the user" if user else "the agent"
         label = f"{'ruled out' if rejected else 'decided'} by {who}: "
-        if decision["text"].startswith(REFUSED):
+        if decision["text"].startswith(REFUSED_BY_USER):
             label = ""
         yield Item(
             "decided",
@@ -105,7 +105,7 @@ def _told(decision: Decision, size: int) -> str:
     told = " — ".join(f"“{short(quote, size)}”" for quote in quotes)
     said = ": ".join(filter(None, (decision.get("label", ""), told)))
     why = short(decision["why"], size)
-    return f"{said}, saying “{why}”" if why and said.startswith(REFUSED) else said
+    return f"{said}, saying “{why}”" if why and said.startswith(REFUSED_BY_USER) else said
 
 
 def in_force(state: State, commands: Sequence[tuple[str, str, str]]) -> Iterator[Item]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.names.commands import commands
 from holdfast.names.words import COMMAND, FILE, IDENT, Name, names
 from holdfast.redact import redact
+from holdfast.state import shell
 from holdfast.state.paths import whole
 
 TYPE_CHECKING = False
@@ -87,11 +88,10 @@ def _called(index: Index, event: Event) -> None:
 
 def _gone_to(index: Index, script: Any) -> str:
     """Where a command works that goes elsewhere first."""
-    words = script.split(maxsplit=3)[:3] if isinstance(script, str) else []
-    if len(words) < 3 or words[0] != "cd" or words[2] not in ("&&", ";"):
+    if not isinstance(script, str) or not script.startswith("cd "):
         return index["cwd"]
-    to = words[1].strip("\"'")
-    return to if to[:1] in "/~" else f"{index['cwd']}/{to}"
+    to = next(iter(shell.commands(script)[0].words[1:]), None) or ""
+    return to if to[:1] in ("/", "~") else f"{index['cwd']}/{to}".rstrip("/")
 
 
 def _changed(listed: Any) -> list[str]:

@@ -59,9 +59,10 @@ def _has_failed(text: str, hint: str) -> bool:
 
 
 def error_in(text: str) -> tuple[list[str], str]:
-    """The lines that say what is wrong, verbatim, and where."""
+    """The lines that say what is wrong, as a terminal shows them, and where."""
     import re
 
+    text = without_colours(text)
     verdict, located_at = re.compile(VERDICT).match, re.compile(LOCATED).match
     verdicts = _kept(line[:WIDE] for line in _lines(text) if PANIC in line or verdict(line))
     located = _kept(line[:WIDE] for line in _lines(text) if _has_number(line) and located_at(line))
@@ -134,8 +135,8 @@ def _kept(lines: Iterable[str]) -> list[str]:
 
 
 def _plain(line: str) -> str:
-    """pytest draws a rule around the name of a failed test; colours say nothing here."""
-    line = without_colours(line).strip()
+    """pytest draws a rule around the name of a failed test."""
+    line = line.strip()
     return line.strip("_ ") if line.startswith("___") else line
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.foreign_json import Unread, told
+from holdfast.state import shell
 from holdfast.state.rules.answers import answers
 from holdfast.state.wording import Cues, Heard, clip, heard, keep, one_line, plain, sentences
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 HANDLES = ("prompt", "reply", "tool")
 MOST = 80
 SHORTEST, LONGEST, LONGEST_REASON, LONGEST_TARGET = 15, 400, 200, 200
-LABEL = "the user refused "
+REFUSED_BY_USER = "the user refused "
 
 RULED_OUT = (
     "ruled out", "ruling out", "won't work", "will not work", "doesn't work because",
@@ -118,7 +119,7 @@ def _refused(state: State, event: Event) -> None:
     )
     why = event.get("text", "").partition("the user said:\n")[2].partition("\n\nNote: ")[0]
     kind = "plan" if event["name"] in PLANS else event["name"]
-    label, target = f"{LABEL}{kind}", one_line(target, LONGEST_TARGET)
+    label, target = f"{REFUSED_BY_USER}{kind}", one_line(target, LONGEST_TARGET)
     if event["name"] not in ("", "AskUserQuestion"):
         _add(
             state, f"{label}: {target}".rstrip(": "), "rejected", "user", event["line"],
@@ -129,34 +130,35 @@ def _refused(state: State, event: Event) -> None:
 
 def _done_after_all(state: State, event: Event) -> None:
     """What was refused once and done later was not ruled out."""
-    if not any(decision["text"].startswith(LABEL) for decision in state["decisions"]):
+    if not any(decision["text"].startswith(REFUSED_BY_USER) for decision in state["decisions"]):
         return
-    path, command = (plain(event["input"].get(key)) for key in ("file_path", "command"))
-    heads = {_head(part) for part in command.replace("\n", "&&").replace(";", "&&").split("&&")}
+    path, script = (plain(event["input"].get(key)) for key in ("file_path", "command"))
+    heads = _heads(script)
     state["decisions"] = [
         decision
         for decision in state["decisions"]
-        if not decision["text"].startswith(LABEL)
+        if not decision["text"].startswith(REFUSED_BY_USER)
         or not _is_that(decision, event["name"], path, heads)
     ]
 
 
 def _is_that(decision: Decision, name: str, path: str, heads: set[str]) -> bool:
-    kind = decision["text"].removeprefix(LABEL).partition(":")[0]
+    kind = decision["text"].removeprefix(REFUSED_BY_USER).partition(":")[0]
     for quote in decision.get("quotes", ()):
         if kind == "Bash":
-            # Where it was to be done says nothing.
-            meant = {_head(part) for part in quote.split("&&") if not part.startswith("cd ")}
-            return name == "Bash" and bool(meant & heads)
+            return name == "Bash" and not heads.isdisjoint(_heads(quote))
         return bool(path) and name != "Read" and quote == one_line(path, LONGEST_TARGET)
     return False
 
 
-def _head(command: str) -> str:
-    """What a command does, without what it does it with: `gh pr comment`, `git push`."""
-    words = command.split()[:3]
-    telling = [word for word in words if not word.startswith("-")]
-    return " ".join(telling[:2] if telling[:1] == ["git"] else telling)
+def _heads(script: str) -> set[str]:
+    """What commands do, without what they do it with, and where: `gh pr comment`, `git push`."""
+    found = set()
+    for command in shell.commands(script):
+        words = [word for word in command.words[:3] if word and not word.startswith("-")]
+        if words[:1] != ["cd"]:
+            found.add(" ".join(words[:2] if words[:1] == ["git"] else words))
+    return found
 
 
 def _add(

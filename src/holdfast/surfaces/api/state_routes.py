@@ -61,7 +61,7 @@ def status(desk: TheDesk, session_id: FromPath[str]) -> Answer:
     return {
         "session_id": session_id,
         "has_snapshot": bool(latest),
-        "last_saved_at": latest[0]["last_updated"] if latest else None,
+        "last_saved_at": latest[0][1]["last_updated"] if latest else None,
     }
 
 
@@ -71,8 +71,7 @@ def latest_snapshot(desk: TheDesk, session_id: FromPath[str]) -> Answer:
         latest = _contexts(books, session_id, contexts.SNAPSHOT, None, 1, {})
     if not latest:
         raise NoSuchRecord(f"a snapshot of session {session_id}")
-    del latest[0]["_at"]
-    return latest[0]
+    return latest[0][1]
 
 
 @post("/agent-contexts", sync_to_thread=True)
@@ -105,12 +104,11 @@ def all_contexts(
         more["project"] = project_id
     with desk.books() as books:
         found = _contexts(books, agent_id, agent_type, cursor.read(page), limit + 1, more)
-    kept, after = found[:limit], None
+    after = None
     if len(found) > limit:
-        after = cursor.written({"at": kept[-1].pop("_at"), "id": kept[-1]["id"]}, "at")
-    for one in kept:
-        one.pop("_at", None)
-    return {"contexts": kept, "next": after}
+        at, last = found[limit - 1]
+        after = cursor.written({"at": at, "id": last["id"]}, "at")
+    return {"contexts": [one for _, one in found[:limit]], "next": after}
 
 
 def _contexts(
@@ -120,20 +118,22 @@ def _contexts(
     before: tuple[float, str] | None,
     most: int,
     more: dict[str, Any],
-) -> list[Answer]:
-    """Callers' contexts and the store's own snapshots in one list, newest first."""
+) -> list[tuple[float, Answer]]:
+    """Callers' contexts and the store's own snapshots in one list, newest first, each with when it
+    is from.
+    """
     given = {"agent_id": agent_id, "agent_type": agent_type}
     named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     rows = books.ledger.rows(CONTEXTS, most=most, before=before, **named, **more)
-    found = [{**answers.context(row), "_at": row["updated_at"]} for row in rows]
+    found = [(row["updated_at"], answers.context(row)) for row in rows]
     if agent_type in (None, contexts.SNAPSHOT) and "project" not in more:
         session = more.get("session", agent_id)
         if agent_id in (None, session):
             found += [
-                {**answers.snapshot({**row}), "_at": row["created_at"]}
+                (row["created_at"], answers.snapshot({**row}))
                 for row in books.store.snapshots_before(session, before, most)
             ]
-    return sorted(found, key=lambda one: (one["_at"], one["id"]), reverse=True)[:most]
+    return sorted(found, key=lambda one: (one[0], one[1]["id"]), reverse=True)[:most]
 
 
 @get("/sessions", sync_to_thread=True)

@@ -1,0 +1,171 @@
+"""What agents say to each other, how full they are, what they know, and who may ask."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.errors import NoSuchRecord
+from holdfast.ledger import agents, contexts, known, messages, tokens
+from holdfast.ledger.ledger import Ledger, Row
+from holdfast.ledger.tables import CONTEXTS, TOKENS
+from tests.contract.databases import Database
+
+# Messages
+
+
+def a_message(ledger: Ledger, ident: str, to: str = "", now: float = 100.0, **more: Any) -> Row:
+    return messages.send(ledger, now, ident=ident, from_agent_id="boss", to_agent_id=to, **more)
+
+
+def inbox(ledger: Ledger, agent: str, now: float = 101.0, **more: Any) -> list[str]:
+    return [row["id"] for row in messages.inbox(ledger, agent, now, 50, **more)]
+
+
+def test_a_message_reaches_its_agent_and_a_broadcast_everybody_else(ledger: Ledger) -> None:
+    a_message(ledger, "to a", "a")
+    a_message(ledger, "to all")
+    assert inbox(ledger, "a") == ["to a", "to all"]
+    assert inbox(ledger, "b") == ["to all"]
+    assert inbox(ledger, "boss") == [], "nobody hears from themselves"
+
+
+def test_the_most_important_comes_first(ledger: Ledger) -> None:
+    for ident, priority in (("low", 1), ("high", 9), ("older high", 9)):
+        a_message(ledger, ident, "a", 99.0 if "older" in ident else 100.0, priority=priority)
+    assert inbox(ledger, "a") == ["older high", "high", "low"]
+    assert inbox(ledger, "a")[:1] == [messages.inbox(ledger, "a", 101.0, 1)[0]["id"]]
+
+
+def test_a_message_is_read_once_by_each(ledger: Ledger) -> None:
+    row = a_message(ledger, "to all")
+    messages.mark_read(ledger, [row], "a", 102.0)
+    messages.mark_read(ledger, [row], "a", 103.0)
+    assert inbox(ledger, "a") == []
+    assert inbox(ledger, "a", unread=False) == inbox(ledger, "b") == ["to all"]
+    assert messages.readers(ledger, [row]) == {"to all": ["a"]}
+
+
+def test_a_message_is_gone_when_its_time_is_over(ledger: Ledger) -> None:
+    a_message(ledger, "short", "a", seconds=5.0)
+    a_message(ledger, "long", "a", seconds=1e9)
+    assert inbox(ledger, "a", 104.9) == ["long", "short"]
+    assert inbox(ledger, "a", 105.0) == ["long"]
+    assert [row["id"] for row in messages.recent(ledger, 105.0, 10)] == ["long"]
+    assert inbox(ledger, "a", 100.0 + messages.LONGEST) == []
+
+
+def test_who_chose_topics_hears_only_those(ledger: Ledger) -> None:
+    messages.subscribe(ledger, "a", "api", 1.0)
+    messages.subscribe(ledger, "a", "api", 2.0)
+    a_message(ledger, "api", topic="api")
+    a_message(ledger, "gossip", topic="gossip")
+    a_message(ledger, "for a", "a", topic="gossip")
+    assert sorted(inbox(ledger, "a")) == ["api", "for a"]
+    assert messages.unsubscribe(ledger, "a", "api", 3.0)
+    assert not messages.unsubscribe(ledger, "a", "api", 3.0)
+    assert len(inbox(ledger, "a")) == 3
+
+
+def test_an_agent_waits_for_another_until_it_is_told_otherwise(ledger: Ledger) -> None:
+    for blocker in ("b", "c"):
+        messages.block(ledger, "a", blocker, "needs the schema", 1.0)
+    assert messages.unblock(ledger, "a", "b", 2.0) == 1
+    assert messages.unblock(ledger, "a", None, 2.0) == 1
+    assert messages.unblock(ledger, "a", None, 2.0) == 0
+
+
+# Agents, contexts, tokens
+
+
+def test_an_agent_s_window_fills_and_the_end_can_be_told(ledger: Ledger) -> None:
+    for minute, used in enumerate((100_000, 110_000, 120_000)):
+        row = agents.seen(
+            ledger, 60.0 * minute, agent_id="a", session="s1", used=used, capacity=200_000
+        )
+    assert row["rate"] == 10_000
+    assert agents.capacity(row) == {
+        "usage_percent": 60.0, "remaining": 80_000, "zone": "yellow",
+        "predicted_exhaustion_minutes": 8.0, "should_compact": False,
+    }  # fmt: skip
+    row = agents.consumed(ledger, "a", "s1", 100, 120.01)
+    assert row["rate"] < 10_100, "a call a moment later is no hundred thousand a minute"
+    row = agents.seen(ledger, 300.0, agent_id="a", session="s1", used=20_000, compactions=1)
+    assert (row["compactions"], row["compacted_at"]) == (1, 300.0)
+    assert 9_000 < row["rate"] < 10_100, "a compaction is no consumption"
+    assert agents.capacity(row)["zone"] == "green"
+
+
+def test_what_is_learned_of_an_agent_later_is_kept_and_a_call_starts_none_again(
+    ledger: Ledger,
+) -> None:
+    agents.consumed(ledger, "a", "s1", 100, 1.0)
+    agents.seen(
+        ledger, 2.0, agent_id="a", session="s1", project="p1", parent="s1", status="completed"
+    )
+    row = agents.consumed(ledger, "a", "s1", 1 << 62, 3.0)
+    assert (row["project"], row["parent"], row["status"]) == ("p1", "s1", "completed")
+    assert row["used"] == 1 << 53
+
+
+def test_agents_of_the_same_name_in_two_sessions_are_two(ledger: Ledger) -> None:
+    agents.seen(ledger, 1.0, agent_id="dev", session="s1", used=10)
+    agents.consumed(ledger, "dev", "s10", 500, 2.0)
+    agents.consumed(ledger, "dev", "s10", 500, 3.0)
+    mine, theirs = (agents.latest(ledger, "dev", name) for name in ("s1", "s10"))
+    assert mine is not None
+    assert theirs is not None
+    assert (mine["used"], theirs["used"]) == (10, 1000)
+    assert agents.latest(ledger, "dev") == theirs
+    assert agents.latest(ledger, "de") is None
+
+
+def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
+    rich = {"context_summary": "login", "key_decisions": ["JWT"], "trigger": "auto"}
+    contexts.save_snapshot(ledger, "s1", "p", rich, 1.0)
+    contexts.save_snapshot(ledger, "s1", "p", {"trigger": "proactive", "key_decisions": []}, 2.0)
+    contexts.save_snapshot(ledger, "s10", "p", {"context_summary": "another's"}, 3.0)
+    newest_first = known.known(ledger, "s1").snapshots
+    assert known.said(ledger, newest_first) == {**rich, "trigger": "proactive"}
+
+
+def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:
+    first = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 1.0)
+    again = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 2.0)
+    assert again == {**first, "updated_at": 2.0}
+    assert contexts.save_snapshot(ledger, "s1", "p", {"a": 2}, 3.0)["id"] != first["id"]
+    assert [row["updated_at"] for row in ledger.rows(CONTEXTS)] == [3.0, 2.0]
+
+
+def test_the_state_that_was_saved_last_is_the_newest_also_if_it_was_saved_before(
+    ledger: Ledger,
+) -> None:
+    for now, word in ((1.0, "a"), (2.0, "b"), (3.0, "a")):
+        contexts.save_snapshot(ledger, "s1", "p", {"context_summary": word}, now)
+    assert [row["progress_summary"] for row in ledger.rows(CONTEXTS)] == ["a", "b"]
+
+
+def test_an_agent_has_one_context_that_moves_on(ledger: Ledger) -> None:
+    for now, progress in ((1.0, "10 %"), (2.0, "60 %")):
+        row = contexts.save_context(
+            ledger, now, agent_id="a", agent_type="dev", session="s1",
+            role_context={"progress": progress},
+        )  # fmt: skip
+    assert row["role_context"] == {"progress": "60 %"}
+
+
+def test_a_token_is_good_until_it_expires_or_is_revoked(ledger: Ledger, database: Database) -> None:
+    row, token = tokens.new(ledger, 1.0, name="ci", scope="write", seconds=100.0)
+    assert tokens.allowed(ledger, token, 50.0) == row
+    assert tokens.allowed(ledger, token, 101.0) is None
+    assert tokens.allowed(ledger, token + "x", 50.0) is None
+    assert tokens.allowed(ledger, "", 50.0) is None
+    assert token.encode() not in database.raw(), "only its hash is kept"
+    assert [tokens.covers(row, scope) for scope in tokens.SCOPES] == [True, True, False]
+    tokens.revoke(ledger, row["id"], 60.0)
+    assert tokens.allowed(ledger, token, 61.0) is None
+    assert [one["revoked_at"] for one in tokens.listed(ledger)] == [60.0]
+    with pytest.raises(NoSuchRecord):
+        tokens.revoke(ledger, "nobody", 1.0)
+    assert ledger.count(TOKENS) == 1
