@@ -85,7 +85,7 @@ def measure(name: str, home: Path, url: str, insert: inserts.Insert, args: Any) 
     with ExitStack() as stack:
         framework = stack.enter_context(process(*script(HELLO, port), port=port))
         bare = stack.enter_context(process(*script(BARE, port + 1), port=port + 1))
-        server = stack.enter_context(holdfast(port + 2, home, url))
+        server = stack.enter_context(holdfast(port + 2, home, url, args.workers))
         ways = jobs(port + 2)
         other_sessions(port + 2)
         for _ in range(args.rounds):
@@ -139,6 +139,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0, help="for each figure")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--actions", type=int, default=1_000_000)
+    parser.add_argument("--workers", type=int, default=1, help="processes of the server")
     parser.add_argument("--port", type=int, default=18471)
     args = parser.parse_args()
     heads = ("a second", "CPU µs", "of hello", "of bare", "of inserts")

@@ -53,10 +53,11 @@ def script(text: str, port: int) -> tuple[str, ...]:
 
 
 @contextmanager
-def holdfast(port: int, home: Path, url: str) -> Iterator[psutil.Process]:
+def holdfast(port: int, home: Path, url: str, workers: int = 1) -> Iterator[psutil.Process]:
     """`holdfast serve` on its own files, or on a team's database."""
     environ = {"HOLDFAST_HOME": str(home), "HOLDFAST_DATABASE": url}
-    with process("-m", "holdfast", "serve", "--port", str(port), port=port, **environ) as found:
+    options = "--port", str(port), "--workers", str(workers)
+    with process("-m", "holdfast", "serve", *options, port=port, **environ) as found:
         yield found
 
 
@@ -84,9 +85,11 @@ def postgres() -> Iterator[str]:
 
 
 def cpu(server: psutil.Process) -> float:
-    """Seconds of CPU that it has used; other work on the machine hardly moves this."""
-    times = server.cpu_times()
-    return float(times.user + times.system)
+    """Seconds of CPU that it and its workers have used; other work hardly moves this."""
+    return sum(
+        float(times.user + times.system)
+        for times in (one.cpu_times() for one in (server, *server.children()))
+    )
 
 
 def memory(server: psutil.Process) -> float:

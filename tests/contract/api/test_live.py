@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
@@ -373,12 +374,14 @@ def test_an_address_that_is_listened_on_is_a_name_of_this_machine(host: str, nam
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
-def test_a_client_that_takes_nothing_is_given_up_on() -> None:
+@pytest.mark.parametrize("workers", [1, 2])
+def test_a_client_that_takes_nothing_is_given_up_on(workers: int) -> None:
     """By the kernel, which knows what was taken: a connection has what its listener had."""
-    with (
-        serving.listening(Address(host="127.0.0.1", port=0)) as bound,
-        socket.create_connection(bound.getsockname()),
-        bound.accept()[0] as accepted,
-    ):
-        waiting = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    with serving.listening(Address(host="127.0.0.1", port=0), workers) as sockets:
+        address = sockets[0].getsockname()
+        with socket.create_connection(address):
+            ready = select.select(sockets, [], [], 10)[0]
+            with ready[0].accept()[0] as accepted:
+                waiting = accepted.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
     assert waiting == serving.STUCK_SECONDS * 1000
+    assert [bound.fileno() for bound in sockets] == [-1] * workers

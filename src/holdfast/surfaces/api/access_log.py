@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import threading
 from collections import deque
+from collections.abc import Iterator
 from typing import Any
 
 MOST_WAITING = 10_000
 CLOSE_SECONDS = 2.0
+# What a pipe takes in one piece, whoever else writes to it.
+PACKET = getattr(select, "PIPE_BUF", 512)
 
 
 class AccessLog:
@@ -47,13 +51,16 @@ class AccessLog:
     def _work(self) -> None:
         try:
             while some := self._waiting():
-                text = "".join(f"{json.dumps(one)}\n" for one in some).encode()
-                while text:
-                    text = text[os.write(self._descriptor, text) :]
+                for packet in _packets([f"{json.dumps(one)}\n".encode() for one in some]):
+                    self._write(packet)
         except OSError:
             # The reader is gone; there is nobody to tell.
             with self._turn:
                 self._most = 0
+
+    def _write(self, text: bytes) -> None:
+        while text:
+            text = text[os.write(self._descriptor, text) :]
 
     def _waiting(self) -> list[dict[str, Any]]:
         """All that waits; nothing when it is over."""
@@ -65,3 +72,14 @@ class AccessLog:
                 some.append({"dropped": self._dropped})
                 self._dropped = 0
             return some
+
+
+def _packets(lines: list[bytes]) -> Iterator[bytes]:
+    """Whole lines, as many as go at once: other workers write to the same pipe."""
+    packet = b""
+    for line in lines:
+        if packet and len(packet) + len(line) > PACKET:
+            yield packet
+            packet = b""
+        packet += line
+    yield packet

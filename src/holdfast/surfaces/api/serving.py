@@ -8,7 +8,7 @@ import ssl
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from types import FrameType
 from typing import Any
@@ -22,7 +22,7 @@ from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.gathered import OnePacket
 from holdfast.surfaces.api.guard import LOOPBACK
 from holdfast.surfaces.api.live import Live
-from holdfast.surfaces.api.pace import A_SECOND, BURST, Pace
+from holdfast.surfaces.api.pace import Pace
 
 # How long open requests may take when the server is told to stop.
 PATIENCE = 5
@@ -37,6 +37,8 @@ STUCK_SECONDS = 60
 # A WebSocket that does not answer is gone; nothing that a client may say is long.
 PING_SECONDS, LONGEST_WORD = 20.0, 1 << 16
 LOCAL = ("127.0.0.1", "::1", "localhost")
+# Elsewhere sockets of one address do not take turns: workers wait at the same one.
+SHARES_OUT = sys.platform == "linux"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,21 +50,19 @@ class Place:
     names: tuple[str, ...] = ()
     certificate: str | None = None
     key: str | None = None
-    rate: float = A_SECOND
-    """How often a token may ask in a second, for long."""
 
     @property
     def is_local(self) -> bool:
         return self.host in LOCAL
 
     @property
+    def is_everywhere(self) -> bool:
+        return self.host in EVERYWHERE
+
+    @property
     def all_names(self) -> tuple[str, ...]:
         """What a client may call this machine."""
-        own = (
-            ()
-            if self.host in EVERYWHERE
-            else (f"[{self.host}]" if ":" in self.host else self.host,)
-        )
+        own = () if self.is_everywhere else (f"[{self.host}]" if ":" in self.host else self.host,)
         return (*LOOPBACK, *own, *self.names)
 
 
@@ -86,17 +86,18 @@ class Server(uvicorn.Server):
 def serve(
     desk: Desk,
     place: Place,
+    bound: socket.socket,
     *,
+    pace: Pace,
     keep: Callable[[], None],
     started: Callable[[str], None],
     logged: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Listen until SIGTERM or SIGINT; `keep` is called now and then beside it."""
-    _check_certificate(place)
     app, live = guarded(
         desk, hosts=place.all_names, token_needed=not place.is_local, logged=logged,
         most_listeners=max(1, most_descriptors() - FOR_OTHERS),
-        pace=Pace(BURST * place.rate, place.rate),
+        pace=pace,
     )  # fmt: skip
     config = uvicorn.Config(
         app,
@@ -115,14 +116,14 @@ def serve(
         ssl_certfile=place.certificate,
         ssl_keyfile=place.key,
     )
-    with listening(place) as bound, _kept(keep):
+    with _kept(keep):
         scheme = "https" if place.certificate else "http"
         host = f"[{place.host}]" if ":" in place.host else place.host
         started(f"{scheme}://{host}:{bound.getsockname()[1]}")
         _with_signals(Server(config, live), bound)
 
 
-def _check_certificate(place: Place) -> None:
+def check_certificate(place: Place) -> None:
     """Before anybody is told that there is a server."""
     if place.certificate is None:
         return
@@ -150,18 +151,35 @@ def _with_signals(server: Server, bound: socket.socket) -> None:
 
 
 @contextmanager
-def listening(place: Place) -> Iterator[socket.socket]:
+def listening(place: Place, workers: int = 1) -> Iterator[list[socket.socket]]:
+    """One socket for each worker: the system shares connections out between them."""
+    with ExitStack() as open_ones:
+        # Alone, it finds out whether another server is there; with others it could not.
+        first = open_ones.enter_context(_opened(place, place.port))
+        if workers == 1:
+            yield [first]
+            return
+        port = first.getsockname()[1]
+        open_ones.close()
+        if not SHARES_OUT:
+            yield [open_ones.enter_context(_opened(place, port))] * workers
+            return
+        yield [open_ones.enter_context(_opened(place, port, shared=True)) for _ in range(workers)]
+
+
+def _opened(place: Place, port: int, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     try:
-        bound = socket.create_server((place.host, place.port), family=family, backlog=1024)
+        bound = socket.create_server(
+            (place.host, port), family=family, backlog=1024, reuse_port=shared
+        )
     except OSError as problem:
         raise BadUsage(
-            f"{place.host}:{place.port} cannot be listened on ({problem.strerror})",
+            f"{place.host}:{port} cannot be listened on ({problem.strerror})",
             hint="another server may be there already; --port chooses another",
         ) from None
-    with bound:
-        _give_up_on_the_stuck(bound)
-        yield bound
+    _give_up_on_the_stuck(bound)
+    return bound
 
 
 def _give_up_on_the_stuck(bound: socket.socket) -> None:

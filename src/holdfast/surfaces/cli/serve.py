@@ -21,11 +21,15 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
     from holdfast.surfaces.api.desk import Desk
     from holdfast.surfaces.api.filling import Filling
+    from holdfast.surfaces.api.pace import Pace
+    from holdfast.surfaces.api.serving import Place
+    from holdfast.surfaces.api.workers import Worker
 
 # How long of every few seconds texts are sent: whoever has a year of them catches up in between.
 SENDING_SECONDS = 1.0
 PORT = 3847
 RATE = 200
+MOST_WORKERS = 64
 STDERR = 2
 
 
@@ -45,6 +49,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"how often a token may ask in a second, for long ({RATE})",
     )  # fmt: skip
     parser.add_argument(
+        "--workers", type=int, default=1, metavar="N",
+        help="how many processes serve, for as many cores (1)",
+    )  # fmt: skip
+    parser.add_argument(
         "--access-log", action="store_true", help="one JSON line for each request, on stderr"
     )
 
@@ -53,34 +61,47 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     chosen = settings.load(os.environ, here())
     try:
-        from holdfast.surfaces.api import heap, serving
-        from holdfast.surfaces.api.access_log import AccessLog
-        from holdfast.surfaces.api.desk import LocalDesk
-        from holdfast.surfaces.api.filling import Filling
+        from holdfast.surfaces.api import heap, serving, workers
+        from holdfast.surfaces.api.pace import BURST, Pace
     except ImportError as missing:
         raise StoreUnavailable(
             f"the server needs a package that is not installed ({missing.name})",
             hint="pip install 'holdfast[serve]'",
         ) from None
+    place = serving.Place(
+        host=args.host, port=args.port, names=tuple(name.lower() for name in args.name),
+        certificate=args.tls_cert, key=args.tls_key,
+    )  # fmt: skip
+    serving.check_certificate(place)
     heap.share_one()
+    pace = Pace(BURST * args.rate, args.rate)
+    with serving.listening(place, args.workers) as sockets:
+        worker = workers.split(sockets, lambda how: say(how, style="yellow"))
+        if worker is not None:
+            _serve(chosen, place, worker, pace, has_log=args.access_log)
+    return 0
+
+
+def _serve(chosen: Settings, place: Place, worker: Worker, pace: Pace, *, has_log: bool) -> None:
+    from holdfast.surfaces.api import serving
+    from holdfast.surfaces.api.access_log import AccessLog
+    from holdfast.surfaces.api.desk import LocalDesk
+    from holdfast.surfaces.api.filling import Filling
+
     local = LocalDesk(chosen)
     desk = _desk(local)
     filling = Filling(chosen)
-    place = serving.Place(
-        host=args.host, port=args.port, names=tuple(name.lower() for name in args.name),
-        certificate=args.tls_cert, key=args.tls_key, rate=args.rate,
-    )  # fmt: skip
-    if not place.is_local:
-        _warn(desk, place.certificate)
-        if place.host in serving.EVERYWHERE and not place.names:
-            say("Without --name HOST nobody else gets in by any name.", style="yellow")
-    logged = AccessLog(STDERR) if args.access_log else None
+    if worker.is_first and not place.is_local:
+        _warn(desk, place)
+    logged = AccessLog(STDERR) if has_log else None
     try:
         serving.serve(
             desk,
             place,
-            keep=lambda: _keep(local, desk, chosen, filling),
-            started=lambda url: say(f"{url} serves {desk.shown}; {url}/docs shows how."),
+            worker.bound,
+            pace=pace,
+            keep=lambda: _keep(local, desk, chosen, filling) if worker.is_first else None,
+            started=lambda url: _told(url, desk) if worker.is_first else None,
             logged=logged,
         )
     finally:
@@ -89,7 +110,10 @@ def run(args: argparse.Namespace) -> int:
             logged.close()
         desk.close()
         local.close()
-    return 0
+
+
+def _told(url: str, desk: Desk) -> None:
+    say(f"{url} serves {desk.shown}; {url}/docs shows how.")
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -97,6 +121,10 @@ def _check(args: argparse.Namespace) -> None:
         raise BadUsage("--port is a number from 0 to 65535")
     if args.rate < 1:
         raise BadUsage("--rate is a positive number")
+    if not 1 <= args.workers <= MOST_WORKERS:
+        raise BadUsage(f"--workers is a number from 1 to {MOST_WORKERS}")
+    if args.workers > 1 and not hasattr(os, "fork"):
+        raise BadUsage("this system cannot divide a process", hint="leave out --workers")
     if bool(args.tls_cert) != bool(args.tls_key):
         raise BadUsage("--tls-cert and --tls-key go together")
     for path in filter(None, (args.tls_cert, args.tls_key)):
@@ -111,14 +139,16 @@ def _desk(local: Desk) -> Desk:
     return TeamDesk(url) if url else local
 
 
-def _warn(desk: Desk, certificate: str | None) -> None:
+def _warn(desk: Desk, place: Place) -> None:
     from holdfast.ledger import tokens
 
     with desk.books() as books:
         if not any(row["revoked_at"] is None for row in tokens.listed(books.ledger)):
             say("Nobody has a token yet: `holdfast token new NAME` makes one.", style="yellow")
-    if certificate is None:
+    if place.certificate is None:
         say("Without --tls-cert, tokens and everything else can be read on the way.", "yellow")
+    if place.is_everywhere and not place.names:
+        say("Without --name HOST nobody else gets in by any name.", style="yellow")
 
 
 def _keep(local: Desk, desk: Desk, chosen: Settings, filling: Filling) -> None:
