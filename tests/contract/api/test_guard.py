@@ -125,7 +125,33 @@ def test_secrets_in_what_callers_send_are_not_kept(api: Caller) -> None:
 
 def test_nothing_here_and_not_with_this_method_are_problems_too(local: Caller) -> None:
     assert is_problem(local.client.get("/api/nothing"), 404)
-    assert is_problem(local.client.put("/api/actions", json=ACTION), 405)
+    refused = local.client.put("/api/actions", json=ACTION)
+    assert is_problem(refused, 405)
+    assert refused.headers["allow"] == "GET, HEAD, OPTIONS, POST"
+
+
+def test_what_can_be_asked_is_told_of_the_path_itself(local: Caller) -> None:
+    allow = {
+        path: local.client.put(path, json={}).headers["allow"]
+        for path in ("/api/projects/by-path", "/api/projects/x", "/api/events", "/health")
+    }
+    assert allow == {
+        "/api/projects/by-path": "GET, HEAD, OPTIONS",
+        "/api/projects/x": "DELETE, GET, HEAD, OPTIONS",
+        "/api/events": "GET, OPTIONS",
+        "/health": "GET, HEAD, OPTIONS",
+    }
+
+
+@pytest.mark.parametrize("path", ["/health", "/stats", "/docs", "/api/actions", "/api/tasks/x"])
+def test_a_head_is_a_get_without_its_body(local: Caller, path: str) -> None:
+    get, head = local.client.get(path), local.client.head(path)
+    assert (head.status_code, head.content) == (get.status_code, b"")
+    assert head.headers["content-length"] == get.headers["content-length"]
+
+
+def test_a_stream_has_no_head(local: Caller) -> None:
+    assert local.client.head("/api/events").status_code == 405
 
 
 @pytest.mark.parametrize("path", [

@@ -32,6 +32,7 @@ from holdfast.surfaces.api.described import Described
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard
 from holdfast.surfaces.api.live import MOST, Live
+from holdfast.surfaces.api.methods import Heads
 from holdfast.surfaces.api.nesting import check_nesting
 from holdfast.surfaces.api.pace import Pace
 from holdfast.surfaces.api.quick import Quick
@@ -100,5 +101,5 @@ def guarded(
     """The whole thing as it is served, and its live changes."""
     live = Live(desk, most_listeners)
     quick = Quick(cast(App, application(desk, live)), desk)
-    app: App = Guard(quick, desk, hosts=hosts, token_needed=token_needed, pace=pace)
+    app: App = Guard(Heads(quick), desk, hosts=hosts, token_needed=token_needed, pace=pace)
     return (Access(app, logged) if logged else app), live

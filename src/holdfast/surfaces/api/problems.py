@@ -20,6 +20,7 @@ from holdfast.errors import (
     StoreUnavailable,
 )
 from holdfast.redact import redact
+from holdfast.surfaces.api.methods import allowed
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -86,8 +87,11 @@ def _said(message: str) -> str:
     return "a JSON body is needed" if message == "'data'" else message
 
 
-def http(_: Request[Any, Any, Any], problem: HTTPException) -> Response[Any]:
-    return respond(problem.status_code, problem.detail)
+def http(request: Request[Any, Any, Any], problem: HTTPException) -> Response[Any]:
+    answer = respond(problem.status_code, problem.detail)
+    if problem.status_code == 405:
+        answer.headers["Allow"] = ", ".join(allowed(request.app.routes, request.url.path))
+    return answer
 
 
 def told(problem: Exception) -> tuple[int, str, str]:
