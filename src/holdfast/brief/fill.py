@@ -13,7 +13,7 @@ from holdfast.brief.pack import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from holdfast.brief.gap import Summary
     from holdfast.brief.names import Name
@@ -29,8 +29,9 @@ LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.00015, 0.00007, 0.5
 # Below so many tokens only what must be told is told, and up to so many, and so many, a goal in one
 # line, or in a little more.
 SCARCE, FOR_A_LINE, LITTLE = 400, 450, 500
-# The share of what is not scarce that the user's rules may take before names come.
-BINDING = 0.5
+# The share of what is not scarce that the user's rules may take before names come, and of what is
+# more than enough that requests between the first and the latest may take.
+BINDING, ASKED = 0.5, 0.1
 # What was paid for once must fit again, however the sums are rounded.
 ROUNDING = 0.01
 # From so many tokens on what was left out is pointed at, at first only what matters most of it,
@@ -89,7 +90,8 @@ def fill(
     choice = _untold(choice, [opening, *(form for _, form in shown)])
     named, lines = _most_names(state, choice, left, heading, paid)
     all_named = len(named) == len(choice)
-    if all_named and len(shown) < len(wanted):
+    if all_named:
+        # What names did not need is for more words.
         left = room.without(joined(lines, heading, set())).without(pointed)
         shown = pack(wanted, left, heading, must=must)
     whole = all_named and len(shown) == len(wanted)
@@ -122,7 +124,7 @@ def _counted(section: str, count: int) -> str:
 
 
 def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
-    """Floors, and as many of the user's rules as their share of the room holds."""
+    """Floors, and as many of the user's rules and requests as their share of the room holds."""
     spared = _spared(told, room) if told else ()
     floors = [item for item in wanted if item.floor and item.kind not in spared]
     # The more room, the more of a request has to be told.
@@ -130,14 +132,21 @@ def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
     for item in floors if least else ():
         if item.kind == "request":
             item.forms = item.forms[:-least] or item.forms
-    left = BINDING * (room.tokens - SCARCE)
-    for item in sorted(wanted, key=lambda one: -one.value):
-        if item.section == "rules" and not item.floor:
-            needed = room.cost(item.forms[-1] + "\n")
-            if needed <= left:
-                left -= needed
-                floors.append(item)
+    by_value = sorted(wanted, key=lambda one: -one.value)
+    rules = [item for item in by_value if item.section == "rules" and not item.floor]
+    asked = [item for item in by_value if item.kind == "request" and not item.floor]
+    floors += _affordable(rules, BINDING * (room.tokens - SCARCE), room)
+    floors += _affordable(asked, ASKED * (room.tokens - ENOUGH), room)
     return floors
+
+
+def _affordable(items: list[Item], tokens: float, room: Room) -> Iterator[Item]:
+    """Those of them that fit into so many tokens, in few words."""
+    for item in items:
+        needed = room.cost(item.forms[-1] + "\n")
+        if needed <= tokens:
+            tokens -= needed
+            yield item
 
 
 def _spared(told: Summary, room: Room) -> set[str]:

@@ -17,7 +17,7 @@ from holdfast.quick_json import dumps
 from holdfast.state.fold import advance, new_state
 from holdfast.state.model import State
 from holdfast.transcript.events import decode
-from tests.unit.transcript_lines import ROOT, bash, call, state_of, used
+from tests.unit.transcript_lines import ROOT, bash, call, reply, state_of, used, user
 
 EXAMPLE = example.build("/home/dev/courier", "session-1", 1_790_000_000.0)
 
@@ -79,6 +79,24 @@ def test_prohibitions_the_goal_and_the_latest_request_survive_a_small_budget(sta
     assert "Never touch anything under migrations/" in text
     assert "back off exponentially with jitter" in text
     assert "add `courier dead --requeue ID` to the CLI" in text
+
+
+def test_requests_between_the_first_and_the_latest_come_before_a_long_list_of_names() -> None:
+    asked = [user(f"Please bring wish number {n} into the release.") for n in range(1, 9)]
+    names = [reply(f"Now src/module_{n}/part_{n}.py is next.") for n in range(400)]
+    lines = [*asked, *names, reply("It took long to say what came of it. " * 40)]
+    index = new_index()
+    observe(index, decode((n, dumps(line).encode()) for n, line in enumerate(lines, 1)))
+    told = brief(folded(lines), index=index).text
+    assert [n for n in (1, 5, 6, 7, 8) if f"wish number {n} " not in told] == []
+    assert told.count("module_") > 50
+
+
+@pytest.mark.parametrize("tokens", [2000, 3000])
+def test_what_names_do_not_need_is_for_more_words(state: State, tokens: int) -> None:
+    made = brief(state, tokens)
+    assert "src/courier/scheduler.py:38, inside Scheduler.tick" in made.text, "a report, at length"
+    assert "truncated" not in made.text
 
 
 def test_the_same_state_gives_the_same_bytes(state: State) -> None:
