@@ -18,7 +18,19 @@ if TYPE_CHECKING:
 
 # More than this of one sub-agent's log is not worth a hook's time.
 LARGEST = 32 << 20
+# How a host marks lines that are not the session's own, and what it writes on the session's.
+MARK = b'"isSidechain":'
+ASIDE, ALONE = MARK + b"true", MARK + b"false"
 NAMES = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+
+
+def own_lines(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file that somebody asked for: a sub-agent's log is a session in itself."""
+    is_own: bool | None = None
+    for number, raw in lines:
+        if is_own is None and MARK in raw:
+            is_own = ASIDE in raw
+        yield number, raw.replace(ASIDE, ALONE, 1) if is_own else raw
 
 
 def with_agents(events: Iterable[Event], transcript: str) -> Iterator[Event]:

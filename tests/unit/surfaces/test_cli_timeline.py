@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
+
+import pytest
 
 from holdfast.actions.rehearse import Rehearsal
 from holdfast.surfaces.cli.timeline import told
 from holdfast.views.timeline import Entry
 from tests.terminal import Terminal
+from tests.unit.transcript_lines import ROOT, call, raw, reply, result, user
 
 from .test_cli_recall import hidden
 
@@ -80,3 +84,32 @@ def test_a_session_that_was_never_indexed_cannot_be_told(
         ran = seasoned.run("timeline")
     assert (ran.code, ran.out) == (1, "")
     assert rehearsal.transcript in ran.err
+
+
+@pytest.mark.parametrize("content", ["", '{"hello": 1}\n', "\x00\x01nothing\n"])
+def test_a_file_that_is_no_transcript_is_told_as_such(
+    terminal: Terminal, tmp_path: Path, content: str
+) -> None:
+    (tmp_path / "notes.jsonl").write_text(content)
+    ran = terminal.run("timeline", "--transcript", tmp_path / "notes.jsonl")
+    assert (ran.code, ran.out) == (1, "")
+    assert "notes.jsonl holds no message of a session" in ran.err
+
+
+def test_a_sub_agent_s_own_log_is_told_as_a_session(terminal: Terminal, tmp_path: Path) -> None:
+    aside = {"isSidechain": True, "agentId": "a1b2"}
+    lines = [
+        user("Find who calls Queue.push in src/courier.", **aside),
+        call("Edit", {"file_path": f"{ROOT}/src/worker.py"}, **aside),
+        result("ok", **aside),
+        reply("Three places call it; src/worker.py is mended.", **aside),
+    ]
+    log = tmp_path / "agent-a1b2.jsonl"
+    log.write_bytes(b"\n".join(map(raw, lines)) + b"\n")
+    told = terminal.run("timeline", "--transcript", log).out
+    assert "“Find who calls Queue.push" in told
+    assert "src/worker.py" in told
+    brief = terminal.run("brief", "--transcript", log).out
+    assert "Latest request: “Find who calls Queue.push in src/courier.” (L1)" in brief
+    assert "src/worker.py edited" in brief
+    assert "last said: “Three places call it" in brief

@@ -72,8 +72,8 @@ def run(args: argparse.Namespace) -> int:
         return 0
     say(
         f"{brief.tokens} tokens (estimated), {brief.units} of {claude_code.CHARACTERS} "
-        f"characters; {len(brief.left_out)} items left to recall, "
-        f"{len(brief.said)} already in the summary",
+        f"characters; left to recall: {len(brief.left_out)}, "
+        f"already in the summary: {len(brief.said)}",
         style="dim",
     )
     return 0

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.actions import refs, team_lookup
 from holdfast.actions.kept_events import kept_events
 from holdfast.actions.lookup import is_uuid
+from holdfast.actions.transcript_file import events_of_file
 from holdfast.errors import BadUsage, NotATranscript
 from holdfast.index.database import Index
 from holdfast.state.wording import one_line
@@ -69,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
 
 def _found(args: argparse.Namespace) -> _Told:
     if args.transcript is not None:
-        return _Told(args.transcript, decode(whole_file(args.transcript)))
+        return _Told(args.transcript, events_of_file(args.transcript))
     with open_store() as (store, chosen):
         if _is_theirs(store, args):
             with team.open_team(chosen.ledger) as colleagues:
