@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from holdfast.ledger.tables import Table
 
 DONE = ("completed", "failed", "cancelled")
+# What hangs on a row of each table, and by which column.
+PARTS: dict[str, tuple[Table, str]] = {
+    "projects": (REQUESTS, "project"), "requests": (TASKS, "request"), "tasks": (SUBTASKS, "task"),
+}  # fmt: skip
 STATUSES = ("pending", "running", "paused", "blocked", *DONE)
 
 
@@ -194,9 +198,15 @@ def _waiting_for(ledger: Ledger, subtask: Row) -> list[Row]:
 
 
 def drop(ledger: Ledger, table: Table, row: Row, now: float) -> None:
-    """Delete a row; what waited for it, or hangs on it, goes on without."""
+    """Delete a row and all that hangs on it; what waited for it goes on without."""
     with ledger.together(f"session {row.get('session', '')}"):
+        # Before its parts, so that none of them is taken for the last that it waited for.
         ledger.remove(table, row, now)
+        if table.name in PARTS:
+            parts, column = PARTS[table.name]
+            named: Row = {column: row["id"]}
+            for part in ledger.rows(parts, **named):
+                drop(ledger, parts, part, now)
         if table is SUBTASKS:
             for waiting in _waiting_for(ledger, row):
                 left = [ident for ident in waiting["blocked_by"] if ident != row["id"]]

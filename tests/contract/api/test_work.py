@@ -234,6 +234,36 @@ def test_what_is_deleted_is_gone(api: Caller, kind: str) -> None:
     assert api.get(f"/api/{kind}")[kind] == []
 
 
+def test_what_hangs_on_something_is_deleted_with_it(api: Caller) -> None:
+    project = api.post("/api/projects", path="/app")
+    kept, gone = (
+        api.post("/api/requests", session_id="s1", prompt=name, project_id=project["id"])
+        for name in ("kept", "gone")
+    )
+    tasks = [
+        api.post("/api/tasks", request_id=one["id"], name=one["prompt"], wave_number=1)
+        for one in (kept, gone)
+    ]
+    mine, other = (
+        api.post("/api/subtasks", task_id=task["id"], description=task["name"]) for task in tasks
+    )
+    waiting = api.post(
+        "/api/subtasks", task_id=tasks[0]["id"], description="waits", blocked_by=[other["id"]]
+    )
+    api.post("/api/actions", tool_name="Read", session_id="s1", project_id=project["id"])
+    api.delete(f"/api/requests/{gone['id']}")
+    assert [one["id"] for one in api.get("/api/tasks")["tasks"]] == [tasks[0]["id"]]
+    left = {one["id"]: one["status"] for one in api.get("/api/subtasks")["subtasks"]}
+    assert left == {mine["id"]: "pending", waiting["id"]: "pending"}
+    assert history(api) == [(1, "pending", 1, 0, 0)]
+    api.delete(f"/api/projects/{project['id']}")
+    for kind in ("projects", "requests", "tasks", "subtasks"):
+        assert api.get(f"/api/{kind}")[kind] == []
+    assert api.get("/api/actions")["actions"], "what happened has happened"
+    again = api.post("/api/projects", path="/app")
+    assert api.get(f"/api/hierarchy/{again['id']}")["requests"] == []
+
+
 def test_messages_reach_who_they_are_for_and_are_read_once(api: Caller) -> None:
     api.post(
         "/api/messages", from_agent_id="backend-laravel", to_agent_id="frontend-react",
