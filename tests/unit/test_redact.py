@@ -95,7 +95,31 @@ ASSIGNMENTS = [
     r"A=1\nDB_PASSWORD={}\nB=2",
 ]
 
+LOGINS = [
+    "curl -u admin:{} http://x.local/",
+    "curl -sS --user 'admin:{}' http://x.local/",
+    'curl -X POST -d @body.json -u "admin:{}" http://x.local/',
+    "docker login -u me -p {} registry.example.org",
+    "sshpass -p '{}' ssh host",
+    "sshpass -p{} ssh host",
+    "mysql -h db -u root -p{} shop",
+    "mysqldump -uroot -p'{}' shop > shop.sql",
+    "redis-cli -h cache -a {} ping",
+    r"{{\"command\": \"curl -u \\\"admin:{}\\\" http://x.local/\"}}",
+]
+
 LOOK_ALIKES = [
+    "curl -u $USER:$PASSWORD http://x.local/",
+    'curl -u "admin:${PASSWORD}" http://x.local/',
+    "curl -u admin http://x.local:8080/",
+    "curl -s http://localhost:3000/ | grep -u a:b",
+    "docker login -u me registry.example.org",
+    "docker run -p 8080:80 web",
+    "mysql -u root -p shop",
+    "mysql -P 3306 -u root",
+    "mkdir -p src/mysql; ls -a",
+    "redis-cli -h cache ping",
+    "sshpass -f file ssh host",
     "token = get_token()",
     "password: str",
     "password: string | null;",
@@ -205,6 +229,12 @@ def test_a_value_given_to_a_secret_name_is_replaced(form: str) -> None:
 )
 def test_a_plain_word_given_to_a_password_is_replaced(form: str, word: str) -> None:
     assert redact(form.format(word)) == form.format("[redacted:assignment]")
+
+
+@pytest.mark.parametrize("login", LOGINS)
+@pytest.mark.parametrize("password", ["hunter2hunter2", "S3cretPass99", "plainwords"])
+def test_a_password_behind_a_short_option_is_replaced(login: str, password: str) -> None:
+    assert redact(login.format(password)) == login.format("[redacted:login]")
 
 
 @pytest.mark.parametrize("text", LOOK_ALIKES)

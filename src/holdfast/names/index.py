@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.names.commands import commands
 from holdfast.names.words import COMMAND, FILE, IDENT, Name, names
-from holdfast.redact import redact
+from holdfast.redact import redact, redact_value
 from holdfast.state import shell
 from holdfast.state.paths import whole
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.names.model import Entry, Index
     from holdfast.transcript.model import Event
 
-VERSION = 6
+VERSION = 7
 # What of a tool's input says what it works on; an edit's text and an agent's task do not.
 PATHS = ("file_path", "notebook_path", "path")
 TARGETS = (*PATHS, "pattern", "glob", "command", "url")
@@ -60,7 +60,7 @@ def see(index: Index, event: Event) -> None:
 
 
 def _called(index: Index, event: Event) -> None:
-    given, line = event["input"], event["line"]
+    given, line = redact_value(event["input"]), event["line"]
     changed = _changed(given.get("changes"))
     targets = [value for key in TARGETS if isinstance(value := given.get(key), str)] + changed
     path = next((value for key in PATHS if isinstance(value := given.get(key), str)), "")

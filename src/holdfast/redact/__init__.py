@@ -67,6 +67,9 @@ NAMES = (
     *("authorization", "secretkeybase", *(f"{name}key" for name in _KEY_NAMES)),
 )
 _NAME_HINTS = [*NAMES, "_pass", "secret_key_base", *(f"{name}_key" for name in _KEY_NAMES)]
+# Programs that take a password by a short option, and how far behind their name it is looked for.
+_LOGINS = ["curl ", "docker login", "podman login", "sshpass ", "mysql", "mariadb", "redis-cli"]
+LOGIN_LENGTH = 400
 DIGITS, _QUOTES = frozenset("0123456789"), frozenset("\"'`")
 BODY = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~:+/=%")
 
@@ -139,6 +142,12 @@ def _named(data: bytes, low: str, hint: str, at: int) -> bool:
     return literal and value.lstrip("\"'`\\")[:1] != "$"
 
 
+def _logs_in(data: bytes, low: str, hint: str, at: int) -> bool:
+    """Whether a short option follows that takes a password."""
+    given = data[at : at + LOGIN_LENGTH]
+    return any(flag in given for flag in (b" -u", b" -U", b"-user", b" -p", b" -a"))
+
+
 def _exact(data: bytes, low: str, hint: str, at: int) -> bool:
     return data.startswith(hint.encode(), at)
 
@@ -161,6 +170,7 @@ _RULES += [
     ("discord-token", ["discord.", "discord_", "DISCORD_"], _exact, ""),
     ("twilio-token", ["twilio.", "TWILIO_"], _exact, ""),
     ("azure-signature", ["windows.net"], _exact, ""),
+    ("login", _LOGINS, _logs_in, ""),
     ("flag", _NAME_HINTS, _named, ""),
     ("assignment", _NAME_HINTS, _named, ""),
 ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.redact import BODY, DIGITS, NAMES, is_secret_name
+from holdfast.redact import BODY, DIGITS, LOGIN_LENGTH, NAMES, is_secret_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,15 @@ _PRIVATE_KEY = (
 )
 _URL = r"://[^\s/@:\"'()<>\\]*+:(?!\d{1,5}[/?#,;)\]])([^\s/\"'`<>\\]+)@(?!sha\d)"
 _DISCORD = r"[.](?<=[\w-]{23}[.])([\w-]{6}[.][\w-]{27,}+)"
+_REST = rf"[^\n|;&]{{0,{LOGIN_LENGTH}}}?"
+_OPEN, _PASSWORD = r"(?:\\{0,3}[\"'])?", r"([^\s\"'\\]+)"
+_LOGIN = "|".join((
+    rf"curl {_REST}(?:-[uU]|-user)[ =]?{_OPEN}[^\s:\"'\\]+:{_PASSWORD}",
+    rf"(?:docker|podman) login {_REST}-p[ =]{_OPEN}{_PASSWORD}",
+    rf"sshpass -p ?{_OPEN}{_PASSWORD}",
+    rf"(?:mysql|mariadb)\w* {_REST}(?<= )-p{_OPEN}{_PASSWORD}",
+    rf"redis-cli {_REST}(?<= )-a {_OPEN}{_PASSWORD}",
+))  # fmt: skip
 _SCHEME = r"(?:(?i:bearer|basic|bot|token)[ \t]+)?+"
 _VALUE = (
     rf"(?:[bru]?(?P<quote>\\{{0,3}}[\"'`]){_SCHEME}(?P<quoted>(?!\$)(?:(?!(?P=quote))\S)++)"
@@ -78,6 +87,11 @@ def _opaque(match: re.Match[str]) -> int | None:
     return None if _is_wordlike(match[group]) else group
 
 
+def _logged_in(match: re.Match[str]) -> int | None:
+    group = match.lastindex or 0
+    return None if _is_stand_in(match[group]) else group
+
+
 def _assigned(match: re.Match[str]) -> str | None:
     name = match.string[max(0, match.start() - 12) : match.start()] + match["name"]
     group = "bare" if match["quoted"] is None else "quoted"
@@ -126,6 +140,7 @@ def _is_stand_in(value: str) -> bool:
 _SHAPES: dict[str, tuple[str, Find]] = {
     "private-key": (_PRIVATE_KEY, _opaque),
     "url-password": (_URL, lambda found: None if _is_stand_in(found[1]) else 1),
+    "login": (_LOGIN, _logged_in),
     "telegram-token": (r":(?<=\d{8}:)(AA[\w-]{30,}+)", _opaque),
     "discord-token": (_DISCORD, _opaque),
     "twilio-token": (r"AC[0-9a-f]{32}:([0-9a-f]{32})", _opaque),

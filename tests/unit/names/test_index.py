@@ -106,6 +106,17 @@ def test_what_a_sub_agent_names_is_its_own() -> None:
 def test_secrets_are_no_names() -> None:
     token = "ghp_" + "a1B2" * 9
     assert token not in str(index_of(reply(f"use {token}")))
+    for command in (
+        f"gh auth login --with-token {token}",
+        f'curl -H "Authorization: Bearer {token}" https://api.example.org/v1',
+        f"psql postgres://app:{token}@db.local/shop",
+        f"GH_TOKEN={token} gh release list",
+        f"curl -u admin:{token} https://api.example.org/v1",
+    ):
+        told = str(index_of(*bash(command, f"used {token}")))
+        assert token not in told
+        assert "redacted" in told or "gh release list" in told
+    assert token not in str(index_of(call("Read", {"file_path": f"/srv/app/{token}/notes.md"})))
 
 
 @given(st.integers(0, 7))
