@@ -73,8 +73,8 @@ def test_no_secret_of_a_session_is_written_or_printed(scene: Scene) -> None:
     assert [one.code for one in said] == [0] * len(said)
     assert "always use the variable instead" in "".join(shown), "a brief was put back"
     for command in (
-        ["brief", "--session", "s1"], ["state", "--session", "s1", "--json"], ["recall", "token", "--all-projects"],
-        ["timeline", "--session", "s1"], ["show", "s1:L6"], ["status", "--json"],
+        ["brief", "--session", "s1"], ["state", "--session", "s1", "--json"], ["status", "--json"],
+        ["recall", "token", "--all-projects"], ["timeline", "--session", "s1"],
     ):  # fmt: skip
         done = subprocess.run(
             [sys.executable, "-m", "holdfast", *command], env=scene.environment, cwd=scene.root,

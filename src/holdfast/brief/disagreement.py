@@ -5,7 +5,7 @@ Deterministic and careful: a disagreement is told only where both sides use the 
 
 from __future__ import annotations
 
-from holdfast.brief.gap import Summary
+from holdfast.brief.gap import Summary, same_thing
 from holdfast.brief.item import Item, ref
 from holdfast.brief.noted import Note, read
 from holdfast.brief.open_ends import OpenEnd, open_ends, says_nothing_blocks
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     # What we know, the line where it stands (0 in the notes), and what the summary makes of it.
     Told = tuple[str, int, str]
 
-# The share of either side's words that the other must have to be about the same thing.
-SAME = 0.8
-LEAST_WORDS = 3
 MOST = 5
 _NEGATIONS = frozenset((
     "not", "no", "never", "instead", "rather", "without", "don't", "doesn't", "isn't", "won't",
@@ -41,6 +38,7 @@ def disagreements(
         *_blocked_but_free(said, summary.text),
         *_next_is_another(said, ends),
         *_finished_but_pending(state, said, ends),
+        *_pending_but_finished(state, summary),
     ]
     for number, (ours, line, theirs) in enumerate([*dict.fromkeys(told)][:MOST]):
         where = ref(line) if line else "(notes.md)"
@@ -121,18 +119,22 @@ def _finished_but_pending(state: State, notes: list[Note], ends: list[OpenEnd]) 
     still_open = [item["text"] for item in state["plan"] if item["status"] != "completed"]
     for text, line in done:
         for end in ends:
-            if _same(text, end.text) and not any(_same(other, end.text) for other in still_open):
+            if same_thing(text, end.text) and not any(
+                same_thing(other, end.text) for other in still_open
+            ):
                 yield f"done: {_quote(text)}", line, f"lists it as open: {_quote(end.text)}"
 
 
-def _same(ours: str, theirs: str) -> bool:
-    """Whether both are about one thing. What follows a colon or a dash only explains."""
-    head = theirs
-    for sign in (": ", " — ", " - ", " ("):
-        head = head.partition(sign)[0]
-    one, other = weighty(ours), weighty(head)
-    shared = len(one & other)
-    return len(one) >= LEAST_WORDS and shared >= SAME * max(len(one), len(other))
+def _pending_but_finished(state: State, summary: Summary) -> Iterator[Told]:
+    for item in state["plan"]:
+        if item["status"] in ("pending", "in_progress") and (
+            line := summary.finished(item["text"])
+        ):
+            yield (
+                f"still open in the plan: {_quote(item['text'])}",
+                item["line"],
+                f"says {_quote(line)}",
+            )
 
 
 def _quote(text: str) -> str:

@@ -91,9 +91,13 @@ def fill(
     named, lines = _most_names(state, choice, left, heading, paid)
     all_named = len(named) == len(choice)
     if all_named:
-        # What names did not need is for more words.
+        # What names did not need is for more words; nothing that was told goes.
         left = room.without(joined(lines, heading, set())).without(pointed)
-        shown = pack(wanted, left, heading, must=must)
+        again = pack(wanted, left, heading, must=must)
+        if {id(item) for item, _ in shown} <= {id(item) for item, _ in again}:
+            shown = again
+            fewer = pointers(wanted, shown, room.tokens)
+            pointed = fewer if room.cost(fewer) <= room.cost(pointed) else ""
     whole = all_named and len(shown) == len(wanted)
     return Filled(shown, named, lines, pointed, whole=whole)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.brief.history import ended
+from holdfast.brief.history import before_now, ended
 from holdfast.brief.item import ref
 from holdfast.state.rules.compactions import MARKER
 from holdfast.state.wording import one_line as short
@@ -21,6 +21,8 @@ QUOTES = (400, 240, 120, 80)
 PREVIEW = 700
 # Briefs of so few tokens are framed in fewer words.
 SMALL = 1200
+# In still smaller ones earlier stretches are no more than a line to look up.
+LITTLE = 600
 # About how much of a request's line is not its words.
 LABEL = 30
 HOW_TO_READ = "“…” is verbatim, (L12) its line 12."
@@ -52,8 +54,15 @@ def _frame(name: str, first: str, last: str) -> str:
 
 def how_to_read(state: State, size: float, *, compacted: bool) -> str:
     """Where these lines come from, and which compaction was just made."""
-    when = f"After compaction {len(ended(state)) + 1}, from" if compacted else "From"
+    number = len(ended(state)) + 1
+    # A larger brief tells of earlier stretches in a section of their own.
+    before = f" ({_before(state, size)})" if number > 1 and size <= SMALL else ""
+    when = f"After compaction {number}{before}, from" if compacted else "From"
     return f"{when} the log, by line (L12)." if size <= SMALL else f"{when} the log: {HOW_TO_READ}"
+
+
+def _before(state: State, size: float) -> str:
+    return before_now(state) if size > LITTLE else f"L{ended(state)[-1]}"
 
 
 def opening(
@@ -81,11 +90,13 @@ def opening(
     failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
     if failing:
         first.append(f"failing: `{short(failing[-1]['command'], 60)}` {ref(failing[-1]['call'])}")
-    return " ".join([*lead, f"Check first, {'; '.join(first)}."] if first else lead)
+    return " ".join([*lead, f"Open now: {'; '.join(first)}."] if first else lead)
 
 
-def unsaid(opening: str, item: Item, state: State) -> bool:
+def unsaid(opening: str, item: Item, state: State, size: float) -> bool:
     """Whether an item says more than the opening, which quotes the latest request."""
+    if item.kind == "era" and f"({_before(state, size)})" in opening:
+        item.floor = False
     latest = state["requests"][-1]["line"] if state["requests"] else 0
     if item.kind != "request" or item.line != latest:
         return True

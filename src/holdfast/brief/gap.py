@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.state.wording import words
+from holdfast.brief.open_ends import says_done
+from holdfast.state.wording import weighty, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -10,6 +11,8 @@ if TYPE_CHECKING:
 
 # An item's words count as said when one line of the summary holds this share of them.
 ENOUGH = 0.85
+# The share of either side's words that the other must have to be about the same thing.
+SAME, LEAST_WORDS = 0.8, 3
 # Headings under which a summary says what was being done.
 CURRENT = ("current work", "work in progress", "current state", "current task")
 # The user's own words bind as they were said: a paraphrase does not stand for them.
@@ -56,9 +59,22 @@ class Summary(Text):
         """Whether nothing of this item would be lost if only the summary were left."""
         if item.quote:
             if self.quotes(item.quote):
-                return all(name in self.text for name in item.names)
-            return item.kind not in VERBATIM and self._covers(item.quote)
-        return bool(item.names) and all(name in self.text for name in item.names)
+                return self._has_all(item.names) and not self._closes(item)
+            return item.kind not in VERBATIM and self._covers(item.quote) and not self._closes(item)
+        return bool(item.names) and self._has_all(item.names)
+
+    def _has_all(self, names: tuple[str, ...]) -> bool:
+        return all(self.names(name, "command" if " " in name else "") for name in names)
+
+    def _closes(self, item: Item) -> bool:
+        """Whether it takes a step of the plan that is open for one that is done."""
+        return item.kind == "plan" and bool(self.finished(item.quote))
+
+    def finished(self, step: str) -> str:
+        """The line that says that this is done; one that also lists it as open does not count."""
+        entries = (line.strip(" -*•\t") for line in self.text.splitlines())
+        found = [entry for entry in entries if same_thing(step, entry.strip("✅☑✔ *"))]
+        return found[0] if found and all(map(says_done, found)) else ""
 
     def tells_current_work(self) -> bool:
         """Whether a heading of its says what was being done when it was written."""
@@ -73,6 +89,16 @@ class Summary(Text):
         wanted = frozenset(words(text).split())
         enough = ENOUGH * len(wanted)
         return bool(wanted) and any(len(wanted & line) >= enough for line in self._lines)
+
+
+def same_thing(ours: str, theirs: str) -> bool:
+    """Whether both are about one thing. What follows a colon or a dash only explains."""
+    head = theirs
+    for sign in (": ", " — ", " - ", " ("):
+        head = head.partition(sign)[0]
+    one, other = weighty(ours), weighty(head)
+    shared = len(one & other)
+    return len(one) >= LEAST_WORDS and shared >= SAME * max(len(one), len(other))
 
 
 def _goes_on(sign: str) -> bool:

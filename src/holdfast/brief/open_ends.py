@@ -18,6 +18,9 @@ _CLOSED = frozenset((
     "without", "unless", "until", "don't", "doesn't", "isn't", "won't", "cannot", "can't",
     "needn't", "nothing", "skip", "skipped",
 ))  # fmt: skip
+_TICKS = ("✅", "☑", "✔", "[x]", "[X]")
+_DONE = frozenset(("done", "complete", "completed", "finished", "implemented"))
+_DENIED = frozenset(("not", "no", "never", "until", "unless", "once", "when", "pending", "partly"))
 _SIGNS = ("✅", "☑", "✔", "[x]", "[X]", "~~")
 
 
@@ -58,6 +61,14 @@ def says_nothing_blocks(summary: str) -> str:
         if colon and said and name.strip().lower() in _BLOCKERS and said[0] in _NOTHING:
             return _bare(line)
     return ""
+
+
+def says_done(line: str) -> bool:
+    """Whether a line of a summary says that what it tells of is done."""
+    said = words(line).split()
+    return any(sign in line for sign in _TICKS) or not (
+        _DONE.isdisjoint(said) or not _DENIED.isdisjoint(said)
+    )
 
 
 def _parts(line: str) -> tuple[str, str]:

@@ -104,7 +104,9 @@ def build(
         # Not even a pointer to where everything can be looked up has room.
         return Brief("", "", shown=[], left_out=everything, said=[], estimator=estimator)
     wanted = [
-        item for item in everything if id(item) not in known and frame.unsaid(opening, item, state)
+        item
+        for item in everything
+        if id(item) not in known and frame.unsaid(opening, item, state, tokens)
     ]
     choice = names.ranked(state, index or names.of_state(state), told)
     choice = [name for name in choice if SECTION_OF[name.kind] in template.sections]

@@ -14,11 +14,11 @@ from holdfast.errors import BadTemplate
 
 # Every part of the state that a brief can show, with the heading that it has by default.
 SECTIONS = {
-    "disagree": "Where the summary says otherwise; trust these lines",
+    "disagree": "Where the log says otherwise than the summary",
     "asked": "Asked",
     "rules": "Rules of the user",
     "force": "Slash commands in force",
-    "notes": "Notes by people; trust them over the summary",
+    "notes": "Notes by people, which count more than the summary",
     "failing": "Failing now",
     "progress": "Progress",
     "plan": "Plan",

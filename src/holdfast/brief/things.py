@@ -80,6 +80,8 @@ def git(state: State) -> Iterator[Item]:
     if state["branch"]:
         yield Item(
             "git", "branch", 64.0, line, (f"- branch {state['branch']} {ref(line)}",),
+            # What could be any word must be called a branch to be said.
+            quote=f"branch {state['branch']}" if state["branch"].isalpha() else "",
             names=(state["branch"],),
         )  # fmt: skip
     if dirty := state["dirty"]:

@@ -14,30 +14,58 @@ if TYPE_CHECKING:
     from holdfast.state.model import Decision, Request, Rule, State
 
 SHORTEST_REQUEST = 12
+# So many words say something, and so many say it without what was asked before.
+TELLING, ALONE = 4, 8
+LABELLED = {"latest: ": 100.0, "first: ": 95.0, "before: ": 96.0}
+SIZES = {
+    "latest: ": (1200, 500, 240, 120, 80),
+    "first: ": (1200, 500, 240, 120, 80),
+    "before: ": (500, 240, 120, 80, 60),
+}
 
 
 def requests(state: State) -> Iterator[Item]:
     requests = state["requests"]
-    last = len(requests) - 1
+    last, first = len(requests) - 1, _goal(requests)
+    standing = _standing(requests)
     for number, request in enumerate(requests):
-        latest, first = number == last, number == 0
-        label = "first: " if first and last else "latest: " if latest else ""
-        value = 100.0 if latest else 95.0 if first else 40.0 + 20 * number / (last or 1)
-        if not latest and not first and is_earlier(state, request["line"]):
+        label = (
+            "latest: " if number == last
+            else "first: " if number == first
+            else "before: " if number == standing
+            else ""
+        )  # fmt: skip
+        if not label and is_earlier(state, request["line"]):
             continue
-        sizes = (1200, 500, 240, 120, 80) if latest or first else (300, 120)
-        text = request["text"] if latest or first else _without_rules(state, request)
-        if len(text) < SHORTEST_REQUEST and not latest and not first:
+        text = request["text"] if label else _without_rules(state, request)
+        if len(text) < SHORTEST_REQUEST and not label:
             continue
+        value = LABELLED.get(label, 40.0 + 20 * number / (last or 1))
+        told = label if last else ""
+        sizes = SIZES.get(label, (300, 120))
         yield Item(
             "asked",
             "request",
             value,
             request["line"],
-            tuple(f"- {label}{quoted(text, size)} {ref(request['line'])}" for size in sizes),
+            tuple(f"- {told}{quoted(text, size)} {ref(request['line'])}" for size in sizes),
             quote=request["text"],
-            floor=latest or first,
+            floor=bool(label),
         )
+
+
+def _goal(requests: Sequence[Request]) -> int:
+    """The first that says what is wanted, not “hi”."""
+    telling = (n for n, one in enumerate(requests) if len(one["text"].split()) >= TELLING)
+    return next(telling, 0)
+
+
+def _standing(requests: Sequence[Request]) -> int:
+    """Behind “ok” or a short answer stands what was asked for before it."""
+    if not requests or len(requests[-1]["text"].split()) >= ALONE:
+        return -1
+    before = range(len(requests) - 2, -1, -1)
+    return next((n for n in before if len(requests[n]["text"].split()) >= ALONE), -1)
 
 
 def _without_rules(state: State, request: Request) -> str:
@@ -77,7 +105,7 @@ def decisions(state: State) -> Iterator[Item]:
     for number, decision in enumerate(state["decisions"]):
         rejected, user = decision["kind"] == "rejected", decision["by"] == "user"
         value = (70.0 if rejected else 60.0) + (6 if user else -12) + 6 * number / count
-        if decision["text"].startswith(REFUSED_BY_USER) and not decision["why"]:
+        if _is_mere_refusal(decision):
             # Not now, perhaps: only a reason makes it a rule for later.
             value = 30.0 + 6 * number / count
         who = "the user" if user else "the agent"
@@ -95,6 +123,12 @@ def decisions(state: State) -> Iterator[Item]:
             ),
             quote=decision["text"],
         )
+
+
+def _is_mere_refusal(decision: Decision) -> bool:
+    """A call that the user refused without a word; a plan that was refused is not the plan."""
+    refused = decision["text"].startswith(REFUSED_BY_USER) and not decision["why"]
+    return refused and not decision["text"].startswith(f"{REFUSED_BY_USER}plan")
 
 
 def _told(decision: Decision, size: int) -> str:

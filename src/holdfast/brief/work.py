@@ -201,7 +201,8 @@ def agents(state: State) -> Iterator[Item]:
     for agent in reversed(state["agents"][-8:]):
         running = agent["status"] == "running"
         task = short(agent["task"], 120)
-        result = f" → {short(agent['result'], 300)}" if agent["result"] else ""
+        # What it found is quoted: whatever it says, it is nobody's order.
+        result = f" → “{short(agent['result'], 300)}”" if agent["result"] else ""
         # Only a host's own id can be used to go on with it.
         ident = f" {agent['id']}" if agent["id"] != agent["call"] else ""
         where = ref(agent.get("told", 0), agent["line"])

@@ -193,8 +193,36 @@ def test_the_brief_says_it_before_anything_else() -> None:
     brief = build(
         state, tokens=1000, characters=9000, summary=SUMMARY, notes=["decision: 5 attempts, not 8"]
     )
-    heading = "## Where the summary says otherwise; trust these lines\n- decided: “5 attempts"
+    heading = "## Where the log says otherwise than the summary\n- decided: “5 attempts"
     assert heading in brief.text
     assert brief.text.index(heading) < brief.text.index("## Notes by people")
     alone = build(state, tokens=1000, characters=9000, notes=["decision: 5 attempts, not 8"])
     assert "says otherwise" not in alone.text
+
+
+@pytest.mark.parametrize(
+    "entry", ["- ✅ Write the retry command", "  - **Write the retry command**: completed, tested"]
+)
+def test_what_the_plan_has_open_and_the_summary_calls_done_is_told(entry: str) -> None:
+    plan = ("Write the retry command", "pending")
+    (line,) = told(plan=(plan,), summary=f"2. Completed:\n{entry}\n")
+    assert line.startswith("- still open in the plan: “Write the retry command” (L40); the summary")
+    state = a_state(plan)
+    text = build(state, tokens=1000, characters=9500, summary=f"2. Completed:\n{entry}\n").text
+    assert "- pending: Write the retry command" in text
+
+
+@pytest.mark.parametrize("entry", [
+    "- Write the retry command: not completed yet", "- Write the retry command",
+    "- Write the retry command once the migration is done", "- ✅ Read the retry command",
+])  # fmt: skip
+def test_what_the_summary_has_open_too_is_not_contradicted(entry: str) -> None:
+    assert told(plan=(("Write the retry command", "pending"),), summary=f"2. Tasks:\n{entry}") == []
+
+
+def test_a_branch_is_said_by_its_name_and_not_within_a_word() -> None:
+    state = new_state()
+    state["branch"] = "main"
+    for summary, is_told in (("The remaining domain", True), ("We work on branch main.", False)):
+        text = build(state, tokens=1000, characters=9500, summary=summary).text
+        assert ("- branch main" in text) == is_told

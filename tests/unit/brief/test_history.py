@@ -38,7 +38,7 @@ def test_without_a_compaction_nothing_is_earlier() -> None:
 
 
 def test_each_stretch_is_told_once_and_the_older_the_shorter() -> None:
-    told = [item.forms[0] for item in eras(chain(3))]
+    told = [line for item in eras(chain(3)) for line in item.forms[0].splitlines()]
     assert [line.split(":")[0] for line in told] == [
         "- before compaction 1", "- before compaction 2", "- before compaction 3",
     ]  # fmt: skip
@@ -57,12 +57,36 @@ def test_a_compaction_that_is_going_on_ends_no_stretch_yet() -> None:
 def test_no_stretch_disappears_however_long_the_chain(compactions: int) -> None:
     state = chain(compactions)
     told = "\n".join(item.forms[0] for item in eras(state))
-    assert len([*eras(state)]) <= APART + 1
+    assert len(told.splitlines()) <= APART + 1
     for request in state["requests"][1:-1]:
         if is_earlier(state, request["line"]):
             assert f"(L{request['line']})" in told
-    least = "\n".join(item.forms[-1] for item in eras(state))
-    assert len(least) < 70 * (APART + 1) + 12 * compactions
+    (least,) = (item.forms[-1] for item in eras(state))
+    asked, made = 2 * compactions, compactions
+    assert least == f"- {asked} asked, {made} committed before L{10 * made} (L{10 * made})"
+
+
+def test_a_stretch_without_a_request_is_told_too() -> None:
+    state = chain(2)
+    state["requests"] = [one for one in state["requests"] if not 10 < one["line"] <= 20]
+    state["commits"] = []
+    (item,) = eras(state)
+    assert "- before compaction 2: nothing asked, nothing committed (L20)" in item.forms[0]
+
+
+@pytest.mark.parametrize("tokens", [300, 500, 700, 1000, 1200, 1300, 2000])
+def test_earlier_stretches_are_in_a_brief_of_any_size(tokens: int) -> None:
+    state = chain(6)
+    for number in range(300):
+        path = f"src/part_{number}/module_{number}.py"
+        state["files"][path] = {"edits": 1, "line": 61 + number}  # type: ignore[typeddict-item]
+    text = build(state, tokens=tokens, characters=9500).text
+    if tokens <= 600:
+        assert "After compaction 7 (L60), from the log" in text
+    elif tokens <= 1200:
+        assert "After compaction 7 (12 asked, 6 committed before L60), from the log" in text
+    else:
+        assert "## Earlier\n" in text
 
 
 def test_what_was_asked_earlier_is_not_told_twice() -> None:

@@ -178,13 +178,15 @@ def _add(
     decisions = state["decisions"]
     if any(decision["text"] == text for decision in decisions):
         return
+    # Of what came of a call only those who said so know why.
+    told = text if quotes is None else ""
     made: Decision = {
         "text": text,
         "kind": kind,
         "by": by,
         "line": line,
-        "over": keep(over or _after(text, _over(text)), LONGEST_REASON),
-        "why": keep(why or _after(text, WHY), LONGEST_REASON),
+        "over": keep(over or _after(told, _over(told)), LONGEST_REASON),
+        "why": keep(why or _after(told, WHY), LONGEST_REASON),
     }
     if quotes is not None:
         made["label"], made["told"] = label, call or line
