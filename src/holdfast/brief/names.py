@@ -31,18 +31,22 @@ DOUBLED = 0.7
 MOST = 600
 # Characters to a token of names, and how much of a folder's name its first file pays for.
 DENSE, FIRST_PAYS = 2.4, 0.65
+# So many identifiers of one file or result are told that nobody used or mentioned.
+SEEN_AT_ONE_PLACE = 25
 
 
 class Name:
     """A name with how likely it is needed, and where it stands."""
 
-    __slots__ = ("home", "home_lines", "kind", "lines", "text", "value")
+    __slots__ = ("home", "home_lines", "kind", "lines", "seen_only", "text", "value")
 
     def __init__(self, text: str, entry: Entry, value: float) -> None:
         self.text = text
         self.kind = entry["kind"]
         self.value = value
         self.lines = entry["lines"]
+        self.seen_only = not entry["used"] and not entry["said"]
+        """Whether it only stood in what tools showed."""
         lines, _, self.home = entry["home"].partition(" ")
         """The file whose text has it, if one does."""
         self.home_lines = [int(line) for line in lines.split(",") if line]
@@ -75,7 +79,21 @@ def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name
         value *= KINDS[entry["kind"]]
         found.append(Name(text, entry, value))
     found.sort(key=lambda name: (-name.value / name.room, name.text))
-    return _with_folders(found[:MOST])
+    return _with_folders(_few_of_each(found[:MOST]))
+
+
+def _few_of_each(names: list[Name]) -> list[Name]:
+    """Not too many of one place that nobody ever spoke of: a log that was read holds thousands."""
+    seen: dict[str, int] = {}
+    kept = []
+    for name in names:
+        if name.kind == "identifier" and name.seen_only:
+            place = name.home or f"L{name.lines[-1]}"
+            seen[place] = seen.get(place, 0) + 1
+            if seen[place] > SEEN_AT_ONE_PLACE:
+                continue
+        kept.append(name)
+    return kept
 
 
 def _of_use(state: State, index: Index) -> Iterator[tuple[str, Entry]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.brief.names import ranked
+from holdfast.brief.names import SEEN_AT_ONE_PLACE, ranked
 from holdfast.names.model import Entry, Index
 from holdfast.state.fold import new_state
 
@@ -39,6 +39,18 @@ def test_what_stood_alone_comes_before_what_a_tool_showed_among_many() -> None:
     names["names"]["src/m6.py"]["used"] = 1
     told = [name.text for name in ranked(new_state(), names)]
     assert told[:2] == ["src/m6.py", "src/m5.py"], "what was used counts wherever it stood"
+
+
+def test_what_only_stood_in_one_long_result_is_told_as_far_as_anybody_would_read_it() -> None:
+    names = index(**{f"key_number_{number}": 0 for number in range(90)})
+    for number, entry in enumerate(names["names"].values()):
+        entry["kind"] = "identifier"
+        if number < 30:
+            entry["said"] = 1
+    told = [name.text for name in ranked(new_state(), names)]
+    spoken_of = {f"key_number_{number}" for number in range(30)}
+    assert len(told) == 30 + SEEN_AT_ONE_PLACE
+    assert spoken_of <= set(told)
 
 
 def test_a_command_about_a_file_that_is_gone_is_not_told() -> None:
