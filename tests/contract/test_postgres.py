@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -13,6 +14,7 @@ from typing import Any
 
 import psycopg
 import pytest
+from psycopg.rows import dict_row
 
 from holdfast.errors import BadSetting, HoldfastError, StoreUnavailable
 from holdfast.index import ids
@@ -225,6 +227,35 @@ def test_many_who_want_to_migrate_at_once_do_it_once(
     assert ask(postgres_url, "SELECT count(*) FROM moods") == [(0,)]
 
 
+def test_whoever_waited_for_the_first_migration_finds_it_done(postgres_url: str) -> None:
+    """Each has looked before, and knows that there is nothing; then all wait for one lock."""
+
+    def connected() -> psycopg.Connection[dict[str, object]]:
+        return psycopg.connect(postgres_url, autocommit=True, row_factory=dict_row)
+
+    def migrated(_: int) -> None:
+        with closing(connected()) as connection:
+            postgres_schema.migrate(connection, "here")
+
+    waiting = (
+        "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted "
+        "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
+    )
+    with ThreadPoolExecutor(4) as racers, closing(connected()) as first:
+        with first.transaction():
+            lock = statements.translated(postgres_schema.LOCK).encode()
+            first.execute(lock, (" migrations",))
+            racing = racers.map(migrated, range(4))
+            for _ in range(200):
+                found = first.execute(waiting).fetchone()
+                if found == {"n": 4}:
+                    break
+                time.sleep(0.05)
+        list(racing)
+    versions = ask(postgres_url, "SELECT version FROM holdfast_migrations ORDER BY version")
+    assert versions == [(number,) for number in range(1, TODAY + 1)]
+
+
 def test_a_migration_that_fails_half_way_changes_nothing(
     postgres_url: str, request: pytest.FixtureRequest
 ) -> None:
@@ -310,6 +341,11 @@ def test_a_statement_that_fails_leaves_the_next_one_unharmed(store: PostgresStor
     f"postgresql://ada:{SECRET}@127.0.0.1:1/team?nonsense={SECRET}",
     f"postgresql://ada:{SECRET}%zz@127.0.0.1:1/team",
     f"postgresql://ada:{SECRET}@[broken/team",
+    f"postgresql://ada:1/{SECRET}@127.0.0.1:1/team",
+    f"postgresql://ada:1@{SECRET}@127.0.0.1:1/team",
+    f"postgresql://ada:{SECRET}/x@127.0.0.1:1/team",
+    f"postgresql://ada:{SECRET}?x@127.0.0.1:1/team",
+    f"postgresql://ada:{SECRET}:x@127.0.0.1:1/team",
 ])  # fmt: skip
 def test_no_error_tells_the_password(url: str) -> None:
     with pytest.raises(HoldfastError) as caught:
@@ -323,6 +359,11 @@ def test_no_error_tells_the_password(url: str) -> None:
 def test_an_address_is_shown_without_its_secrets() -> None:
     parts = dsn.parts_of(f"postgresql://ada:{SECRET}@db.example.org:5433/team?sslmode=require")
     assert dsn.shown(parts) == "postgresql://ada@db.example.org:5433/team"
+    for options in ("-csearch_path%3Da", "-c%20search_path%3Da%20-cjit%3Doff"):
+        parts_of_a = dsn.parts_of(f"postgresql://db.example.org/team?options={options}")
+        assert dsn.shown(parts_of_a) == "postgresql://db.example.org/team (schema a)"
+    over_socket = dsn.parts_of("postgresql:///team?host=/run/postgresql")
+    assert dsn.shown(over_socket) == "postgresql:///run/postgresql/team"
     assert dsn.without_secrets(f"no {SECRET}\nfor you", parts) == "no [redacted] for you"
 
 

@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from holdfast.errors import NoSuchRecord, NotAllowed
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.tables import (
+    ACTIONS,
     AGENTS,
     BLOCKINGS,
     MESSAGES,
     PROJECTS,
     READS,
     SUBSCRIPTIONS,
+    SUBTASKS,
     TOKENS,
     WAVES,
 )
@@ -119,6 +121,10 @@ class LedgerWithin(Ledger):
             self.need(MESSAGES, row["message"])
         for column in _AGENTS_OF.get(table.name, ()):
             self._check_agent(row[column])
+        if table is MESSAGES and row["to_agent_id"]:
+            self._check_addressee(row["to_agent_id"])
+        if table is ACTIONS and row["subtask"] and not self.get(SUBTASKS, row["subtask"]):
+            raise NoSuchRecord(f"subtask {row['subtask']} in this project")
         if "project" not in table.columns:
             return row
         if row["project"] not in ("", self.project):
@@ -138,6 +144,13 @@ class LedgerWithin(Ledger):
             raise NoSuchRecord(f"agent {agent} in this project", hint="POST /api/agents makes one")
         if any(row["project"] not in ("", self.project) for row in everywhere):
             raise NotAllowed(f"agent {agent} is another project's too")
+
+    def _check_addressee(self, agent: str) -> None:
+        """Somebody who is yet to come may be written to; a session is an agent by its id."""
+        self._check_session(agent)
+        everywhere = super().rows(AGENTS, agent_id=agent)
+        if any(row["project"] not in ("", self.project) for row in everywhere):
+            raise NotAllowed(f"agent {agent} is another project's")
 
     # What only the whole ledger has.
 

@@ -35,11 +35,27 @@ def parts_of(url: str) -> dict[str, str]:
         found = conninfo_to_dict(url)
     except Error:
         # The library's message quotes what it could not read, which may be the password.
-        raise BadSetting(
-            f"{VARIABLE} cannot be read as an address",
-            hint="signs like @ : / % in a password are written as %40 %3A %2F %25",
-        ) from None
-    return {name: str(value) for name, value in found.items() if value is not None}
+        raise _unreadable() from None
+    parts = {name: str(value) for name, value in found.items() if value is not None}
+    if _is_misread(parts):
+        raise _unreadable() from None
+    return parts
+
+
+def _is_misread(parts: dict[str, str]) -> bool:
+    """Whether part of a password was taken for a host, a port or a database: it would be shown."""
+    elsewhere = parts.get("host", "") + parts.get("dbname", "")
+    ports = parts.get("port", "").replace(",", "")
+    socket = parts.get("host", "").startswith("/")
+    name = parts.get("dbname", "") if socket else elsewhere
+    return "@" in elsewhere or "/" in name or not (ports or "0").isdecimal()
+
+
+def _unreadable() -> BadSetting:
+    return BadSetting(
+        f"{VARIABLE} cannot be read as an address",
+        hint="signs like @ : / % in a password are written as %40 %3A %2F %25",
+    )
 
 
 def completed(parts: dict[str, str], busy_seconds: float) -> dict[str, str]:
@@ -65,7 +81,10 @@ def shown(parts: dict[str, str]) -> str:
     where = parts.get("host", "") or parts.get("hostaddr", "") or "localhost"
     port = f":{parts['port']}" if "port" in parts else ""
     user = f"{parts['user']}@" if "user" in parts else ""
-    return f"postgresql://{user}{where}{port}/{parts.get('dbname', '')}"
+    # Several teams may share a database, each with a schema of its own.
+    schema = parts.get("options", "").partition("search_path=")[2].split(" ")[0]
+    told = f" (schema {schema})" if schema else ""
+    return f"postgresql://{user}{where}{port}/{parts.get('dbname', '')}{told}"
 
 
 def without_secrets(text: str, parts: dict[str, str]) -> str:

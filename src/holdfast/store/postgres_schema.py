@@ -31,14 +31,15 @@ def migrate(connection: Connection[dict[str, object]], where: str) -> None:
         return
     with connection.transaction():
         connection.execute(statements.translated(LOCK).encode(), (" migrations",))
-        # Whoever waited for the lock finds the work done.
+        # Whoever waited for the lock finds the work done. To make the table is also what makes the
+        # server look again: it may still know from before that there is none.
+        connection.execute(KEPT)
         known = version(connection)
         if known > VERSION:
             raise StoreUnavailable(
                 f"{where} was made by a newer Holdfast (version {known}, this one knows {VERSION})",
                 hint="upgrade Holdfast on this machine too",
             )
-        connection.execute(KEPT)
         for number, name, script in scripts(known):
             connection.execute(script.encode())
             connection.execute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -150,6 +151,29 @@ def test_a_subtask_that_many_finish_at_once_is_finished_and_its_wave_goes_on(api
     assert api.get("/api/waves/s1/current")["wave"]["wave_number"] == 1
     history = api.get("/api/waves/s1/history")["waves"]
     assert [one["status"] for one in history] == ["completed", "running"]
+
+
+@pytest.mark.parametrize("path", ["actions", "waves/s/history", "messages/x", "agent-contexts"])
+@pytest.mark.parametrize(
+    "place", ["[1" + "0" * 400 + ',"a"]', '[1,"² a"]', '[1,"' + "9" * 20 + ' a"]', "[NaN,1]", "[]"]
+)
+def test_a_cursor_that_was_made_up_is_no_bug(api: Caller, path: str, place: str) -> None:
+    word = base64.urlsafe_b64encode(place.encode()).decode().rstrip("=")
+    assert api.client.get(f"/api/{path}?page={word}").status_code in (200, 400)
+
+
+@pytest.mark.parametrize("number", ["-1", "10001", "9" * 20])
+def test_a_wave_that_cannot_be_is_refused(api: Caller, number: str) -> None:
+    assert api.client.get(f"/api/tasks?wave_number={number}").status_code == 400
+
+
+def test_a_message_s_id_does_not_become_another_message_s(api: Caller) -> None:
+    told = {"id": "m1", "from_agent_id": "a", "payload": "first"}
+    api.post("/api/messages", to_agent_id="x", **told)
+    api.post("/api/messages", 409, to_agent_id="y", **told)
+    api.post("/api/messages", to_agent_id="x", **told)
+    assert [one["payload"] for one in api.get("/api/messages/x")["messages"]] == ["first"]
+    assert api.get("/api/messages/y")["messages"] == []
 
 
 def test_who_deletes_the_same_as_others_finds_it_deleted(api: Caller) -> None:

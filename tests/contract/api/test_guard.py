@@ -219,6 +219,7 @@ def test_a_token_allows_what_its_scope_says(desk: Desk, far: Any) -> None:
     assert far.post("/api/compact/restore", json=told, headers=reader).status_code == 200
     assert far.get("/api/messages/a?limit=3", headers=reader).status_code == 200
     assert is_problem(far.get("/api/messages/a?mark_read=true", headers=reader), 403)
+    assert is_problem(far.get("/api/messages/a?mark%5Fread=true", headers=reader), 403)
     assert far.get("/api/messages/a?mark_read=true", headers=writer).status_code == 200
     assert far.post("/api/actions", json=ACTION, headers=writer).status_code == 201
     project = far.post("/api/projects", json={"path": "/a"}, headers=writer).json()

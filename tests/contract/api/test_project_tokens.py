@@ -157,7 +157,9 @@ CASES: dict[str, Case] = {
     "GET /api/waves/{session_id:str}/current": Case("/api/waves/{session}/current", None, LISTED),
     "GET /api/waves/{session_id:str}/history": Case("/api/waves/{session}/history", None, LISTED),
     "POST /api/messages": Case(
-        "/api/messages", {"from_agent_id": "{other}", "id": "{message}"}, REFUSED
+        "/api/messages",
+        {"from_agent_id": "{other}", "to_agent_id": "{agent}", "id": "{message}"},
+        REFUSED,
     ),
     "GET /api/messages": Case("/api/messages?topic={topic}", None, LISTED),
     "GET /api/messages/{ident:str}": Case("/api/messages/{agent}?mark_read=true", None, LISTED),
@@ -349,3 +351,21 @@ def test_a_lookup_everywhere_is_refused_and_one_that_says_nothing_is_within_it(
 ) -> None:
     assert held.get("/api/recall?q=x&all_projects=true").status_code == 403
     assert held.get(f"/api/recall?q={SECRET}").json()["hits"] == []
+
+
+@pytest.mark.parametrize("addressee", ["agent", "session"])
+def test_nobody_of_another_project_can_be_written_to(
+    held: TestClient[Any], world: World, addressee: str
+) -> None:
+    told = {"from_agent_id": world.ours["agent"], "payload": {"text": "do as I say"}}
+    answer = held.post("/api/messages", json={**told, "to_agent_id": world.theirs[addressee]})
+    assert answer.status_code == 403, answer.text
+    for mine in (world.ours[addressee], "somebody-yet-to-come"):
+        assert held.post("/api/messages", json={**told, "to_agent_id": mine}).status_code == 201
+
+
+def test_a_call_cannot_be_hung_on_another_project_s_subtask(
+    held: TestClient[Any], world: World
+) -> None:
+    call = {"tool_name": "Read", "subtask_id": world.theirs["subtask"]}
+    assert held.post("/api/actions", json=call).status_code == 404

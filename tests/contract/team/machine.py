@@ -12,6 +12,7 @@ from holdfast.index.fill import Source, fill
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.opening import local_ledger
 from holdfast.state.fold import new_state
+from holdfast.state.model import State
 from holdfast.store.postgres import PostgresStore
 from holdfast.store.sqlite import SQLiteStore
 from tests.unit.index.transcripts import NOW, append, said
@@ -46,7 +47,26 @@ class Machine:
         state["requests"] = [
             {"text": text, "line": n, "at": ""} for n, text in enumerate(requests, 1)
         ]
-        state["lines"] = len(requests)
+        return self._saved(name, state)
+
+    def planned(self, name: str, request: str, plan: dict[str, str], agent: str = "") -> str:
+        """A session with a plan, and perhaps a sub-agent."""
+        state = new_state()
+        state["requests"] = [{"text": request, "line": 1, "at": ""}]
+        state["plan"] = [
+            {"id": str(n), "text": text, "status": status, "line": n, "told": n, "blocked_by": [],
+             "wave": 0}
+            for n, (text, status) in enumerate(plan.items(), 2)
+        ]  # fmt: skip
+        if agent:
+            state["agents"] = [
+                {"id": "a1", "call": "c1", "type": "Explore", "task": agent, "status": "completed",
+                 "result": "found", "line": 9}  # type: ignore[typeddict-item]
+            ]  # fmt: skip
+        return self._saved(name, state)
+
+    def _saved(self, name: str, state: State) -> str:
+        state["lines"] = 9
         known = self.store.session(name)
         self.now += 1
         assert self.store.save_session(

@@ -6,12 +6,21 @@ from typing import Any
 
 import pytest
 
+from holdfast.actions.retention import clear
 from holdfast.actions.sync import Sent
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import messages, projects, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import ACTIONS, MESSAGES, REQUESTS, SUBSCRIPTIONS, TASKS
+from holdfast.ledger.tables import (
+    ACTIONS,
+    MESSAGES,
+    PROJECTS,
+    REQUESTS,
+    SUBSCRIPTIONS,
+    SUBTASKS,
+    TASKS,
+)
 from holdfast.store.postgres import PostgresStore
 from holdfast.store.sqlite import SQLiteStore
 
@@ -162,6 +171,62 @@ def test_a_caller_at_the_team_s_server_and_the_fold_here_mean_the_same(
     (row,) = shared(team)
     assert row["posted"] == 1
     assert row["source"] == "s1:L1"
+
+
+def test_what_callers_said_at_the_team_stands_until_the_host_says_something_new(
+    machine: Machine, team: PostgresStore
+) -> None:
+    there = Ledger(team.database)
+    request = work.add_request(
+        there, 1.0, project="", session="s1", prompt="add login", metadata={"ticket": "T-1"}
+    )
+    tasks = [
+        work.add_task(there, 1.0, request=request, name=name, wave_number=3, status=status)
+        for name, status in (("schema", "completed"), ("form", "pending"))
+    ]
+    work.add_subtask(
+        there, 1.0, task=tasks[1], description="look around", agent_type="Explore", priority=9
+    )
+    machine.planned("s1", "add login", {"schema": "pending", "form": "pending"}, "look around")
+    machine.sync()
+    (kept,), (part,) = shared(team), shared(team, SUBTASKS)
+    assert (kept["metadata"], kept["source"]) == ({"ticket": "T-1"}, "s1:L1")
+    assert [(row["status"], row["wave_number"]) for row in tasks_of(team)] == [
+        ("completed", 3), ("pending", 3),
+    ]  # fmt: skip
+    assert (part["priority"], part["task"], part["source"]) == (9, tasks[1]["id"], "s1:agent:c1")
+    machine.planned("s1", "add login", {"schema": "in_progress", "form": "completed"})
+    machine.sync()
+    assert [row["status"] for row in tasks_of(team)] == ["running", "completed"]
+
+
+def tasks_of(team: PostgresStore) -> list[Row]:
+    return [row for row in shared(team, TASKS) if row["name"] in ("schema", "form")]
+
+
+def test_a_project_keeps_the_name_that_somebody_gave_it_at_the_team(
+    machine: Machine, team: PostgresStore
+) -> None:
+    there = Ledger(team.database)
+    projects.project(there, "/srv/app", 1.0, name="Fancy", metadata={"owner": "ada"})
+    machine.session("s1", "add login")
+    machine.sync()
+    (row,) = shared(team, PROJECTS)
+    assert (row["name"], row["metadata"]) == ("Fancy", {"owner": "ada"})
+
+
+def test_a_team_that_is_told_for_the_first_time_is_told_everything(
+    machine: Machine, team: PostgresStore
+) -> None:
+    for number in range(120):
+        add_action(machine.ledger, float(number), ident=f"a{number}", tool_name="Read")
+    machine.session("s1", "add login")
+    clear(machine.store, machine.ledger, 1e12)
+    assert machine.ledger.count_changes(0) <= 1, "what told of them is gone"
+    assert machine.waits()[1] >= 120
+    sent = machine.sync()
+    assert (sent.rows >= 120, len(shared(team, ACTIONS))) == (True, 120)
+    assert (machine.waits(), machine.sync().rows) == ((0, 0), 0)
 
 
 def test_what_changed_last_stays_whoever_sends_last(

@@ -23,7 +23,7 @@ def read(word: str | None) -> tuple[float, str] | None:
             base64.urlsafe_b64decode(word + "=" * (-len(word) % 4)).decode("utf-8")
         )
         return float(at), str(ident)
-    except (binascii.Error, ValueError, TypeError, RecursionError):
+    except (binascii.Error, ValueError, TypeError, RecursionError, OverflowError):
         raise BadUsage(
             "this cursor is not one of ours", hint="take `next` of the last page"
         ) from None

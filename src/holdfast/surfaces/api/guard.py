@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qs
 
 import msgspec
 from litestar.concurrency import sync_to_thread
@@ -26,7 +27,7 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 OPEN = ("/health", *page_session.FILES)
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 SIGN_IN, SIGN_OUT = ("POST", page_session.SESSION), ("DELETE", page_session.SESSION)
-INBOXES, MARKING = "/api/messages/", b"mark_read"
+INBOXES, MARKING = "/api/messages/", "mark_read"
 # Questions that come with a body: nothing is changed by them.
 ASKING = ("/api/compact/restore", "/api/recall", page_session.SESSION)
 
@@ -154,7 +155,8 @@ class Guard:
 def needed_scope(method: str, path: str, query: bytes = b"") -> str:
     if method not in CHANGING or path in ASKING:
         # Whoever has messages marked as read changes what others find.
-        return "write" if MARKING in query and path.startswith(INBOXES) else "read"
+        marking = path.startswith(INBOXES) and MARKING in parse_qs(query.decode("latin-1"))
+        return "write" if marking else "read"
     return "admin" if method == "DELETE" and path.startswith("/api/projects/") else "write"
 
 

@@ -28,6 +28,8 @@ from holdfast.surfaces.api.shapes import (
     Unblocking,
 )
 
+LONGEST_PRIORITY = 4
+
 # Messages
 
 
@@ -37,8 +39,9 @@ def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
     now = time.time()
     with desk.books() as books:
         known = books.ledger.get(MESSAGES, data.id) if data.id else None
-        if known and known["from_agent_id"] != data.from_agent_id:
-            raise NotNow(f"{data.id} is the id of a message of {known['from_agent_id']}")
+        whose = data.from_agent_id, data.to_agent_id or ""
+        if known and (known["from_agent_id"], known["to_agent_id"]) != whose:
+            raise NotNow(f"{data.id} is the id of another message of {known['from_agent_id']}")
         sent = messages.send(
             books.ledger, now, ident=data.id or ids.fresh(now),
             from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
@@ -104,7 +107,8 @@ def _after(page: str | None) -> tuple[int, float, str] | None:
     if (last := cursor.read(page)) is None:
         return None
     priority, _, ident = last[1].partition(" ")
-    return int(priority) if priority.isdigit() else 0, last[0], ident
+    known = priority.isdecimal() and priority.isascii() and len(priority) < LONGEST_PRIORITY
+    return int(priority) if known else 0, last[0], ident
 
 
 @post("/messages/{ident:str}/read", sync_to_thread=True, status_code=200)

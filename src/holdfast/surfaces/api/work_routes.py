@@ -23,7 +23,7 @@ from holdfast.surfaces.api.shapes import (
     NewTask,
     Page,
     Path,
-    Wave,
+    WaveFilter,
 )
 
 # Projects
@@ -142,7 +142,7 @@ def all_tasks(
     session_id: Filter = None,
     project_id: Filter = None,
     request_id: Filter = None,
-    wave_number: FromQuery[Wave | None] = None,
+    wave_number: WaveFilter = None,
     status: Filter = None,
 ) -> Answer:
     with desk.books() as books:
