@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.ledger.tables import PROJECTS, REQUESTS, SUBTASKS, TASKS
 from holdfast.ledger.waves import NO_WAVE, OVER
+from holdfast.ledger.work import USUAL_PRIORITY
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Row
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
 MET = (PROJECTS.name, REQUESTS.name, TASKS.name, SUBTASKS.name)
 # What the fold puts where it knows nothing.
 NOTHING: dict[str, Any] = {
-    "metadata": {}, "wave_number": NO_WAVE, "priority": 5, "blocked_by": [], "agent_id": "",
-    "project": "",
+    "metadata": {}, "wave_number": NO_WAVE, "priority": USUAL_PRIORITY, "blocked_by": [],
+    "agent_id": "", "project": "",
 }  # fmt: skip
 # Where a caller has put something in the tree, and how far it is.
 PLACE, STAND = ("request", "task"), ("status", "completed_at", "started_at")

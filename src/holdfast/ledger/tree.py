@@ -8,8 +8,11 @@ from holdfast.ledger.tables import PROJECTS, REQUESTS, SUBTASKS, TASKS
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.tables import Table
 
 MOST_REQUESTS = 100
+# Databases take so many values in one question.
+AT_ONCE = 500
 
 
 def hierarchy(
@@ -25,9 +28,9 @@ def hierarchy(
     root = ledger.need(PROJECTS, project)
     found = ledger.rows(REQUESTS, most=most + 1, before=before, project=project)
     requests = found[:most][::-1]
-    since = requests[0]["created_at"] if requests else 0.0
-    tasks = _by(ledger.rows(TASKS, newest_first=False, **_of(project, since)), "request")
-    subtasks = _by(ledger.rows(SUBTASKS, newest_first=False, **_of(project, since)), "task")
+    tasks = _hanging(ledger, TASKS, "request", requests)
+    every = [task for some in tasks.values() for task in some]
+    subtasks = _hanging(ledger, SUBTASKS, "task", every)
     return {
         "project": root,
         "more": len(found) > most,
@@ -44,12 +47,11 @@ def hierarchy(
     }
 
 
-def _of(project: str, since: float) -> Row:
-    return {"project": project, "also": "updated_at >= :since", "values": {"since": since}}
-
-
-def _by(rows: list[Row], column: str) -> dict[str, list[Row]]:
+def _hanging(ledger: Ledger, table: Table, column: str, parents: list[Row]) -> dict[str, list[Row]]:
+    """What hangs on each of these, oldest first."""
     found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(row[column], []).append(row)
+    for start in range(0, len(parents), AT_ONCE):
+        some = {row["id"] for row in parents[start : start + AT_ONCE]}
+        for row in reversed(ledger.among(table, column, some)):
+            found.setdefault(row[column], []).append(row)
     return found

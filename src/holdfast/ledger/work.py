@@ -21,6 +21,9 @@ DONE = ("completed", "failed", "cancelled")
 PARTS: dict[str, tuple[Table, str]] = {
     "projects": (REQUESTS, "project"), "requests": (TASKS, "request"), "tasks": (SUBTASKS, "task"),
 }  # fmt: skip
+# What a row is called of which something is being done.
+UNDER_WAY = {"tasks": "running", "requests": "active"}
+USUAL_PRIORITY = 5
 STATUSES = ("pending", "running", "paused", "blocked", *DONE)
 
 
@@ -35,14 +38,24 @@ def meet(
     ident = _next_id(ledger, table, row, is_found=bool(source))
     twin = ledger.get(table, ident)
     if twin is not None:
-        # Who was first may not have known whose it is.
-        whose = {"project": twin["project"] or row["project"]}
-        return ledger.change(table, twin, now, **mark, **whose), False
+        # Who was first may not have known whose it is, or which agent works on it.
+        known = {name: twin[name] or row[name] for name in ("project", "agent_id") if name in twin}
+        return _adopted(ledger, table, ledger.change(table, twin, now, **mark, **known), now), False
     fresh = {
         "source": None, "posted": 0, "folded": "", "created_at": now, "completed_at": None,
         "updated_at": now, **row, **mark, "id": ident,
     }  # fmt: skip
     return ledger.write(table, fresh), True
+
+
+def _adopted(ledger: Ledger, table: Table, row: Row, now: float) -> Row:
+    """What hangs on a row is of the same project."""
+    if row["project"] and table.name in PARTS:
+        parts, column = PARTS[table.name]
+        named: Row = {column: row["id"], "project": ""}
+        for part in ledger.rows(parts, **named):
+            _adopted(ledger, parts, ledger.change(parts, part, now, project=row["project"]), now)
+    return row
 
 
 def _next_id(ledger: Ledger, table: Table, row: Row, *, is_found: bool) -> str:
@@ -72,7 +85,14 @@ def add_request(
         "created_at": now if created_at is None else created_at,
     }  # fmt: skip
     with ledger.together(f"session {session}"):
-        return meet(ledger, REQUESTS, row, now, source=source)[0]
+        made, is_new = meet(ledger, REQUESTS, row, now, source=source)
+        if not is_new and not source:
+            made = ledger.change(
+                REQUESTS, made, now, metadata={**made["metadata"], **row["metadata"]}
+            )
+            if status != "active":
+                made = set_status(ledger, REQUESTS, made, status, now)
+        return made
 
 
 def add_task(
@@ -122,7 +142,7 @@ def add_subtask(
     agent_id: str = "",
     status: str = "",
     blocked_by: list[str] | None = None,
-    priority: int = 5,
+    priority: int = USUAL_PRIORITY,
     source: str = "",
 ) -> Row:
     """A subtask that waits for others is blocked until the last of them is completed."""
@@ -140,14 +160,40 @@ def add_subtask(
         if is_new:
             made = _over(ledger, SUBTASKS, made, now)
             _begin(ledger, task, made, now)
+        elif not source:
+            made = _said_of_part(ledger, made, row, status, now)
         return made
 
 
+def _said_of_part(ledger: Ledger, made: Row, row: Row, status: str, now: float) -> Row:
+    """What a caller says of a subtask that is known already."""
+    waits = [ident for ident in row["blocked_by"] if ident not in made["blocked_by"]]
+    told: Row = {"blocked_by": [*made["blocked_by"], *waits]}
+    if row["priority"] != USUAL_PRIORITY:
+        told["priority"] = row["priority"]
+    made = ledger.change(SUBTASKS, made, now, **told)
+    wanted = "blocked" if made["status"] == "pending" and _open(ledger, waits) else status
+    return (
+        set_status(ledger, SUBTASKS, made, wanted, now) if wanted not in ("", "pending") else made
+    )
+
+
 def _begin(ledger: Ledger, task: Row, subtask: Row, now: float) -> None:
-    """A task of which something is done already is under way; others of it may yet be told of."""
+    """A task of which something is done already is under way; others of it may yet be told of.
+    One that was over goes on if there is more to do."""
     begun = subtask["status"] in ("running", "completed")
-    if begun and task["status"] == "pending" and not task["folded"]:
+    if task["folded"]:
+        return
+    if begun and task["status"] == "pending":
         set_status(ledger, TASKS, task, "running", now)
+    elif subtask["status"] not in DONE:
+        _reopen(ledger, TASKS, task, now)
+
+
+def _reopen(ledger: Ledger, table: Table, row: Row | None, now: float) -> None:
+    """What was over because all of its parts were, and now is not; what was called off stays so."""
+    if row is not None and not row["folded"] and row["status"] in ("completed", "failed"):
+        set_status(ledger, table, row, UNDER_WAY[table.name], now)
 
 
 def _open(ledger: Ledger, subtasks: list[str]) -> list[str]:
@@ -169,11 +215,18 @@ def set_status(
             fields["started_at"] = row["started_at"] or now
         moved = ledger.change(table, row, now, **fields)
         if moved["status"] != row["status"]:
-            _settle(ledger, table, moved, now)
+            _settle(ledger, table, moved, now, tried_again=row["status"] in DONE)
     return moved
 
 
-def _settle(ledger: Ledger, table: Table, row: Row, now: float) -> None:
+def _settle(
+    ledger: Ledger, table: Table, row: Row, now: float, *, tried_again: bool = False
+) -> None:
+    if tried_again and row["status"] not in DONE:
+        parents = {SUBTASKS.name: (TASKS, "task"), TASKS.name: (REQUESTS, "request")}
+        if table.name in parents:
+            parent, column = parents[table.name]
+            _reopen(ledger, parent, ledger.get(parent, row[column]), now)
     if table is SUBTASKS:
         _unblock(ledger, row, now)
         _settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
@@ -223,7 +276,8 @@ def _settle_parent(
 ) -> None:
     """What has only finished parts is finished; where the host keeps the status, it decides."""
     parent = ledger.get(table, ident)
-    if parent is None or parent["folded"] or parent["status"] in DONE:
+    # One that failed is done after all if what failed was tried again.
+    if parent is None or parent["folded"] or parent["status"] in ("completed", "cancelled"):
         return
     named: Row = {column: ident}
     statuses = {row["status"] for row in ledger.rows(children, **named)}
@@ -231,4 +285,4 @@ def _settle_parent(
         status = "failed" if "failed" in statuses else "completed"
         set_status(ledger, table, parent, status, now)
     elif parent["status"] == "pending" and statuses & {"running", "completed"}:
-        set_status(ledger, table, parent, "running", now)
+        set_status(ledger, table, parent, UNDER_WAY[table.name], now)

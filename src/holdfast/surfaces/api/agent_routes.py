@@ -39,8 +39,13 @@ def all_agents(
     session_id: Filter = None,
     project_id: Filter = None,
     agent_type: Filter = None,
+    agent_id: Filter = None,
+    status: Filter = None,
 ) -> Answer:
-    given = {"session": session_id, "project": project_id, "agent_type": agent_type}
+    given = {
+        "session": session_id, "project": project_id, "agent_type": agent_type,
+        "agent_id": agent_id, "status": status,
+    }  # fmt: skip
     named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:
         rows = books.ledger.rows(AGENTS, most=limit + 1, before=cursor.read(page), **named)

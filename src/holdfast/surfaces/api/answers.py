@@ -51,7 +51,7 @@ def answer(row: dict[str, Any]) -> Answer:
             value = value or None
         told[LINKS.get(name, name)] = value
     if row.get("wave_number") == NO_WAVE:
-        told["wave_number"] = 0
+        told["wave_number"] = None
     return told
 
 

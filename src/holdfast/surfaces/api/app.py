@@ -30,7 +30,7 @@ from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
 from holdfast.surfaces.api.described import Described
 from holdfast.surfaces.api.desk import Desk
-from holdfast.surfaces.api.guard import LOOPBACK, Guard
+from holdfast.surfaces.api.guard import LOOPBACK, Guard, still_allowed
 from holdfast.surfaces.api.live import MOST, Live
 from holdfast.surfaces.api.methods import Heads
 from holdfast.surfaces.api.nesting import check_nesting
@@ -66,6 +66,7 @@ def application(desk: Desk, live: Live) -> Litestar:
         dependencies={
             "desk": Provide(desk_for, sync_to_thread=False),
             "held_to": Provide(held.project_of, sync_to_thread=False),
+            "still_allowed": Provide(still_allowed, sync_to_thread=False),
             "live_changes": Provide(lambda: live, sync_to_thread=False),
         },
         exception_handlers=problems.HANDLERS,

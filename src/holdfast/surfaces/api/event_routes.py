@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 from litestar import Response, Router, WebSocket, get, websocket
 from litestar.exceptions import WebSocketDisconnect
@@ -17,7 +17,7 @@ from holdfast.errors import NotAllowed, ServerBusy, StoreUnavailable
 from holdfast.surfaces.api import live, problems
 from holdfast.surfaces.api.held import wanted
 from holdfast.surfaces.api.live import Change, Live, Place, Start
-from holdfast.surfaces.api.needs import HeldTo, TheLive
+from holdfast.surfaces.api.needs import Allowed, HeldTo, StillAllowed, TheLive
 from holdfast.surfaces.api.shapes import Filter
 
 Word = Annotated[
@@ -29,6 +29,16 @@ STOPPING, NOT_ALLOWED, BROKEN, TRY_AGAIN = 1001, 1008, 1011, 1013
 LISTENING = ": listening\nid: {place}\nretry: 2000\n\n"
 GAP = "id: {place}\nevent: gap\ndata: {told}\n\n"
 STILL_HERE = b": still here\n\n"
+# How often it is looked whether a listener's token is still good.
+ASKED_AGAIN = 5.0
+
+
+class Chosen(NamedTuple):
+    """What a listener wants to hear of, and whether it still may."""
+
+    project: str | None
+    session: str | None
+    still_allowed: Allowed
 
 
 @get(
@@ -38,6 +48,7 @@ STILL_HERE = b": still here\n\n"
 async def events(
     live_changes: TheLive,
     held_to: HeldTo,
+    still_allowed: StillAllowed,
     last_event_id: Header = "",
     after: Word = "",
     project_id: Filter = None,
@@ -50,19 +61,18 @@ async def events(
     project = wanted(project_id, held_to)
     start = await live_changes.start(live.read(last_event_id or after))
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
-    lines = _lines(live_changes, start, project, session_id)
+    chosen = Chosen(project, session_id, still_allowed)
+    lines = _lines(live_changes, start, chosen)
     return Stream(lines, media_type="text/event-stream", headers=headers)
 
 
-async def _lines(
-    changes: Live, start: Start, project: str | None, session: str | None
-) -> AsyncIterator[bytes]:
+async def _lines(changes: Live, start: Start, chosen: Chosen) -> AsyncIterator[bytes]:
     place = live.written(start.place)
     with changes.listening():
         yield LISTENING.format(place=place).encode()
         if start.has_gap:
             yield GAP.format(place=place, told=_said("gap", start)).encode()
-        async for some in _wanted(changes, start.place, project, session):
+        async for some in _wanted(changes, start.place, chosen):
             yield b"".join(map(_lines_of, some)) or STILL_HERE
 
 
@@ -77,17 +87,19 @@ def _lines_of(change: Change) -> bytes:
     )
 
 
-async def _wanted(
-    changes: Live, start: Place, project: str | None, session: str | None
-) -> AsyncIterator[list[Change]]:
+async def _wanted(changes: Live, start: Place, chosen: Chosen) -> AsyncIterator[list[Change]]:
     """What a listener asked for; nothing, now and then, if there is nothing of that."""
     clock = asyncio.get_running_loop().time
-    spoken = clock()
+    spoken = asked = clock()
     async for some in changes.changes(start):
+        if clock() - asked >= ASKED_AGAIN:
+            asked = clock()
+            if not await chosen.still_allowed():
+                return
         found = [
             one
             for one in some
-            if project in (None, one["project"]) and session in (None, one["session"])
+            if chosen.project in (None, one["project"]) and chosen.session in (None, one["session"])
         ]
         if found or clock() - spoken >= live.HEARTBEAT:
             yield found
@@ -119,6 +131,7 @@ async def socket_events(
     socket: WebSocket[Any, Any, Any],
     live_changes: TheLive,
     held_to: HeldTo,
+    still_allowed: StillAllowed,
     after: Word = "",
     project_id: Filter = None,
     session_id: Filter = None,
@@ -134,18 +147,15 @@ async def socket_events(
         await _close(socket, TRY_AGAIN, str(problem))
         return
     with live_changes.listening():
-        await _close(socket, *await _told(socket, live_changes, start, project, session_id))
+        chosen = Chosen(project, session_id, still_allowed)
+        await _close(socket, *await _told(socket, live_changes, start, chosen))
 
 
 async def _told(
-    socket: WebSocket[Any, Any, Any],
-    changes: Live,
-    start: Start,
-    project: str | None,
-    session: str | None,
+    socket: WebSocket[Any, Any, Any], changes: Live, start: Start, chosen: Chosen
 ) -> tuple[int, str]:
     """Everything, until one of both ends it; why it is over."""
-    telling = asyncio.create_task(_tell(socket, changes, start, project, session))
+    telling = asyncio.create_task(_tell(socket, changes, start, chosen))
     leaving = asyncio.create_task(_until_gone(socket))
     try:
         await asyncio.wait({telling, leaving}, return_when=asyncio.FIRST_COMPLETED)
@@ -157,20 +167,18 @@ async def _told(
     if isinstance(problem, Exception) and not isinstance(problem, OSError | WebSocketDisconnect):
         problems.report(problem)
         return BROKEN, "a bug in Holdfast"
+    if not changes.closing and not telling.cancelled() and problem is None:
+        return NOT_ALLOWED, "this token is no longer good"
     return STOPPING, "the server stops"
 
 
 async def _tell(
-    socket: WebSocket[Any, Any, Any],
-    changes: Live,
-    start: Start,
-    project: str | None,
-    session: str | None,
+    socket: WebSocket[Any, Any, Any], changes: Live, start: Start, chosen: Chosen
 ) -> None:
     await socket.send_text(_said("listening", start))
     if start.has_gap:
         await socket.send_text(_said("gap", start))
-    async for some in _wanted(changes, start.place, project, session):
+    async for some in _wanted(changes, start.place, chosen):
         for one in some:
             await socket.send_text(one["told"].decode())
         if not some:

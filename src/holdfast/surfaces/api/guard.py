@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs
 
 import msgspec
 from litestar.concurrency import sync_to_thread
+from litestar.types import Scope as LitestarScope
 
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.surfaces.api import held, page_session, problems
+from holdfast.surfaces.api.needs import Allowed
 from holdfast.surfaces.api.pace import Pace
 from holdfast.surfaces.api.page_session import PAGE, PageSession
 
@@ -30,6 +33,10 @@ SIGN_IN, SIGN_OUT = ("POST", page_session.SESSION), ("DELETE", page_session.SESS
 INBOXES, MARKING = "/api/messages/", "mark_read"
 # Questions that come with a body: nothing is changed by them.
 ASKING = ("/api/compact/restore", "/api/recall", page_session.SESSION)
+
+
+# Where the guard leaves how to ask again.
+STILL = "holdfast.still"
 
 
 class Guard:
@@ -106,6 +113,7 @@ class Guard:
         row = await sync_to_thread(self._looked_up, token.strip())
         if row is None:
             return (401, "this token is unknown, expired or revoked"), None
+        scope[STILL] = partial(self._is_good, token.strip())
         refusal = self._not_allowed(scope, row)
         if refusal is None and (scope["method"], scope["path"]) == SIGN_IN:
             given = await sync_to_thread(self._pages.issue, self._now(), row)
@@ -123,6 +131,7 @@ class Guard:
             await sync_to_thread(self._pages.end, row)
             return None, page_session.cookie(scope, "")
         if row is not None:
+            scope[STILL] = partial(self._is_good_page, token)
             kept = page_session.cookie(scope, token) if renewed else None
             return self._not_allowed(scope, row), kept
         if path == page_session.PAGE and not self._token_needed:
@@ -147,9 +156,32 @@ class Guard:
             scope[held.KEY] = row["project"]
         return None
 
+    async def _is_good(self, token: str) -> bool:
+        return await _unless_away(self._looked_up, token) is not None
+
+    async def _is_good_page(self, token: str) -> bool:
+        return (await _unless_away(self._pages.known, token, self._now()))[0] is not None
+
     def _looked_up(self, token: str) -> Row | None:
         with self._desk.books() as books:
             return tokens.allowed(books.ledger, token, self._now())
+
+
+def still_allowed(scope: LitestarScope) -> Allowed:
+    """How to ask whether the token of a request has been revoked meanwhile, or has expired."""
+    return cast("Allowed", scope.get(STILL, _always))
+
+
+async def _always() -> bool:
+    return True
+
+
+async def _unless_away(look: Callable[..., Any], *asked: Any) -> Any:
+    """While the store is away there is nothing to tell either, so a stream need not end for it."""
+    try:
+        return await sync_to_thread(look, *asked)
+    except StoreUnavailable:
+        return (True,)
 
 
 def needed_scope(method: str, path: str, query: bytes = b"") -> str:

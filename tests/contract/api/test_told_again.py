@@ -1,0 +1,134 @@
+"""Work that was over and goes on, and work of which more is said later."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.ledger import work
+from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
+from tests.contract.api.conftest import Caller
+
+
+class Work:
+    """A request with a task and a subtask, and how far they are."""
+
+    def __init__(self, api: Caller) -> None:
+        self.api = api
+        self.request = api.post("/api/requests", session_id="s1", prompt="login")["id"]
+        self.task = api.post("/api/tasks", request_id=self.request, name="Backend")["id"]
+        self.subtask = self.more("write the model")
+
+    def more(self, description: str, **told: Any) -> str:
+        path = "/api/subtasks"
+        told = {"task_list_id": self.task, "description": description, **told}
+        return str(self.api.post(path, **told)["id"])
+
+    def move(self, subtask: str, status: str) -> None:
+        self.api.patch(f"/api/subtasks/{subtask}", status=status)
+
+    @property
+    def stand(self) -> tuple[str, str]:
+        task = self.api.get(f"/api/tasks/{self.task}")
+        request = self.api.get(f"/api/requests/{self.request}")
+        assert (task["completed_at"] is None) == (task["status"] not in work.DONE)
+        return request["status"], task["status"]
+
+
+@pytest.fixture
+def told(api: Caller) -> Work:
+    return Work(api)
+
+
+def test_a_task_that_was_done_goes_on_when_more_is_to_do(told: Work) -> None:
+    told.move(told.subtask, "completed")
+    assert told.stand == ("completed", "completed")
+    second = told.more("write its tests")
+    assert told.stand == ("active", "running")
+    told.move(second, "completed")
+    assert told.stand == ("completed", "completed")
+
+
+def test_a_task_that_was_done_stays_so_when_more_is_told_that_was_done(told: Work) -> None:
+    told.move(told.subtask, "completed")
+    told.more("wrote its tests too", status="completed")
+    assert told.stand == ("completed", "completed")
+
+
+def test_what_failed_is_done_after_all_when_it_was_tried_again(told: Work) -> None:
+    told.move(told.subtask, "failed")
+    assert told.stand == ("failed", "failed")
+    told.move(told.subtask, "running")
+    assert told.stand == ("active", "running")
+    told.move(told.subtask, "completed")
+    assert told.stand == ("completed", "completed")
+
+
+def test_what_was_called_off_stays_so(told: Work) -> None:
+    told.api.patch(f"/api/tasks/{told.task}", status="cancelled")
+    told.more("write its tests")
+    told.move(told.subtask, "running")
+    assert told.stand[1] == "cancelled"
+
+
+def test_what_a_caller_says_of_a_request_that_was_found_counts(api: Caller) -> None:
+    with api.desk.books() as books:
+        work.add_request(
+            books.ledger, 1.0, project="p", session="s1", prompt="login", source="L3",
+            metadata={"line": 3},
+        )  # fmt: skip
+    told = {"session_id": "s1", "prompt": "login", "metadata": {"ticket": 7}, "status": "completed"}
+    made = api.post("/api/requests", **told)
+    assert (made["metadata"], made["status"]) == ({"line": 3, "ticket": 7}, "completed")
+    assert len(api.get("/api/requests")["requests"]) == 1
+
+
+def test_what_a_caller_says_of_a_subtask_that_was_found_counts(told: Work) -> None:
+    with told.api.desk.books() as books:
+        task = books.ledger.need(TASKS, told.task)
+        found = work.add_subtask(
+            books.ledger, 2.0, task=task, description="review", agent_type="validator", source="L9"
+        )
+    say = {"agent_type": "validator", "agent_id": "v1", "priority": 9, "blocked_by": [told.subtask]}
+    assert told.more("review", **say) == found["id"]
+    told_of = told.api.get(f"/api/subtasks/{found['id']}")
+    assert {name: told_of[name] for name in (*say, "status")} == {**say, "status": "blocked"}
+    told.move(told.subtask, "completed")
+    assert told.api.get(f"/api/subtasks/{found['id']}")["status"] == "pending"
+
+
+def test_parts_belong_to_the_project_that_the_fold_finds_their_request_in(told: Work) -> None:
+    project = told.api.post("/api/projects", path="/srv/a")["id"]
+    with told.api.desk.books() as books:
+        work.add_request(
+            books.ledger, 2.0, project=project, session="s1", prompt="login", source="L3"
+        )
+        for table, ident in ((REQUESTS, told.request), (TASKS, told.task)):
+            assert books.ledger.need(table, ident)["project"] == project
+        assert books.ledger.need(SUBTASKS, told.subtask)["project"] == project
+    (one,) = told.api.get(f"/api/hierarchy/{project}")["requests"]
+    assert [part["id"] for part in one["tasks"][0]["subtasks"]] == [told.subtask]
+
+
+def test_a_task_is_in_the_tree_though_its_machine_s_clock_is_behind(api: Caller) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    with api.desk.books() as books:
+        request = work.add_request(
+            books.ledger, 5000.0, project=project, session="s1", prompt="login"
+        )
+        task = work.add_task(books.ledger, 1000.0, request=request, name="Backend")
+        work.add_subtask(books.ledger, 900.0, task=task, description="model")
+    (one,) = api.get(f"/api/hierarchy/{project}")["requests"]
+    assert [len(part["subtasks"]) for part in one["tasks"]] == [1]
+
+
+def test_a_task_of_no_wave_is_told_as_such(told: Work) -> None:
+    assert told.api.get(f"/api/tasks/{told.task}")["wave_number"] is None
+
+
+def test_agents_are_found_by_name_and_by_how_far_they_are(api: Caller) -> None:
+    api.post("/api/agents", agent_id="a", session_id="s1", status="running")
+    api.post("/api/agents", agent_id="b", session_id="s1", status="idle")
+    for asked in ({"agent_id": "b"}, {"status": "idle"}):
+        assert [one["agent_id"] for one in api.get("/api/agents", **asked)["agents"]] == ["b"]
