@@ -32,6 +32,8 @@ SCARCE, FOR_A_LINE, LITTLE = 400, 450, 500
 # The share of what is not scarce that the user's rules may take before names come, and of what is
 # more than enough that requests between the first and the latest may take.
 BINDING, ASKED = 0.5, 0.1
+# So many of the names behind the first that did not fit are tried.
+SHORTER = 10
 # What was paid for once must fit again, however the sums are rounded.
 ROUNDING = 0.01
 # From so many tokens on what was left out is pointed at, at first only what matters most of it,
@@ -71,8 +73,10 @@ def fill(
     template: Template,
     opening: str,
     told: Summary | None,
+    terse: bool = False,
 ) -> Filled:
-    """As much of what is wanted, and as many of the names, as there is room for."""
+    """As much of what is wanted, and as many of the names, as there is room for; in a `terse`
+    brief names are told with as little besides as can be."""
     heading = template.heading
     must = _must(wanted, room, told)
     least = room.part(room.tokens * (1 - LEAST_SHARE))
@@ -88,7 +92,7 @@ def fill(
     pointed = pointed if left.take(pointed) else ""
     paid = {item.section for item, _ in shown}
     choice = _untold(choice, [opening, *(form for _, form in shown)])
-    named, lines = _most_names(state, choice, left, heading, paid)
+    named, lines = _most_names(state, choice, left, heading, paid, terse=terse)
     all_named = len(named) == len(choice)
     if all_named:
         # What names did not need is for more words; nothing that was told goes.
@@ -171,26 +175,38 @@ def _most_names(
     room: Room,
     heading: Callable[[str], str],
     paid: set[str],
+    *,
+    terse: bool,
 ) -> tuple[Sequence[Name], Lines]:
     """As many names as there is room for, the likeliest first."""
 
     failing = failing_at(state)
 
-    def fits(count: int) -> bool:
-        return room.holds(joined(named_lines(state, choice[:count], failing), heading, paid))
+    def lines(some: Sequence[Name]) -> Lines:
+        return named_lines(state, some, failing, terse=terse)
+
+    def fits(some: Sequence[Name]) -> bool:
+        return room.holds(joined(lines(some), heading, paid))
 
     least, most = 0, len(choice)
     while least < most:
         middle = (least + most + 1) // 2
-        least, most = (middle, most) if fits(middle) else (least, middle - 1)
-    return choice[:least], named_lines(state, choice[:least], failing)
+        least, most = (middle, most) if fits(choice[:middle]) else (least, middle - 1)
+    named = choice[:least]
+    # Where the next one is too long, a shorter one may fit.
+    for name in choice[least + 1 : least + 1 + SHORTER]:
+        if fits([*named, name]):
+            named.append(name)
+    return named, lines(named)
 
 
-def named_lines(state: State, chosen: Sequence[Name], failing: dict[str, Check]) -> Lines:
+def named_lines(
+    state: State, chosen: Sequence[Name], failing: dict[str, Check], *, terse: bool = False
+) -> Lines:
     """The lines that tell names, by section."""
     if not chosen:
         return {}
-    layout = Layout(state, chosen, failing)
+    layout = Layout(state, chosen, failing, terse=terse)
     found = {"files": layout.files(), "commands": layout.commands(), "names": layout.others()}
     return {section: lines for section, lines in found.items() if lines}
 

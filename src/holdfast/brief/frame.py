@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.brief.history import before_now, ended
 from holdfast.brief.item import ref
+from holdfast.brief.template import TITLE
 from holdfast.state.rules.compactions import MARKER
 from holdfast.state.wording import one_line as short
 
@@ -17,19 +18,24 @@ if TYPE_CHECKING:
 # The share of the room that the opening may take, and how much of the latest request it quotes.
 SHARE = 0.2
 QUOTES = (400, 240, 120, 80)
-# Tokens that a host shows of what it keeps out of the conversation: 2 KB.
-PREVIEW = 700
+# Of a brief of so many tokens the 2 KB that a host may show as a preview hold all that comes before
+# files: what is open stands there anyway.
+PREVIEW = 1000
 # Briefs of so few tokens are framed in fewer words.
 SMALL = 1200
-# In still smaller ones earlier stretches are no more than a line to look up.
+# In still smaller ones earlier stretches are no more than a line to look up, and names are told
+# with as little besides as can be.
 LITTLE = 600
+SHORT_TITLE = "This session"
 # About how much of a request's line is not its words.
 LABEL = 30
 HOW_TO_READ = "“…” is verbatim, (L12) its line 12."
 
 
-def title(name: str, ident: str) -> str:
-    return f"# {name} ({MARKER}{ident})"
+def title(name: str, ident: str, size: float) -> str:
+    """A role's own title stays."""
+    told = SHORT_TITLE if name == TITLE and size <= LITTLE else name
+    return f"# {told} ({MARKER}{ident})"
 
 
 def fitting(
@@ -40,16 +46,16 @@ def fitting(
     last = closing(recall, size, truncated=True)
     for quote in QUOTES:
         first = opening(state, quote, size, compacted=compacted, told=told)
-        if room.cost(first) <= SHARE * size and room.take(_frame(name, first, last)):
+        if room.cost(first) <= SHARE * size and room.take(_frame(name, first, last, size)):
             return first, last
     for first in (HOW_TO_READ, ""):
-        if room.take(_frame(name, first, last)):
+        if room.take(_frame(name, first, last, size)):
             return first, last
     return "", ""
 
 
-def _frame(name: str, first: str, last: str) -> str:
-    return "\n".join([title(name, "0" * 8), first, last, ""])
+def _frame(name: str, first: str, last: str, size: float) -> str:
+    return "\n".join([title(name, "0" * 8, size), first, last, ""])
 
 
 def how_to_read(state: State, size: float, *, compacted: bool) -> str:
@@ -62,7 +68,8 @@ def how_to_read(state: State, size: float, *, compacted: bool) -> str:
 
 
 def _before(state: State, size: float) -> str:
-    return before_now(state) if size > LITTLE else f"L{ended(state)[-1]}"
+    eras = ended(state)
+    return before_now(state) if size > LITTLE else f"{len(eras)} at L{eras[-1]}"
 
 
 def opening(
@@ -115,4 +122,5 @@ def closing(recall: str, size: float, *, truncated: bool, pointed: str = "") -> 
     if not truncated:
         return f"Look up more: {how}." if small else f"Look up what stands behind it: {how}."
     what = f"{pointed}; " if pointed else ""
-    return f"*[Brief truncated due to token limit: {what}{how} finds the rest]*"
+    finds = "" if size <= LITTLE else " finds the rest"
+    return f"*[Brief truncated due to token limit: {what}{how}{finds}]*"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # As many identifiers of one file are worth a line of its own.
 OWN_LINE = 3
-NAMES_IN_A_ROW, FILES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 20, 8
+NAMES_IN_A_ROW, FILES_IN_A_ROW, COMMANDS_IN_A_ROW = 40, 20, 16
 # A row of names says what they are, unless they are so few that their heading is enough.
 WITHOUT_A_FILE, ALONE, FEW = "named lately without a file: ", "each alone in its folder: ", 2
 LONGEST_COMMAND = 200
@@ -27,10 +27,20 @@ LONGEST_COMMAND = 200
 class Layout:
     """The lines for a choice of names."""
 
-    def __init__(self, state: State, names: Sequence[Name], failing: dict[str, Check]) -> None:
-        """`failing` are the files at which a check fails (`failing_at`)."""
+    def __init__(
+        self,
+        state: State,
+        names: Sequence[Name],
+        failing: dict[str, Check],
+        *,
+        terse: bool = False,
+    ) -> None:
+        """`failing` are the files at which a check fails (`failing_at`). In a `terse` layout what
+        became of files is said once for all of a row, and rows do not say what they are.
+        """
         self._state = state
         self._failing = failing
+        self._terse = terse
         self._files = {name.text: name for name in names if name.kind == "file"}
         self._in_file: dict[str, list[Name]] = {}
         self._others: list[Name] = []
@@ -72,7 +82,7 @@ class Layout:
     def _alone(self, paths: list[str]) -> list[str]:
         """Files that share no folder, by their whole names."""
         return [
-            f"- {ALONE if len(some) > FEW else ''}{self._plain(some, whole=True)}"
+            f"- {self._label(ALONE, len(some))}{self._plain(some, whole=True)}"
             for some in _rows(paths, FILES_IN_A_ROW)
         ]
 
@@ -100,14 +110,29 @@ class Layout:
         if not paths:
             return ""
         trails = self._state["files"]
-        shown = ", ".join(self._shown(path, trails.get(path), whole=whole) for path in paths)
+        if self._terse:
+            shown = self._by_fate(paths, whole=whole)
+        else:
+            shown = ", ".join(self._shown(path, trails.get(path), whole=whole) for path in paths)
         return f"{shown} {cited(place for path in paths for place in self._places(path))}"
 
+    def _by_fate(self, paths: list[str], *, whole: bool) -> str:
+        """Those that were only met, then those that were changed, each kind behind one word."""
+        fates: dict[str, list[str]] = {"": []}
+        for path in paths:
+            became = self._became(path, self._state["files"].get(path))
+            fates.setdefault(became, []).append(path if whole else path.rpartition("/")[2])
+        told = ((became, ", ".join(names)) for became, names in fates.items() if names)
+        return "; ".join(f"{became} {names}".lstrip() for became, names in told)
+
     def _shown(self, path: str, trail: FileTrail | None, *, whole: bool = False) -> str:
-        base, check = path if whole else path.rpartition("/")[2], self._failing.get(path)
-        became = annotation(trail) if trail else "", f"{check['kind']} failing" if check else ""
-        told = " · ".join(filter(None, became))
+        base, told = path if whole else path.rpartition("/")[2], self._became(path, trail)
         return f"{base} {told}" if told else base
+
+    def _became(self, path: str, trail: FileTrail | None) -> str:
+        check = self._failing.get(path)
+        became = annotation(trail, counted=not self._terse) if trail else ""
+        return " · ".join(filter(None, (became, f"{check['kind']} failing" if check else "")))
 
     def _places(self, path: str) -> list[list[int]]:
         """Where a file is named; what became of it must stand there too."""
@@ -128,10 +153,13 @@ class Layout:
         """Names without a file."""
         return [
             self._row(
-                [name.text for name in some], some, ", ", WITHOUT_A_FILE if len(some) > FEW else ""
+                [name.text for name in some], some, ", ", self._label(WITHOUT_A_FILE, len(some))
             )
             for some in _rows(self._others, NAMES_IN_A_ROW)
         ]
+
+    def _label(self, what: str, count: int) -> str:
+        return what if count > FEW and not self._terse else ""
 
     def _row(self, shown: list[str], names: list[Name], between: str, what: str = "") -> str:
         return f"- {what}{between.join(shown)} {cited([name.lines for name in names])}"
@@ -155,12 +183,12 @@ def failing_at(state: State) -> dict[str, Check]:
     return found
 
 
-def annotation(trail: FileTrail) -> str:
-    """What became of a file, in few words; nothing if it was only read."""
+def annotation(trail: FileTrail, *, counted: bool = True) -> str:
+    """What became of a file, in few words, or in the fewest; nothing if it was only read."""
     if trail.get("deleted"):
         return "deleted"
     told = []
-    edits = trail.get("edits", 0)
+    edits = trail.get("edits", 0) if counted else min(1, trail.get("edits", 0))
     if trail.get("created"):
         told.append("created")
     if edits > 1 or (edits and not told):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from holdfast.brief.gap import Summary
     from holdfast.names.model import Entry, Index
@@ -98,17 +98,28 @@ def _few_of_each(names: list[Name]) -> list[Name]:
 
 def _of_use(state: State, index: Index) -> Iterator[tuple[str, Entry]]:
     """Without files that are gone, commands about them, and what other names say already."""
-    # A file's last name alone says nothing that its whole name does not.
-    bases = {name.rpartition("/")[2] for name in index["names"] if "/" in name}
+    # The end of a file's name says nothing that its whole name does not, unless it is a file too.
+    ends = _ends(name for name, entry in index["names"].items() if entry["kind"] == "file")
     gone = {path for path, trail in state["files"].items() if trail.get("deleted")}
     gone |= {text for text, entry in index["names"].items() if _is_gone(entry)}
     for text, entry in index["names"].items():
         if entry["kind"] == "file":
-            left_out = _is_gone(entry) or (text in bases and not entry["used"])
+            left_out = _is_gone(entry) or (text in ends and text not in state["files"])
         else:
             left_out = entry["kind"] == "command" and any(path in text for path in gone)
         if not left_out:
             yield text, entry
+
+
+def _ends(paths: Iterable[str]) -> set[str]:
+    """What is left of each behind any of its slashes."""
+    found = set()
+    for path in paths:
+        end = path
+        while "/" in end:
+            end = end.partition("/")[2]
+            found.add(end)
+    return found
 
 
 def _with_folders(names: list[Name]) -> list[Name]:

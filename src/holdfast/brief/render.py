@@ -110,7 +110,10 @@ def build(
     ]
     choice = names.ranked(state, index or names.of_state(state), told)
     choice = [name for name in choice if SECTION_OF[name.kind] in template.sections]
-    filled = fill(state, wanted, choice, room, template=template, opening=opening, told=told)
+    filled = fill(
+        state, wanted, choice, room, template=template, opening=opening, told=told,
+        terse=tokens <= frame.LITTLE,
+    )  # fmt: skip
     chosen = {id(item) for item, _ in filled.shown}
     left_out = [item for item in wanted if id(item) not in chosen]
     if filled.whole:
@@ -120,7 +123,7 @@ def build(
     body = _body(template, opening, filled, closing)
     ident = f"{zlib.crc32((session + body).encode('utf-8', 'replace')):08x}"
     return Brief(
-        frame.title(template.title, ident) + body,
+        frame.title(template.title, ident, tokens) + body,
         ident,
         shown=[item for item, _ in filled.shown],
         left_out=left_out,

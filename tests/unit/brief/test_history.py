@@ -82,7 +82,7 @@ def test_earlier_stretches_are_in_a_brief_of_any_size(tokens: int) -> None:
         state["files"][path] = {"edits": 1, "line": 61 + number}  # type: ignore[typeddict-item]
     text = build(state, tokens=tokens, characters=9500).text
     if tokens <= 600:
-        assert "After compaction 7 (L60), from the log" in text
+        assert "After compaction 7 (6 at L60), from the log" in text
     elif tokens <= 1200:
         assert "After compaction 7 (12 asked, 6 committed before L60), from the log" in text
     else:

@@ -48,6 +48,28 @@ def test_files_that_share_no_folder_share_a_line_above_the_folders() -> None:
     ]
 
 
+def test_a_terse_layout_says_once_what_became_of_the_files_of_a_row() -> None:
+    state = new_state()
+    state["files"] = {
+        "src/a.py": {"line": 9, "edits": 3}, "src/b.py": {"line": 8, "reads": 1},
+        "src/c.py": {"line": 9, "edits": 1}, "src/d.py": {"line": 6, "created": 6, "edits": 4},
+    }  # fmt: skip
+    inside = [name("retry_all", "identifier", [4], "4 src/c.py")]
+    alone = [name(path) for path in ("x/x.py", "y/y.py", "z/z.py")]
+    files = [name(path, lines=[7]) for path in state["files"]]
+    layout = Layout(state, [*files, *alone, *inside], {}, terse=True)
+    assert layout.files() == [
+        "- x/x.py, y/y.py, z/z.py (L7)",
+        "src/",
+        "- c.py edited: retry_all (L4–9)",
+        "- b.py; edited a.py; created d.py (L6–9)",
+    ]
+    loose = [name(text, "identifier") for text in ("one_name", "two_names", "three_names")]
+    assert Layout(state, loose, {}, terse=True).others() == [
+        "- one_name, two_names, three_names (L7)"
+    ]
+
+
 def test_a_file_says_that_a_check_fails_at_it_if_it_is_clear_which_file_is_meant() -> None:
     state = new_state()
     state["place"]["root"] = "/repo"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from holdfast.brief.names import SEEN_AT_ONE_PLACE, ranked
 from holdfast.names.model import Entry, Index
 from holdfast.state.fold import new_state
@@ -28,9 +30,19 @@ def test_a_file_whose_folder_is_told_already_comes_before_one_in_a_folder_of_its
     assert order(**{"src/a.py": 9, far: 9, "src/b.py": 9}) == ["src/b.py", "src/a.py", far]
 
 
-def test_a_last_name_alone_is_left_out_unless_the_agent_used_a_file_of_that_name() -> None:
-    assert order(**{"docs/README.md": 5, "README.md": 0}) == ["docs/README.md"]
-    assert set(order(**{"docs/README.md": 5, "README.md": 5})) == {"docs/README.md", "README.md"}
+@pytest.mark.parametrize("end", ["README.md", "guide/README.md"])
+def test_the_end_of_a_file_s_name_is_left_out_unless_it_is_a_file_too(end: str) -> None:
+    """Commit messages, and commands that are run elsewhere, name files so."""
+    whole = "docs/guide/README.md"
+    names = index(**{whole: 5, end: 5})
+    assert [name.text for name in ranked(new_state(), names)] == [whole]
+    state = new_state()
+    state["files"] = {end: {"line": 3, "reads": 1}}
+    assert {name.text for name in ranked(state, names)} == {whole, end}
+
+
+def test_the_end_of_a_name_inside_a_part_of_it_is_another_file() -> None:
+    assert set(order(**{"src/my_app.py": 5, "app.py": 5})) == {"src/my_app.py", "app.py"}
 
 
 def test_what_stood_alone_comes_before_what_a_tool_showed_among_many() -> None:

@@ -304,11 +304,20 @@ def test_a_name_that_the_words_say_is_not_told_again(state: State, index: Index)
 
 
 def test_a_small_brief_is_framed_in_few_words_and_still_says_how_to_look_up(state: State) -> None:
-    text = brief(state, 400).text
-    assert text.splitlines()[1].startswith("After compaction 1, from the log, by line (L12).")
-    assert text.splitlines()[-1] == (
-        "*[Brief truncated due to token limit: `holdfast recall L12` or words finds the rest]*"
-    )
+    for tokens, title, end in (
+        (400, "# This session (", "words]*"), (700, "# Where this session stands (", "the rest]*"),
+    ):  # fmt: skip
+        first, second, *_, last = brief(state, tokens).text.splitlines()
+        assert first.startswith(title)
+        assert second.startswith("After compaction 1, from the log, by line (L12).")
+        how = "*[Brief truncated due to token limit: `holdfast recall L12` or words"
+        assert last.startswith(how)
+        assert last.endswith(end)
+
+
+def test_a_role_s_own_title_stays_however_small_the_brief_is(state: State) -> None:
+    text = brief(state, 400, template=template("orchestrator")).text
+    assert text.startswith("# Where this orchestration stands (")
 
 
 def test_the_failing_test_is_told_before_a_command_that_failed_later() -> None:

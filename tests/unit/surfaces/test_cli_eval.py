@@ -67,7 +67,7 @@ def test_recoverability_is_measured_and_shown(
 
 
 def test_one_session_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["eval", str(folder), "--explain", "one", "--budgets", "150"]) == 0
+    assert main(["eval", str(folder), "--explain", "one", "--budgets", "110"]) == 0
     out = capsys.readouterr().out
     assert "pseudo cut at L" in out
     assert "last seen before it" in out

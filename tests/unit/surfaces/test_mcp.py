@@ -101,7 +101,7 @@ def test_the_state_and_the_brief_are_there(project: str) -> None:
     assert "Never touch anything under migrations/" in rules
     assert rules.count("## ") == 1
     _, brief = call(project, "brief", {"max_tokens": 400})
-    assert brief.startswith("# Where this session stands")
+    assert brief.startswith("# This session")
     assert len(brief) / 3.0 <= 400
 
     async def read(client: Client) -> str:
