@@ -10,6 +10,7 @@ from holdfast.brief.gap import Text
 from holdfast.brief.item import Item
 from holdfast.brief.layout import Layout, failing_at
 from holdfast.brief.pack import pack
+from holdfast.brief.words import OF_USER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,9 +30,9 @@ LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.00015, 0.00007, 0.5
 # Below so many tokens only what must be told is told, and up to so many, and so many, a goal in one
 # line, or in a little more.
 SCARCE, FOR_A_LINE, LITTLE = 400, 450, 500
-# The share of what is not scarce that the user's rules may take before names come, and of what is
-# more than enough that requests between the first and the latest may take.
-BINDING, ASKED = 0.5, 0.1
+# The shares of what is not scarce that the user's rules and the user's decisions may take before
+# names come, and of what is more than enough that requests between the first and the latest may.
+BINDING, DECIDED, ASKED = 0.5, 0.1, 0.1
 # So many of the names behind the first that did not fit are tried.
 SHORTER = 10
 # What was paid for once must fit again, however the sums are rounded.
@@ -132,7 +133,7 @@ def _counted(section: str, count: int) -> str:
 
 
 def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
-    """Floors, and as many of the user's rules and requests as their share of the room holds."""
+    """Floors, and as many of the user's rules, decisions and requests as their shares hold."""
     spared = _spared(told, room) if told else ()
     floors = [item for item in wanted if item.floor and item.kind not in spared]
     # The more room, the more of a request has to be told.
@@ -144,6 +145,8 @@ def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
     rules = [item for item in by_value if item.section == "rules" and not item.floor]
     asked = [item for item in by_value if item.kind == "request" and not item.floor]
     floors += _affordable(rules, BINDING * (room.tokens - SCARCE), room)
+    decided = [one for one in by_value if one.section == "decided" and one.value >= OF_USER]
+    floors += _affordable(decided, DECIDED * (room.tokens - SCARCE), room)
     floors += _affordable(asked, ASKED * (room.tokens - ENOUGH), room)
     return floors
 

@@ -193,6 +193,7 @@ def annotation(trail: FileTrail, *, counted: bool = True) -> str:
         told.append("created")
     if edits > 1 or (edits and not told):
         told.append(f"edited {edits}×" if edits > 1 else "edited")
-    if trail.get("unknown"):
+    # Who has looked at the file since, or edited it, knows.
+    if trail.get("unknown", -1) >= trail["line"]:
         told.append(f"whether the edit at L{trail['unknown']} took effect is unknown")
     return " · ".join(told)

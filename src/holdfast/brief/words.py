@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from holdfast.brief.history import is_earlier
 from holdfast.brief.item import Item, quoted, ref
 from holdfast.state.rules.decisions import REFUSED_BY_USER
 from holdfast.state.wording import one_line as short
+from holdfast.state.wording import weighty
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +19,14 @@ if TYPE_CHECKING:
 SHORTEST_REQUEST = 12
 # So many words say something, and so many say it without what was asked before.
 TELLING, ALONE = 4, 8
+# Writing that does not set words apart has about so many letters to a word.
+LETTERS = 2
+# Who stops the agent and says so much of it again means the second try.
+SAME, FEWEST = 0.5, 3
+# A plan that the user has carried out begins with its title.
+CARRY_OUT = "Implement the following plan:"
+# What a decision of the user's is worth at least; those of the agent are worth less.
+OF_USER = 66.0
 LABELLED = {"latest: ": 100.0, "first: ": 95.0, "before: ": 96.0}
 SIZES = {
     "latest: ": (1200, 500, 240, 120, 80),
@@ -25,7 +36,8 @@ SIZES = {
 
 
 def requests(state: State) -> Iterator[Item]:
-    requests = state["requests"]
+    again = said_again(state["requests"])
+    requests = [one for one in state["requests"] if one["line"] not in again]
     last, first = len(requests) - 1, _goal(requests)
     standing = _standing(requests)
     for number, request in enumerate(requests):
@@ -37,7 +49,7 @@ def requests(state: State) -> Iterator[Item]:
         )  # fmt: skip
         if not label and is_earlier(state, request["line"]):
             continue
-        text = request["text"] if label else _without_rules(state, request)
+        text = _from_title(request["text"]) if label else _without_rules(state, request)
         if len(text) < SHORTEST_REQUEST and not label:
             continue
         value = LABELLED.get(label, 40.0 + 20 * number / (last or 1))
@@ -54,18 +66,49 @@ def requests(state: State) -> Iterator[Item]:
         )
 
 
+def said_again(requests: Sequence[Request]) -> set[int]:
+    """The lines of requests that the user took back by saying them again in other words."""
+    found = set()
+    for one, other in pairwise(requests):
+        here, there = weighty(one["text"]), weighty(other["text"])
+        same = len(here & there)
+        if one.get("stopped") and same >= max(FEWEST, SAME * max(len(here), len(there))):
+            found.add(one["line"])
+    return found
+
+
 def _goal(requests: Sequence[Request]) -> int:
-    """The first that says what is wanted, not “hi”."""
-    telling = (n for n, one in enumerate(requests) if len(one["text"].split()) >= TELLING)
+    """The first that says what is wanted, not “hi”; a link says it too."""
+    telling = (
+        n
+        for n, one in enumerate(requests)
+        if _length(one["text"]) >= TELLING or "://" in one["text"]
+    )
     return next(telling, 0)
 
 
 def _standing(requests: Sequence[Request]) -> int:
     """Behind “ok” or a short answer stands what was asked for before it."""
-    if not requests or len(requests[-1]["text"].split()) >= ALONE:
+    if not requests or _length(requests[-1]["text"]) >= ALONE:
         return -1
     before = range(len(requests) - 2, -1, -1)
-    return next((n for n in before if len(requests[n]["text"].split()) >= ALONE), -1)
+    return next((n for n in before if _length(requests[n]["text"]) >= ALONE), -1)
+
+
+def _length(text: str) -> int:
+    """In words, whatever it is written in."""
+    if text.isascii():
+        return len(text.split())
+    strange = sum(1 for sign in text if sign > "\u2e7f")
+    return len(text.split()) + strange // LETTERS
+
+
+def _from_title(text: str) -> str:
+    """A plan is told from its title on."""
+    if not text.startswith(CARRY_OUT):
+        return text
+    plan = text.removeprefix(CARRY_OUT).lstrip("# \n")
+    return f"…{plan.removeprefix('Plan:').lstrip()}" if plan else text
 
 
 def _without_rules(state: State, request: Request) -> str:
@@ -80,7 +123,10 @@ def _without_rules(state: State, request: Request) -> str:
 
 
 def rules(state: State) -> Iterator[Item]:
-    rules = [rule for rule in state["rules"] if not rule["superseded"]]
+    again = said_again(state["requests"])
+    rules = [
+        rule for rule in state["rules"] if not rule["superseded"] and rule["line"] not in again
+    ]
     for number, rule in enumerate(rules):
         prohibition = rule["kind"] == "prohibition"
         yield Item(
@@ -95,16 +141,17 @@ def rules(state: State) -> Iterator[Item]:
 
 
 def _binds(rule: Rule) -> float:
+    """What may be meant as a rule comes after what is one."""
     if rule["kind"] == "prohibition":
-        return 84.0 if rule["weak"] else 90.0
-    return 79.0
+        return 72.0 if rule.get("weak") else 90.0
+    return 70.0 if rule.get("weak") else 79.0
 
 
 def decisions(state: State) -> Iterator[Item]:
     count = len(state["decisions"]) or 1
     for number, decision in enumerate(state["decisions"]):
         rejected, user = decision["kind"] == "rejected", decision["by"] == "user"
-        value = (70.0 if rejected else 60.0) + (6 if user else -12) + 6 * number / count
+        value = (OF_USER if user else OF_USER - 18) + 10 * rejected + 6 * number / count
         if _is_mere_refusal(decision):
             # Not now, perhaps: only a reason makes it a rule for later.
             value = 30.0 + 6 * number / count

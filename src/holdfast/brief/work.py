@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.brief.gist import gist
 from holdfast.brief.item import Item, cited, ref
 from holdfast.redact import redact
 from holdfast.state.wording import one_line as short
@@ -16,7 +17,7 @@ OPEN = ("in_progress", "pending")
 # So many of the items that come next are told whatever else must go.
 FLOORS = 3
 # How lines begin that say which test failed, not why.
-WHICH = ("FAIL", "--- FAIL", "not ok", "test ", "●", "✗", "×")
+WHICH = ("FAIL", "--- FAIL", "not ok", "test ", "●", "✗", "×", "[")
 MOST_HANDOFFS = 8
 VALUES = {"test": 88.0, "build": 80.0, "lint": 74.0}
 # Calls that change nothing: whether one of them came back does not matter.
@@ -31,9 +32,11 @@ def failing(state: State) -> Iterator[Item]:
         command = f"`{short(check['command'], 300)}`"
         where = f" at {check['where']}" if check["where"] else ""
         lines = [f"  `{line}`" for line in check["error"]]
-        head = f"- {command} fails{where} {ref(check['call'], check['line'])}"
+        since = _passed_since(state, check)
+        seen = f"{_ref_of(check)}{since}"
+        head = f"- {command} fails{where} {seen}"
         full, brief = "\n".join([head, *lines]), "\n".join([head, *lines[:2]])
-        least = f"- `{short(check['command'], 100)}` fails {ref(check['call'], check['line'])}"
+        least = f"- `{short(check['command'], 100)}` fails {seen}"
         if wrong := _what_is_wrong(check["error"]):
             least += f"\n  `{short(wrong, 120)}`"
         held_up = _holds_up(state, check)
@@ -50,6 +53,19 @@ def failing(state: State) -> Iterator[Item]:
         )
 
 
+def _passed_since(state: State, check: Check) -> str:
+    """Another test run that passed later may have had in it what failed: who reads has to judge."""
+    passed = [one for one in state["checks"] if one["ok"] and one["line"] > check["line"]]
+    tests = [one for one in passed if one["kind"] == check["kind"] == "test"]
+    if not tests:
+        return ""
+    return f"; since then `{short(tests[-1]['command'], 60)}` passed {_ref_of(tests[-1])}"
+
+
+def _ref_of(check: Check) -> str:
+    return ref(check["call"], check["line"])
+
+
 def _holds_up(state: State, check: Check) -> bool:
     """A test, a build, a linter; or a commit that was refused, as long as none was made since."""
     if check["kind"] != "run":
@@ -61,8 +77,12 @@ def _holds_up(state: State, check: Check) -> bool:
 def _what_is_wrong(error: list[str]) -> str:
     """The line that must survive: one that names the test has not said why it fails."""
     telling = [line for line in error if " " in line]
-    why = [line for line in telling if not line.startswith(WHICH)]
+    why = [line for line in telling if not _says_which(line)]
     return next(iter(why or telling or error), "")
+
+
+def _says_which(line: str) -> bool:
+    return line.startswith(WHICH) or line.partition(")")[0].isdigit()
 
 
 def plan(state: State) -> Iterator[Item]:
@@ -142,14 +162,15 @@ def now(state: State) -> Iterator[Item]:
     # The fold replaces these two at every step, so they are redacted only where they are shown.
     if doing := state["doing"]:
         text = redact(doing["text"])
+        latest = state["requests"][-1]["line"] if state["requests"] else 0
+        label = "last said" if doing["line"] > latest else "said before the latest request"
         yield Item(
             "now",
             "doing",
             78.0,
             doing["line"],
             tuple(
-                f"- last said: “{short(text, size)}” {ref(doing['line'])}"
-                for size in (600, 250, 80)
+                f"- {label}: “{gist(text, size)}” {ref(doing['line'])}" for size in (600, 250, 80)
             ),
             quote=text,
             floor=True,
@@ -198,6 +219,7 @@ def now(state: State) -> Iterator[Item]:
 
 def agents(state: State) -> Iterator[Item]:
     yield from _handed_on(state)
+    latest = state["requests"][-1]["line"] if state["requests"] else 0
     for agent in reversed(state["agents"][-8:]):
         running = agent["status"] == "running"
         task = short(agent["task"], 120)
@@ -212,8 +234,14 @@ def agents(state: State) -> Iterator[Item]:
             "agent",
             68.0 if running else 38.0,
             agent["line"],
-            (f"{head}{task}{result} {where}", f"{head}{task} {where}"),
+            (
+                f"{head}{task}{result} {where}",
+                f"{head}{task} {where}",
+                f"- {agent['status']}: {short(agent['task'], 60)} {where}",
+            ),
             quote=agent["result"] or agent["task"],
+            # What runs because of the latest request is what is being done.
+            floor=running and agent.get("told", 0) > latest,
         )
 
 

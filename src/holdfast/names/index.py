@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.names.model import Entry, Index
     from holdfast.transcript.model import Event
 
-VERSION = 7
+VERSION = 8
 # What of a tool's input says what it works on; an edit's text and an agent's task do not.
 PATHS = ("file_path", "notebook_path", "path")
 TARGETS = (*PATHS, "pattern", "glob", "command", "url")

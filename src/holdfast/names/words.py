@@ -10,7 +10,7 @@ from holdfast.state.wording import without_colours
 # Some frameworks have folders like `[slug]`, `(auth)` and `$id`, and files.
 RUN = re.compile(
     r"(?<![*\w@~./#$])[A-Za-z0-9_@~.#/$](?:[\w@~./\\:#+\-?=&%]"
-    r"|(?<=/)(?:[\[(][\w.\-]{1,40}[\])](?=[/.])|\$(?=\w))){4,199}|#\d{2,6}\b"
+    r"|(?<=/)(?:[\[(][\w.\-]{1,40}[\])](?=[/.])|\$(?=\w))){4,199}|#\d{2,5}\b"
 )
 IDENTIFIER = re.compile(r"(?<![A-Za-z0-9_])[A-Za-z_][A-Za-z0-9_]{5,79}")
 # camelCase, HTTPServer, snake_case, CONSTANT_NAME.
@@ -62,6 +62,11 @@ NO_FILES = frozenset(
     ]
 )
 MOST_KNOWN = 50_000
+LONGEST_NUMBER = len("#12345")
+# Suffixes that only these files have; otherwise they are calls, as in `Enum.sum`.
+OF_GO = {"sum": ("go.sum", "go.work.sum"), "mod": ("go.mod",)}
+# What somebody masked before a log was published.
+MASKED = "REDACTED"
 # What hosts say of themselves in results and reminders is nobody's code.
 OF_HOSTS = frozenset(
     [
@@ -84,6 +89,9 @@ OF_HOSTS = frozenset(
         "BashOutput",
         "KillShell",
         "run_in_background",
+        "yield_time_ms",
+        "write_stdin",
+        "max_output_tokens",
     ]
 )
 
@@ -128,9 +136,11 @@ def _of_run(run: str) -> list[Name]:
     if bare in NO_FILES:
         return [(IDENT, bare)]
     if _is_file(bare):
-        return [(FILE, BEFORE.sub("", bare))]
+        # People point a host at a file with `@`.
+        return [(FILE, BEFORE.sub("", bare).removeprefix("@"))]
     if run[0] == "#" and run[1:].isdigit():
-        return [(LINKED, run)]
+        # Six digits are a colour.
+        return [(LINKED, run)] if len(run) <= LONGEST_NUMBER else []
     if "-" in bare and (TICKET.fullmatch(bare) or UUID.fullmatch(bare)):
         return [(LINKED, bare)]
     if SHA.fullmatch(bare):
@@ -138,7 +148,7 @@ def _of_run(run: str) -> list[Name]:
     return [
         (IDENT, word)
         for word in IDENTIFIER.findall(run)
-        if JOINED.search(word.strip("_")) and word not in OF_HOSTS
+        if JOINED.search(word.strip("_")) and word not in OF_HOSTS and not word.startswith(MASKED)
     ]
 
 
@@ -148,5 +158,7 @@ def _is_file(run: str) -> bool:
         return False
     # Below a folder that only a shell knows, or as an expression spells it, it is no file's name.
     if run.startswith(("//", "$")) or "\\." in run:
+        return False
+    if suffix[1] in OF_GO and run.rpartition("/")[2] not in OF_GO[suffix[1]]:
         return False
     return suffix[1] in SUFFIXES and run[: suffix.start()].strip("./") != ""

@@ -18,6 +18,8 @@ class Request(TypedDict):
     at: str
     waited: NotRequired[bool]
     """Told by the queue alone so far: the message itself may still be written down."""
+    stopped: NotRequired[int]
+    """Where the user stopped the agent while it worked on this."""
 
 
 class Rule(TypedDict):

@@ -60,7 +60,17 @@ def clip(text: str, most: int) -> str:
 
 
 def one_line(text: str, most: int) -> str:
-    return clip(" ".join(text.split()), most)
+    """Without line ends, and no longer than `most`: cut between words, unless one is very long."""
+    flat = " ".join(text.split())
+    if len(flat) <= most:
+        return flat
+    head = clip(flat, most)
+    begun, kept = flat[len(head) - 1 : len(head)] not in ("", " "), head[:-1].rpartition(" ")[0]
+    return f"{kept}…" if begun and kept and len(head) - len(kept) <= LONGEST_WORD else head
+
+
+# Of a longer one that is cut the beginning says more than nothing.
+LONGEST_WORD = 20
 
 
 def sentences(text: str) -> list[str]:

@@ -20,6 +20,7 @@ Kind = Literal[
     "plan",
     "plan_file",
     "agent_done",
+    "interrupted",
     "queue",
     "bad_line",
 ]

@@ -130,3 +130,5 @@ def test_what_became_of_a_file_is_said_in_few_words() -> None:
     assert annotation({"line": 1, "edits": 14}) == "edited 14×"
     assert annotation({"line": 1, "deleted": 1}) == "deleted"
     assert annotation({"line": 1, "reads": 2}) == ""
+    assert annotation({"line": 3, "unknown": 3}).endswith("L3 took effect is unknown")
+    assert annotation({"line": 5, "unknown": 3, "reads": 1}) == ""

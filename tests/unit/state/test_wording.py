@@ -91,3 +91,20 @@ def test_a_mark_that_stands_for_a_secret_is_kept_whole_or_not_at_all() -> None:
     text = "password: [redacted:assignment] and more"
     assert clip(text, 16) == "password:…"
     assert clip(text, 35) == "password: [redacted:assignment] an…"
+
+
+@pytest.mark.parametrize(
+    ("text", "most", "told"),
+    [
+        ("one two three", 13, "one two three"),
+        ("one two three", 12, "one two…"),
+        ("one two three", 8, "one two…"),
+        ("one  two\nthree four", 14, "one two three…"),
+        ("x" * 40, 10, "x" * 9 + "…"),
+        ("see " + "x" * 40, 30, "see " + "x" * 25 + "…"),
+    ],
+)
+def test_a_line_is_cut_between_words_unless_one_is_very_long(
+    text: str, most: int, told: str
+) -> None:
+    assert one_line(text, most) == told

@@ -70,8 +70,6 @@ def test_a_person_may_speak_of_what_the_client_writes(words: str) -> None:
         "<ide_opened_file>The user opened a.py</ide_opened_file>",
         "<ide_selection>lines 1 to 2</ide_selection>",
         "Base directory for this skill: /home/dev/.claude/skills/review\n\n# Never skip a test",
-        "[Request interrupted by user]",
-        "[Request interrupted by user for tool use]",
         "Stop hook feedback:\n- [lint]: never commit with errors",
         "[SYSTEM NOTIFICATION - NOT USER INPUT]",
         "Operation stopped by hook: Another session is active",
@@ -86,6 +84,13 @@ def test_what_the_client_writes_in_the_users_name_is_nobodys_words(words: str) -
     assert events_of(user("\n" + words)) == []
     assert events_of(user([text(words)])) == []
     assert events_of(attachment("queued_command", prompt=words, commandMode="prompt")) == []
+
+
+@pytest.mark.parametrize("why", ["", " for tool use"])
+def test_that_the_user_stopped_the_agent_is_told_and_is_nobodys_words(why: str) -> None:
+    words = f"[Request interrupted by user{why}]"
+    assert without(only(user(words))) == {"kind": "interrupted"}
+    assert without(only(user([text(words)]))) == {"kind": "interrupted"}
 
 
 @pytest.mark.parametrize(

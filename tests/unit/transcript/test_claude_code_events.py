@@ -142,10 +142,12 @@ def test_a_result_that_does_not_say_it_failed_is_fine() -> None:
     assert only(user([block]))["ok"]
 
 
-def test_words_beside_a_result_are_heard_and_an_interruption_is_not() -> None:
+def test_words_beside_a_result_are_heard_and_an_interruption_is_told_apart() -> None:
     block = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
     interrupted = text("[Request interrupted by user for tool use]")
-    assert kinds(user([block, interrupted, text("use tabs")])) == ["tool_result", "prompt"]
+    assert kinds(user([block, interrupted, text("use tabs")])) == [
+        "tool_result", "interrupted", "prompt",
+    ]  # fmt: skip
 
 
 def test_usage_counts_what_the_request_held() -> None:

@@ -22,7 +22,12 @@ FAILED_HINTS = ("FAIL", "fail", "error", "E   ", "panicked at", "Traceback")
 VERDICT = (
     r"E   |FAILED |FAIL\b.|--- FAIL|_{3,} .+ _{3,}$|[ \t]*(?:✗|✕|×) |error(?:\[\w+\])?:"
     r"|[\w.]*(?:Error|Exception)\b|[A-Z]{1,4}\d{2,5} "
+    # A test that failed by its number, and what stands below it: Playwright, Jest, Mocha, ExUnit.
+    r"|[ \t]+(?:\d+\) \S|\[[\w-]+\] › |\*\* \([\w.]+\) .|[\w.]*(?:Error|Exception): ."
+    r"|(?:Expected|Received|left|right): |Assertion with )"
 )
+# Where to look, a test that was not run, a frame of a stack, a package whose errors follow.
+POINTS = r"[ \t]*(?:Error Context: |-\s+\d+ \[|[\w./@-]{1,200}:\d+: ?(?:\(\w+\)$|: #))"
 PANIC = "panicked at"
 # `a.go:12:5: what is wrong`, as compilers, linters and some test runners say it.
 LOCATED = r"[ \t]*[\w./@-]{1,200}\.\w{1,5}:\d+(?::\d+)?:? [^\s\d]"
@@ -33,6 +38,10 @@ WARNED = r"\bwarn(?:ing)?\b"
 LINE = '", line '
 PLACE = r"(?<![\w.@/-])(/?(?:[\w.@-]++/)*+[\w.@-]+\.[A-Za-z]\w{0,4})(?::|\", line )(\d+)"
 GO_TEST = "_test.go:"
+# What a test says when it fails, as a rule, and hardly when it logs.
+GOT = (
+    r"\b(?:got|want|wanted|expect|expected|should|must|mismatch|unexpected|failed|error|missing)\b"
+)
 # Lines that name a test that failed.
 NAMING = ("--- FAIL: ", "FAILED ")
 
@@ -62,10 +71,19 @@ def error_in(text: str) -> tuple[list[str], str]:
     """The lines that say what is wrong, as a terminal shows them, and where."""
     import re
 
-    text = without_colours(text)
+    text = _spread(without_colours(text))
     verdict, located_at = re.compile(VERDICT).match, re.compile(LOCATED).match
-    verdicts = _kept(line[:WIDE] for line in _lines(text) if PANIC in line or verdict(line))
-    located = _kept(line[:WIDE] for line in _lines(text) if _has_number(line) and located_at(line))
+    points = re.compile(POINTS).match
+    verdicts = _kept(
+        line[:WIDE]
+        for line in _lines(text)
+        if PANIC in line or (verdict(line) and not points(line))
+    )
+    located = _kept(
+        line[:WIDE]
+        for line in _lines(text)
+        if _has_number(line) and located_at(line) and not points(line)
+    )
     # What failed, then where and why, then the rest.
     why = [line for line in verdicts if line.startswith("E ")][:1] or _of_go(text) or located[:2]
     telling = _kept([*verdicts[:1], *why, *verdicts, *located])
@@ -78,13 +96,20 @@ def error_in(text: str) -> tuple[list[str], str]:
     return kept, f"{spot[1]}:{spot[2]}" if spot else ""
 
 
+def _spread(text: str) -> str:
+    """Some programs hand on what others said as one line, with its line ends spelled out."""
+    return text.replace("\\n", "\n") if text.count("\\n") > text.count("\n") else text
+
+
 def _of_go(text: str) -> list[str]:
     """Go prints what a test logs and where it failed alike; the failure comes last."""
-    at = text.rfind(GO_TEST) if "FAIL" in text else -1
-    if at < 0:
+    if "FAIL" not in text or GO_TEST not in text:
         return []
-    start, end = text.rfind("\n", 0, at) + 1, text.find("\n", at)
-    return _kept([text[start : len(text) if end < 0 else end][:WIDE]])
+    import re
+
+    got = re.compile(GOT, re.I).search
+    lines = [line[:WIDE] for line in _lines(text) if GO_TEST in line]
+    return _kept(([line for line in lines if got(line)] or lines)[-1:])
 
 
 def _told(text: str) -> list[str]:
@@ -92,8 +117,9 @@ def _told(text: str) -> list[str]:
     import re
 
     told, warned = re.compile(TELLING, re.I), re.compile(WARNED, re.I)
+    points = re.compile(POINTS).match
     spoken = [line for line in _lines_of(told.finditer(text), text) if " " in line.strip()]
-    serious = (line for line in spoken if not warned.search(line))
+    serious = (line for line in spoken if not warned.search(line) and not points(line))
     # A lone name of a file says nothing, unless there is nothing else.
     return _kept(serious) or _kept(spoken) or _kept(_lines_of(told.finditer(text), text))
 

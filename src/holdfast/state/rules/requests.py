@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.transcript.model import Event
 
-HANDLES = ("prompt", "command", "tool")
+HANDLES = ("prompt", "command", "tool", "interrupted")
 TOOLS = ("AskUserQuestion",)
 MOST = 60
 LONGEST = 6000
@@ -20,7 +20,10 @@ LONG = 200
 
 
 def apply(state: State, event: Event) -> None:
-    if event["kind"] == "tool":
+    if event["kind"] == "interrupted":
+        if state["requests"]:
+            state["requests"][-1]["stopped"] = event["line"]
+    elif event["kind"] == "tool":
         for said in own_words(event) if event["name"] == "AskUserQuestion" else ():
             _add(state, said, event)
     else:

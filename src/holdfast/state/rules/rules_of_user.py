@@ -72,6 +72,13 @@ UNAWARE = tuple(
     for verb in ("see", "know", "think", "understand", "remember", "believe", "get", "mind")
 )
 REMARKS = (*OWN_DUTIES, *UNAWARE)
+# Figures of speech that have a cue in them and ask for nothing.
+FIGURES = (
+    " keep going ", " keep in mind ", " keep an eye ", " leave this for ", " leave that for ",
+    " leave it for ", " the only ", " not only ", " if only ", " should have ", " should you ",
+    " should we ", " should i ", " i'd prefer that ", " we don't need ", " you don't need ",
+    " they don't need ", " don't really need ",
+)  # fmt: skip
 # Where a sentence says how far it goes, and where it does so only before the name of a place.
 SCOPES = (" in this ", " for this ", " for now", " until ", " unless ", " whenever ", " during ")
 PLACES = (" in ", " under ", " inside ", " within ", " outside ", " for ")
@@ -91,10 +98,22 @@ def _texts(event: Event) -> list[str]:
     """A person's words: what was typed, said with a command, or answered in own words."""
     if event["kind"] != "tool":
         text = event["text"]
-        if text.startswith(CARRY_OUT):
+        # A document that is handed to a command says what the document asks for.
+        handed = event["kind"] == "command" and text.startswith("# ")
+        if handed or text.startswith(CARRY_OUT):
             return []
+        text = _without_tags(text)
         return [text] if len(text) <= LONG else [_beginning(text), _end(text)]
     return own_words(event) if event["name"] == "AskUserQuestion" else []
+
+
+def _without_tags(text: str) -> str:
+    """What prompts put between tags are sentences of their own."""
+    if "</" not in text:
+        return text
+    import re
+
+    return re.sub(r"</?[a-z_]+>", "\n", text)
 
 
 def _beginning(text: str) -> str:
@@ -127,7 +146,8 @@ def _consider(state: State, sentence: str, line: int) -> None:
         return
     if CORRECTIONS.among(heard):
         _supersede(state, heard.padded, line)
-    text = keep(sentence, LONGEST)
+    # What closes bold type that another sentence opened is no part of this one.
+    text = keep(sentence.removesuffix("**"), LONGEST)
     if all(rule["text"] != text or rule["superseded"] for rule in state["rules"]):
         state["rules"].append(
             {
@@ -136,7 +156,7 @@ def _consider(state: State, sentence: str, line: int) -> None:
                 "line": line,
                 "superseded": 0,
                 "scope": scope(text),
-                "weak": kind == "prohibition" and _only_tells(heard),
+                "weak": _only_tells(heard) if kind == "prohibition" else _is_figure(heard),
             }
         )
 
@@ -158,13 +178,21 @@ def _is_remark(heard: Heard) -> bool:
     return not PROHIBITIONS.among(rest) and not REQUIREMENTS.among(rest)
 
 
+def _is_figure(heard: Heard) -> bool:
+    """`ok let's keep going` asks for nothing that lasts."""
+    told = heard.padded
+    for figure in FIGURES:
+        told = told.replace(figure, " ")
+    return told != heard.padded and not REQUIREMENTS.among(Heard(told))
+
+
 def _only_tells(heard: Heard) -> bool:
     """`I don't know` and `it does not start` tell something; `don't push` forbids it."""
     if STRONG.among(heard):
         return False
     # “One with an icon and one without” forbids nothing.
     told = heard.padded.removesuffix("without ")
-    for hedge in HEDGES:
+    for hedge in (*HEDGES, *(figure.strip() for figure in FIGURES)):
         told = told.replace(f" {hedge} ", " ")
     for subject in SUBJECTS:
         for negation in NEGATIONS:

@@ -1,0 +1,111 @@
+"""What the output of a failed run says of why it failed, in the words of its own runner."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.state.rules.check_output import error_in
+from tests.unit.state.rules.test_checks import checks
+from tests.unit.transcript_lines import bash
+
+PLAYWRIGHT = """\
+  ✓   1 [chromium] › tests/share.spec.ts:12:3 › Sharing › 1.1 opens (2.1s)
+  ✘   2 [chromium] › tests/share.spec.ts:41:3 › Sharing › 6.1 Alice revokes (10.0s)
+  -   3 [chromium] › tests/share.spec.ts:88:3 › Sharing › 8.2 Self-sharing shows error
+
+  1) [chromium] › tests/share.spec.ts:41:3 › Sharing › 6.1 Alice revokes
+
+    Error: expect(received).toBe(expected) // Object.is equality
+
+    Expected: 2
+    Received: 0
+
+    Error Context: test-results/share-chromium/error-context.md
+
+  1 failed"""
+EXUNIT = """\
+  1) test renders the title (App.PageTest)
+     test/app/page_test.exs:42
+     ** (RuntimeError) the endpoint has no secret
+     stacktrace:
+       test/app/page_test.exs:47: (test)
+
+12 tests, 1 failure"""
+GO = """\
+=== RUN   TestMerge
+    merge_test.go:31: merging 3 parts
+    merge_test.go:40: got 2 parts, want 3
+    merge_test.go:44: cleaned up
+--- FAIL: TestMerge (0.01s)
+FAIL"""
+GOLANGCI = """\
+src/store.go:1: : # example.com/app/src [example.com/app/src.test]
+src/store_test.go:30:19: undefined: plumbing.Signature (typecheck)"""
+HANDED_ON = "error: hook said: ['[CREDO]\\nChecking 3 files\\nerror: line is too long\\n']"
+
+
+@pytest.mark.parametrize(
+    ("output", "error", "where"),
+    [
+        (
+            PLAYWRIGHT,
+            [
+                "1) [chromium] › tests/share.spec.ts:41:3 › Sharing › 6.1 Alice revokes",
+                "Error: expect(received).toBe(expected) // Object.is equality",
+                "Expected: 2",
+                "Received: 0",
+            ],
+            "tests/share.spec.ts:41",
+        ),
+        (
+            EXUNIT,
+            [
+                "1) test renders the title (App.PageTest)",
+                "** (RuntimeError) the endpoint has no secret",
+            ],
+            "test/app/page_test.exs:42",
+        ),
+        (
+            GO,
+            [
+                "--- FAIL: TestMerge (0.01s)",
+                "merge_test.go:40: got 2 parts, want 3",
+                "merge_test.go:31: merging 3 parts",
+                "merge_test.go:44: cleaned up",
+            ],
+            "merge_test.go:40",
+        ),
+        (
+            GOLANGCI,
+            ["src/store_test.go:30:19: undefined: plumbing.Signature (typecheck)"],
+            "src/store_test.go:30",
+        ),
+        (HANDED_ON, ["error: hook said: ['[CREDO]", "error: line is too long"], ""),
+    ],
+    ids=["playwright", "exunit", "go", "golangci", "handed on"],
+)
+def test_what_is_wrong_is_told_and_not_where_to_look_for_it(
+    output: str, error: list[str], where: str
+) -> None:
+    told, place = error_in(output)
+    assert ([line for line in told if line in error], place) == (error, where)
+    assert not any("Error Context" in line or line.endswith("(test)") for line in told)
+    assert not any("shows error" in line or ": : #" in line for line in told)
+
+
+@pytest.mark.parametrize(
+    ("output", "passed", "settled"),
+    [
+        (GO, "go test -tags=slow -run '^TestMerge$' ./src/", True),
+        (GO, "go test -run 'TestMerge|TestOther' ./src/", True),
+        (GO, "go test -run TestMergeAll ./src/", False),
+        (GO, "go build ./src/ TestMerge", False),
+        ("FAILED tests/test_a.py::TestA::test_one[3]\n1 failed", "pytest -k test_one", True),
+        ("FAILED tests/test_a.py::test_one\n1 failed", "pytest -k test_two", False),
+    ],
+)
+def test_a_failure_is_settled_by_its_tests_whatever_runs_them(
+    output: str, passed: str, settled: bool
+) -> None:
+    found = checks(bash("mise run test:ci | grep FAIL", output), bash(passed, "ok"))
+    assert found[0]["ok"] == settled
