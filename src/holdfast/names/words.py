@@ -128,7 +128,7 @@ _known: dict[str, tuple[Name, ...]] = {}
 
 def _of_run(run: str) -> list[Name]:
     if run.startswith(("http://", "https://")):
-        return [(LINKED, run.rstrip(".,;:!?*_"))]
+        return [(LINKED, run.rstrip(".,;:!?*_\\"))]
     if ".../" in run:
         # Git shortens long names so: nobody can open that.
         return []

@@ -40,6 +40,7 @@ from holdfast.names.words import names
         ("call f(maxAge)/2 or list[maxAge].size", {"maxAge"}),
         ("\x1b[0msrc/sync/queue.rs\x1b[1A", {("file", "src/sync/queue.rs")}),
         ("console.log(x) in Node.js, not app.js", {"console.log", "Node.js", ("file", "app.js")}),
+        (r'"src=\"https://a.example/x.png\""', {("link", "https://a.example/x.png")}),
         ("see @docs/guide.md", {("file", "docs/guide.md")}),
         ("colours #003322 and #12345", {("link", "#12345")}),
         ("Enum.sum of a/go.sum, go.mod", {("file", "a/go.sum"), ("file", "go.mod")}),

@@ -20,7 +20,7 @@ CLIPPED = re.compile(r"…|\[redacted:[^\]]*\]")
 # Numbers that are counted from many lines, and so stand in none.
 COUNTED = re.compile(
     r"\b\d+\s*(?:×|%|(?:more|others?|files?|times|of|created|modified|edited|edits|deleted|reads?|done"
-    r"|calls?|tokens?|runs?|failed|passed|before|compactions?|items?|lines?)\b)"
+    r"|calls?|tokens?|runs?|failed|passed|before|compactions?|items?|lines?|asked|committed)\b)"
     r"|\b(?:created|modified|edited|changed|deleted|done|read|left out)\W{1,3}\d+\b|\b\d+/\d+\b",
     re.I,
 )

@@ -109,7 +109,7 @@ def _covers(passed: list[str], failed: list[str], check: Check) -> bool:
         if check["kind"] != "test" or kind_of_one(passed) != "test":
             return False
         everything = is_all_tests(passed) and runs_tests_of(passed, failed)
-        return everything or runs_same_files(passed, failed) or _by_name(passed, check["error"])
+        return everything or runs_same_files(passed, failed)
     # A linter is run again on those files that it complained of.
     mended = check["kind"] == "lint" and set(passed) <= set(failed)
     error = check["error"]
@@ -133,14 +133,6 @@ def _is_again(passed: list[str], failed: list[str], error: list[str]) -> bool:
     named = failed_tests(error)
     chosen = all(any(part in name for name in named) for part in parts)
     return bool(named) and chosen and all(any(part in name for part in parts) for name in named)
-
-
-def _by_name(passed: list[str], error: list[str]) -> bool:
-    """The tests that failed, all of them named whole, whatever runs them now."""
-    asked = {part.strip("^$") for word in passed[1:] for part in word.split("|")}
-    # A test of pytest is named with its file.
-    named = [name.rpartition("::")[2].partition("[")[0] for name in failed_tests(error)]
-    return bool(named) and asked.issuperset(named)
 
 
 def _mentioned(among: set[str], error: list[str]) -> set[str]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from holdfast.state.rules.check_output import error_in
-from tests.unit.state.rules.test_checks import checks
-from tests.unit.transcript_lines import bash
 
 PLAYWRIGHT = """\
   ✓   1 [chromium] › tests/share.spec.ts:12:3 › Sharing › 1.1 opens (2.1s)
@@ -91,21 +89,3 @@ def test_what_is_wrong_is_told_and_not_where_to_look_for_it(
     assert ([line for line in told if line in error], place) == (error, where)
     assert not any("Error Context" in line or line.endswith("(test)") for line in told)
     assert not any("shows error" in line or ": : #" in line for line in told)
-
-
-@pytest.mark.parametrize(
-    ("output", "passed", "settled"),
-    [
-        (GO, "go test -tags=slow -run '^TestMerge$' ./src/", True),
-        (GO, "go test -run 'TestMerge|TestOther' ./src/", True),
-        (GO, "go test -run TestMergeAll ./src/", False),
-        (GO, "go build ./src/ TestMerge", False),
-        ("FAILED tests/test_a.py::TestA::test_one[3]\n1 failed", "pytest -k test_one", True),
-        ("FAILED tests/test_a.py::test_one\n1 failed", "pytest -k test_two", False),
-    ],
-)
-def test_a_failure_is_settled_by_its_tests_whatever_runs_them(
-    output: str, passed: str, settled: bool
-) -> None:
-    found = checks(bash("mise run test:ci | grep FAIL", output), bash(passed, "ok"))
-    assert found[0]["ok"] == settled
