@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.brief.history import before_now, ended
 from holdfast.brief.item import ref
 from holdfast.brief.template import TITLE
+from holdfast.brief.words import answering
 from holdfast.state.rules.compactions import MARKER
 from holdfast.state.wording import one_line as short
 
@@ -86,7 +87,7 @@ def opening(
         said = told is not None and told.quotes(last["text"])
         request = "as in the summary" if said else f"“{short(last['text'], quote)}”"
         if size > SMALL or not said:
-            lead.append(f"Latest request: {request} (L{last['line']}).")
+            lead.append(f"Latest request: {request}{answering(last)} (L{last['line']}).")
     if size <= PREVIEW:
         return " ".join(lead)
     first: list[str] = []

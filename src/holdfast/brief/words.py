@@ -25,6 +25,7 @@ LETTERS = 2
 SAME, FEWEST = 0.5, 3
 # A plan that the user has carried out begins with its title.
 CARRY_OUT = "Implement the following plan:"
+LONGEST_QUESTION = 60
 # What a decision of the user's is worth at least; those of the agent are worth less.
 OF_USER = 66.0
 LABELLED = {"latest: ": 100.0, "first: ": 95.0, "before: ": 96.0}
@@ -60,10 +61,19 @@ def requests(state: State) -> Iterator[Item]:
             "request",
             value,
             request["line"],
-            tuple(f"- {told}{quoted(text, size)} {ref(request['line'])}" for size in sizes),
+            tuple(
+                f"- {told}{quoted(text, size)}{answering(request)} {ref(request['line'])}"
+                for size in sizes
+            ),
             quote=request["text"],
             floor=bool(label),
         )
+
+
+def answering(request: Request) -> str:
+    """An answer says little without what was asked."""
+    question = request.get("question", "")
+    return f", answering {quoted(question, LONGEST_QUESTION)}" if question else ""
 
 
 def said_again(requests: Sequence[Request]) -> set[int]:

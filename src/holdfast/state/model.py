@@ -18,6 +18,8 @@ class Request(TypedDict):
     at: str
     waited: NotRequired[bool]
     """Told by the queue alone so far: the message itself may still be written down."""
+    question: NotRequired[str]
+    """What the agent had asked, if these words are an answer."""
     stopped: NotRequired[int]
     """Where the user stopped the agent while it worked on this."""
 

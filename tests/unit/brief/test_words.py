@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.brief import words, work
 from holdfast.brief.item import Item
+from holdfast.brief.render import build
 from holdfast.state.model import State
 from tests.unit.transcript_lines import Line, bash, call, reply, state_of, user
 
@@ -100,6 +101,15 @@ def test_sentences_between_tags_are_rules_of_their_own() -> None:
     assert [item.quote for item in words.rules(state_of(prompt))] == [
         "Do not run tests.", "Always trace the code first.",
     ]  # fmt: skip
+
+
+def test_an_answer_is_told_with_its_question() -> None:
+    state = state_of(user("make retries slower"), user("with a queue of its own"))
+    state["requests"][1]["question"] = "How should retries wait for their turn?"
+    answer = "“with a queue of its own”, answering “How should retries wait for their turn?”"
+    latest = next(item for item in words.requests(state) if item.line == 2)
+    assert latest.forms[-1] == f"- latest: {answer} (L2)"
+    assert f"Latest request: {answer} (L2)." in build(state, tokens=400, characters=9000).text
 
 
 # What is going on

@@ -29,12 +29,12 @@ def answers(event: Event) -> list[tuple[str, str, list[str]]]:
     return found
 
 
-def own_words(event: Event) -> list[str]:
-    """Answers that were none of the choices: a person typed them."""
+def own_words(event: Event) -> list[tuple[str, str]]:
+    """Answers that were none of the choices, behind their questions: a person typed them."""
     offered = [label for labels in _choices(told(event.get("detail"))).values() for label in labels]
     if event["name"] != "AskUserQuestion" or not event["ok"] or not offered:
         return []
-    return [said for _, said, _ in answers(event) if _chosen(said, offered)[1]]
+    return [(asked, said) for asked, said, _ in answers(event) if _chosen(said, offered)[1]]
 
 
 def _chosen(said: str, offered: list[str]) -> tuple[set[str], str]:

@@ -46,6 +46,8 @@ WEIGHED = Cues(
 WHY = (" because ", " since ", " so that ", " due to ", " as it ", " — ")
 REFUSED = "The user doesn't want to proceed with this tool use"
 PLANS = ("ExitPlanMode", "exit_plan_mode")
+# Who answers so has decided nothing.
+LEFT_TO_AGENT = ("you decide", "your call", "up to you")
 
 
 def apply(state: State, event: Event) -> None:
@@ -89,6 +91,8 @@ def _asked(state: State, event: Event) -> None:
     _done_after_all(state, event)
     if name == "AskUserQuestion":
         for question, said, others in answers(event):
+            if said.lower().startswith(LEFT_TO_AGENT):
+                continue
             _add(
                 state, f"{question} — {said}", "chosen", "user", line,
                 over=", ".join(others), quotes=[question, said], call=event.get("call_line", 0),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HANDLES = ("prompt", "command", "tool", "interrupted")
 TOOLS = ("AskUserQuestion",)
 MOST = 60
-LONGEST = 6000
+LONGEST, LONGEST_QUESTION = 6000, 200
 # A long text that comes again right away is a second try, not a second wish.
 LONG = 200
 
@@ -24,13 +24,13 @@ def apply(state: State, event: Event) -> None:
         if state["requests"]:
             state["requests"][-1]["stopped"] = event["line"]
     elif event["kind"] == "tool":
-        for said in own_words(event) if event["name"] == "AskUserQuestion" else ():
-            _add(state, said, event)
+        for question, said in own_words(event):
+            _add(state, said, event, question)
     else:
         _add(state, event["text"] if event["kind"] == "prompt" else typed(event), event)
 
 
-def _add(state: State, said: str, event: Event) -> None:
+def _add(state: State, said: str, event: Event, question: str = "") -> None:
     requests = state["requests"]
     text, at = keep(said, LONGEST), event.get("at", "")
     if not text or (requests and len(text) > LONG and requests[-1]["text"] == text):
@@ -42,6 +42,8 @@ def _add(state: State, said: str, event: Event) -> None:
     requests.append({"text": text, "line": event["line"], "at": at})
     if "waited" in event:
         requests[-1]["waited"] = True
+    if question:
+        requests[-1]["question"] = keep(question, LONGEST_QUESTION)
     if len(requests) > MOST:
         # The first says what all of this is for; the middle can be looked up.
         del requests[1]

@@ -104,7 +104,7 @@ def _texts(event: Event) -> list[str]:
             return []
         text = _without_tags(text)
         return [text] if len(text) <= LONG else [_beginning(text), _end(text)]
-    return own_words(event) if event["name"] == "AskUserQuestion" else []
+    return [said for _, said in own_words(event)]
 
 
 def _without_tags(text: str) -> str:

@@ -157,6 +157,18 @@ def test_an_answer_in_own_words_is_a_request_and_a_choice_is_none(
     assert texts(*lines) == said
 
 
+def test_an_answer_in_own_words_keeps_its_question() -> None:
+    lines = answered({"How?": "with its own queue"}, "Lock", "Queue")
+    assert state_of(*lines, user("go on"))["requests"][0]["question"] == "How?"
+    assert "question" not in state_of(*lines, user("go on"))["requests"][1]
+
+
+def test_where_the_user_stopped_the_agent_is_known() -> None:
+    stopped = user("[Request interrupted by user for tool use]")
+    asked = state_of(stopped, user("go"), stopped, user("go slowly"))["requests"]
+    assert [one.get("stopped") for one in asked] == [3, None]
+
+
 def test_a_long_text_sent_again_at_once_is_one_request_and_a_short_one_two() -> None:
     long = "Please look at the worker. " * 20
     one, two = {"timestamp": "2026-01-05T10:00:00Z"}, {"timestamp": "2026-01-05T10:01:00Z"}
