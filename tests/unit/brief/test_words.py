@@ -96,13 +96,6 @@ def test_a_document_that_is_handed_to_a_command_makes_no_rules() -> None:
     ]
 
 
-def test_sentences_between_tags_are_rules_of_their_own() -> None:
-    prompt = user("<task>Do not run tests.</task><rules>Always trace the code first.</rules>")
-    assert [item.quote for item in words.rules(state_of(prompt))] == [
-        "Do not run tests.", "Always trace the code first.",
-    ]  # fmt: skip
-
-
 def test_an_answer_is_told_with_its_question() -> None:
     state = state_of(user("make retries slower"), user("with a queue of its own"))
     state["requests"][1]["question"] = "How should retries wait for their turn?"

@@ -102,18 +102,8 @@ def _texts(event: Event) -> list[str]:
         handed = event["kind"] == "command" and text.startswith("# ")
         if handed or text.startswith(CARRY_OUT):
             return []
-        text = _without_tags(text)
         return [text] if len(text) <= LONG else [_beginning(text), _end(text)]
     return [said for _, said in own_words(event)]
-
-
-def _without_tags(text: str) -> str:
-    """What prompts put between tags are sentences of their own."""
-    if "</" not in text:
-        return text
-    import re
-
-    return re.sub(r"</?[a-z_]+>", "\n", text)
 
 
 def _beginning(text: str) -> str:
