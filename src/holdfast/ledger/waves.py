@@ -77,26 +77,45 @@ def join_wave(ledger: Ledger, task: Row, now: float) -> None:
         _made(ledger, session, number, now)
     elif known["status"] in FINISHED and task["status"] not in OVER:
         _again(ledger, known, now)
-    settle_wave(ledger, session, number, now)
+    settle_wave(ledger, task, now, before=task["status"])
 
 
-def settle_wave(ledger: Ledger, session: str, number: int, now: float) -> None:
-    """Count again; if nothing is left to do, the wave is over and the next one begins."""
-    found = wave(ledger, session, number)
+def settle_wave(ledger: Ledger, task: Row, now: float, *, before: str = "") -> None:
+    """Count the wave of this task again; if nothing is left to do, it is over and the next begins.
+
+    `before` is the status that the task has just left, or that it came with.
+    """
+    found = wave(ledger, task["session"], task["wave_number"])
     if found is None:
         return
     found = _counted(ledger, found, now)
-    tasks = _tasks(ledger, found)
-    if found["status"] == "failed" and not found["failed_tasks"]:
-        # What had failed was tried again.
-        found = _again(ledger, found, now)
-    if not tasks or found["status"] in FINISHED:
+    statuses = {one["status"] for one in _tasks(ledger, found)}
+    if not statuses and found["status"] == "pending":
+        ledger.remove(WAVES, found, now)
         return
-    if all(task["status"] in OVER for task in tasks):
-        _ended(ledger, found, "failed" if found["failed_tasks"] else "completed", now)
-        _unblocked(ledger, session, now)
-    elif found["status"] == "pending" and any(task["status"] != "pending" for task in tasks):
+    stands = _ends(found) if statuses <= set(OVER) else "running"
+    if found["status"] in FINISHED:
+        if stands == found["status"] or not _is_news(found, task, before, stands):
+            return
+        found = _again(ledger, found, now)
+    if stands != "running":
+        _ended(ledger, found, stands, now)
+        _unblocked(ledger, task["session"], now)
+    elif found["status"] == "pending" and statuses != {"pending"}:
         _started(ledger, found, now)
+
+
+def _is_news(one: Row, task: Row, before: str, stands: str) -> bool:
+    """Whether a wave that was over is not, or ended otherwise. What was open when somebody left it
+    by force is none, only what was over and is tried again, or is told otherwise.
+    """
+    if one["status"] == "failed" and not one["failed_tasks"]:
+        return True
+    return before in OVER and (task["status"] not in OVER or stands != "running")
+
+
+def _ends(one: Row) -> str:
+    return "failed" if one["failed_tasks"] else "completed"
 
 
 def _unblocked(ledger: Ledger, session: str, now: float) -> None:

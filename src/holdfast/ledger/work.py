@@ -154,7 +154,7 @@ def add_subtask(
         "likeness": ids.likeness(agent_type, description),
     }  # fmt: skip
     with ledger.together(f"session {task['session']}"):
-        waits = bool(_open(ledger, row["blocked_by"]))
+        waits = bool(still_open(ledger, row["blocked_by"]))
         row["status"] = "blocked" if waits else status or "pending"
         made, is_new = meet(ledger, SUBTASKS, row, now, source=source)
         if is_new:
@@ -172,7 +172,7 @@ def _said_of_part(ledger: Ledger, made: Row, row: Row, status: str, now: float) 
     if row["priority"] != USUAL_PRIORITY:
         told["priority"] = row["priority"]
     made = ledger.change(SUBTASKS, made, now, **told)
-    wanted = "blocked" if made["status"] == "pending" and _open(ledger, waits) else status
+    wanted = "blocked" if made["status"] == "pending" and still_open(ledger, waits) else status
     return (
         set_status(ledger, SUBTASKS, made, wanted, now) if wanted not in ("", "pending") else made
     )
@@ -196,7 +196,7 @@ def _reopen(ledger: Ledger, table: Table, row: Row | None, now: float) -> None:
         set_status(ledger, table, row, UNDER_WAY[table.name], now)
 
 
-def _open(ledger: Ledger, subtasks: list[str]) -> list[str]:
+def still_open(ledger: Ledger, subtasks: list[str]) -> list[str]:
     """Those of them that are not completed, the unknown ones too: they may still come."""
     found = (ledger.get(SUBTASKS, ident) for ident in subtasks)
     done = {row["id"] for row in found if row is not None and row["status"] == "completed"}
@@ -215,63 +215,40 @@ def set_status(
             fields["started_at"] = row["started_at"] or now
         moved = ledger.change(table, row, now, **fields)
         if moved["status"] != row["status"]:
-            _settle(ledger, table, moved, now, tried_again=row["status"] in DONE)
+            _settle(ledger, table, moved, now, before=row["status"])
     return moved
 
 
-def _settle(
-    ledger: Ledger, table: Table, row: Row, now: float, *, tried_again: bool = False
-) -> None:
-    if tried_again and row["status"] not in DONE:
+def _settle(ledger: Ledger, table: Table, row: Row, now: float, *, before: str) -> None:
+    if before in DONE and row["status"] not in DONE:
         parents = {SUBTASKS.name: (TASKS, "task"), TASKS.name: (REQUESTS, "request")}
         if table.name in parents:
             parent, column = parents[table.name]
             _reopen(ledger, parent, ledger.get(parent, row[column]), now)
     if table is SUBTASKS:
         _unblock(ledger, row, now)
-        _settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
+        settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
     elif table is TASKS:
-        settle_wave(ledger, row["session"], row["wave_number"], now)
-        _settle_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
+        settle_wave(ledger, row, now, before=before)
+        settle_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
 
 
 def _unblock(ledger: Ledger, done: Row, now: float) -> None:
     if done["status"] != "completed":
         return
-    for waiting in _waiting_for(ledger, done):
-        if not _open(ledger, waiting["blocked_by"]):
+    for waiting in waiting_for(ledger, done):
+        if not still_open(ledger, waiting["blocked_by"]):
             ledger.change(SUBTASKS, waiting, now, status="pending")
 
 
-def _waiting_for(ledger: Ledger, subtask: Row) -> list[Row]:
+def waiting_for(ledger: Ledger, subtask: Row) -> list[Row]:
     """In whichever session."""
     also, values = "blocked_by LIKE :named", {"named": f"%{subtask['id']}%"}
     found = ledger.rows(SUBTASKS, also=also, values=values, status="blocked")
     return [waiting for waiting in found if subtask["id"] in waiting["blocked_by"]]
 
 
-def drop(ledger: Ledger, table: Table, row: Row, now: float) -> None:
-    """Delete a row and all that hangs on it; what waited for it goes on without."""
-    with ledger.together(f"session {row.get('session', '')}"):
-        # Before its parts, so that none of them is taken for the last that it waited for.
-        ledger.remove(table, row, now)
-        if table.name in PARTS:
-            parts, column = PARTS[table.name]
-            named: Row = {column: row["id"]}
-            for part in ledger.rows(parts, **named):
-                drop(ledger, parts, part, now)
-        if table is SUBTASKS:
-            for waiting in _waiting_for(ledger, row):
-                left = [ident for ident in waiting["blocked_by"] if ident != row["id"]]
-                status = "blocked" if _open(ledger, left) else "pending"
-                ledger.change(SUBTASKS, waiting, now, blocked_by=left, status=status)
-            _settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
-        elif table is TASKS:
-            settle_wave(ledger, row["session"], row["wave_number"], now)
-            _settle_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
-
-
-def _settle_parent(
+def settle_parent(
     ledger: Ledger, table: Table, ident: str, children: Table, column: str, now: float
 ) -> None:
     """What has only finished parts is finished; where the host keeps the status, it decides."""

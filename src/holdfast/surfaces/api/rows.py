@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from holdfast.errors import NoSuchRecord
-from holdfast.ledger import work
+from holdfast.ledger import dropping, work
 from holdfast.ledger.tables import SUBTASKS, Table
 from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books, Desk
@@ -41,4 +41,4 @@ def drop_row(desk: Desk, table: Table, ident: str) -> None:
         row = books.ledger.get(table, ident)
         if row is None:
             raise NoSuchRecord(f"{ident} in {table.name}")
-        work.drop(books.ledger, table, row, time.time())
+        dropping.drop(books.ledger, table, row, time.time())

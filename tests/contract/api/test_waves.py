@@ -1,0 +1,162 @@
+"""Waves over HTTP: none stalls, and none is over while something of it is to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.ledger.tables import REQUESTS
+from holdfast.surfaces.api.held import HeldDesk
+from holdfast.surfaces.api.rows import drop_row
+from tests.contract.api.conftest import Caller
+
+
+class Session:
+    """A session whose tasks are in waves."""
+
+    def __init__(self, api: Caller) -> None:
+        self.api = api
+        self.project = api.post("/api/projects", path="/srv/a")["id"]
+        told = {"session_id": "s1", "prompt": "login", "project_id": self.project}
+        self.request = api.post("/api/requests", **told)["id"]
+
+    def task(self, name: str, wave: int, **more: Any) -> str:
+        told = {"request_id": self.request, "name": name, "wave_number": wave, **more}
+        return str(self.api.post("/api/tasks", **told)["id"])
+
+    def move(self, task: str, status: str) -> None:
+        self.api.patch(f"/api/tasks/{task}", status=status)
+
+    @property
+    def stands(self) -> list[tuple[int, str, int]]:
+        found = self.api.get("/api/waves/s1/history")["waves"]
+        return [(one["wave_number"], one["status"], one["total_tasks"]) for one in found]
+
+
+@pytest.fixture
+def session(api: Caller) -> Session:
+    return Session(api)
+
+
+# Deleting
+
+
+def test_a_wave_goes_on_when_its_last_task_is_deleted(session: Session) -> None:
+    first, _ = session.task("t0", 0), session.task("t1", 1)
+    session.api.post("/api/waves/s1/start")
+    session.api.delete(f"/api/tasks/{first}")
+    assert session.stands == [(0, "completed", 0), (1, "running", 1)]
+
+
+def test_a_wave_that_has_not_begun_goes_with_its_last_task(session: Session) -> None:
+    """Or it would be started when its turn comes, and never end."""
+    first, second = session.task("t0", 0), session.task("t1", 1)
+    session.task("t2", 2)
+    session.api.post("/api/waves/s1/start")
+    session.api.delete(f"/api/tasks/{second}")
+    assert session.stands == [(0, "running", 1), (2, "pending", 1)]
+    session.move(first, "completed")
+    assert session.stands == [(0, "completed", 1), (2, "running", 1)]
+    session.task("t1 again", 1)
+    assert session.stands[1] == (1, "pending", 1)
+
+
+@pytest.mark.parametrize("kind", ["requests", "projects"])
+def test_no_wave_runs_on_when_its_request_or_project_is_deleted(
+    session: Session, kind: str
+) -> None:
+    for wave in range(3):
+        session.task(f"t{wave}", wave)
+    session.api.post("/api/waves/s1/start")
+    session.api.delete(f"/api/{kind}/{session.request if kind == 'requests' else session.project}")
+    assert session.stands == [(0, "completed", 0)], "and none was started that had not been"
+
+
+def test_no_wave_runs_on_when_somebody_who_sees_one_project_deletes_its_request(
+    session: Session,
+) -> None:
+    session.task("t0", 0)
+    session.api.post("/api/waves/s1/start")
+    drop_row(HeldDesk(session.api.desk, session.project), REQUESTS, session.request)
+    assert session.stands == [(0, "completed", 0)]
+
+
+def test_what_failed_and_is_deleted_holds_nothing_up(session: Session) -> None:
+    first, _ = session.task("t0", 0), session.task("t1", 1)
+    session.move(first, "failed")
+    assert session.stands == [(0, "failed", 1), (1, "pending", 1)]
+    session.api.delete(f"/api/tasks/{first}")
+    assert session.stands == [(0, "completed", 0), (1, "running", 1)]
+
+
+# Trying again
+
+
+def test_a_wave_that_was_done_runs_again_when_its_task_is_tried_again(session: Session) -> None:
+    first, second = session.task("t0", 0), session.task("t1", 1)
+    session.move(first, "completed")
+    session.move(second, "running")
+    session.move(first, "pending")
+    assert session.stands == [(0, "running", 1), (1, "running", 1)], "the later one goes on"
+    assert session.api.get("/api/waves/s1/current")["wave"]["wave_number"] == 0
+    session.move(first, "failed")
+    assert session.stands == [(0, "failed", 1), (1, "running", 1)]
+    session.move(first, "running")
+    session.move(first, "completed")
+    assert session.stands == [(0, "completed", 1), (1, "running", 1)]
+
+
+def test_a_later_wave_waits_for_one_that_runs_again(session: Session) -> None:
+    first, second = session.task("t0", 0), session.task("t1", 1)
+    session.task("t2", 2)
+    session.move(first, "completed")
+    session.move(first, "running")
+    session.move(second, "completed")
+    assert [one[1] for one in session.stands] == ["running", "completed", "pending"]
+    session.move(first, "completed")
+    assert [one[1] for one in session.stands] == ["completed", "completed", "running"]
+
+
+@pytest.mark.parametrize(
+    ("told", "then", "ends"),
+    [("completed", "failed", "failed"), ("failed", "completed", "completed"),
+     ("completed", "cancelled", "completed")],
+)  # fmt: skip
+def test_a_wave_ends_as_its_tasks_are_told_to_have_ended_last(
+    session: Session, told: str, then: str, ends: str
+) -> None:
+    task = session.task("t0", 0)
+    session.move(task, told)
+    session.move(task, then)
+    assert session.stands == [(0, ends, 1)]
+
+
+def test_a_task_that_is_told_after_it_failed_makes_its_wave_one_that_failed(
+    session: Session,
+) -> None:
+    session.task("t0", 0, status="completed")
+    session.task("t1", 0, status="failed")
+    assert session.stands == [(0, "failed", 2)]
+
+
+def test_of_two_tasks_that_failed_one_that_is_tried_again_keeps_the_wave_running(
+    session: Session,
+) -> None:
+    tasks = [session.task(name, 0) for name in ("a", "b")]
+    for task in tasks:
+        session.move(task, "failed")
+    session.move(tasks[0], "running")
+    assert session.stands == [(0, "running", 2)]
+    session.move(tasks[0], "completed")
+    assert session.stands == [(0, "failed", 2)]
+
+
+def test_a_wave_that_was_left_by_force_stays_so_whatever_was_open(session: Session) -> None:
+    done, still = session.task("a", 0), session.task("b", 0)
+    session.task("c", 1)
+    session.move(done, "completed")
+    session.api.post("/api/waves/s1/transition", force=True)
+    for task, status in ((still, "running"), (done, "failed"), (still, "failed")):
+        session.move(task, status)
+        assert session.stands[0][:2] == (0, "completed")
