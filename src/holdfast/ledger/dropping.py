@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.ledger.tables import ACTIONS, PROJECTS, REQUESTS, SUBTASKS, TASKS
+from holdfast.ledger.waiting import release
 from holdfast.ledger.waves import settle_wave
-from holdfast.ledger.work import PARTS, settle_parent, still_open, waiting_for
+from holdfast.ledger.work import PARTS, settle_parent
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
@@ -21,7 +22,7 @@ def drop(ledger: Ledger, table: Table, row: Row, now: float) -> None:
         for part in (SUBTASKS, TASKS):
             _remove(ledger, part, doomed, now)
         for subtask in doomed.get(SUBTASKS.name, ()):
-            _release(ledger, subtask, now)
+            release(ledger, subtask, now)
         # While the session still has its requests: a wave is seen through them. The last wave comes
         # first, so that none is started that is about to go.
         gone = doomed.get(TASKS.name, ())
@@ -47,10 +48,3 @@ def _gather(ledger: Ledger, table: Table, row: Row, doomed: dict[str, list[Row]]
 def _remove(ledger: Ledger, table: Table, doomed: dict[str, list[Row]], now: float) -> None:
     for row in doomed.get(table.name, ()):
         ledger.remove(table, row, now)
-
-
-def _release(ledger: Ledger, subtask: Row, now: float) -> None:
-    for waiting in waiting_for(ledger, subtask):
-        left = [ident for ident in waiting["blocked_by"] if ident != subtask["id"]]
-        status = "blocked" if still_open(ledger, left) else "pending"
-        ledger.change(SUBTASKS, waiting, now, blocked_by=left, status=status)

@@ -18,7 +18,7 @@ MET = (PROJECTS.name, REQUESTS.name, TASKS.name, SUBTASKS.name)
 # What the fold puts where it knows nothing.
 NOTHING: dict[str, Any] = {
     "metadata": {}, "wave_number": NO_WAVE, "priority": USUAL_PRIORITY, "blocked_by": [],
-    "agent_id": "", "project": "",
+    "agent_id": "", "project": "", "retry_count": 0,
 }  # fmt: skip
 # Where a caller has put something in the tree, and how far it is.
 PLACE, STAND = ("request", "task"), ("status", "completed_at", "started_at")

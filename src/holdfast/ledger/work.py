@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.ledger import ids
+from holdfast.ledger import ids, waiting
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
 from holdfast.ledger.waves import NO_WAVE, join_wave, settle_wave
 
@@ -145,7 +145,7 @@ def add_subtask(
     priority: int = USUAL_PRIORITY,
     source: str = "",
 ) -> Row:
-    """A subtask that waits for others is blocked until the last of them is completed."""
+    """A subtask that waits for others is blocked until the last of them is settled."""
     row: Row = {
         "project": task["project"], "session": task["session"], "task": task["id"],
         "agent_type": agent_type, "agent_id": agent_id, "description": description,
@@ -154,7 +154,7 @@ def add_subtask(
         "likeness": ids.likeness(agent_type, description),
     }  # fmt: skip
     with ledger.together(f"session {task['session']}"):
-        waits = bool(still_open(ledger, row["blocked_by"]))
+        waits = bool(waiting.still_open(ledger, row["blocked_by"]))
         row["status"] = "blocked" if waits else status or "pending"
         made, is_new = meet(ledger, SUBTASKS, row, now, source=source)
         if is_new:
@@ -168,11 +168,14 @@ def add_subtask(
 def _said_of_part(ledger: Ledger, made: Row, row: Row, status: str, now: float) -> Row:
     """What a caller says of a subtask that is known already."""
     waits = [ident for ident in row["blocked_by"] if ident not in made["blocked_by"]]
+    waiting.can_wait_for(ledger, made["id"], waits)
     told: Row = {"blocked_by": [*made["blocked_by"], *waits]}
     if row["priority"] != USUAL_PRIORITY:
         told["priority"] = row["priority"]
     made = ledger.change(SUBTASKS, made, now, **told)
-    wanted = "blocked" if made["status"] == "pending" and still_open(ledger, waits) else status
+    wanted = (
+        "blocked" if made["status"] == "pending" and waiting.still_open(ledger, waits) else status
+    )
     return (
         set_status(ledger, SUBTASKS, made, wanted, now) if wanted not in ("", "pending") else made
     )
@@ -196,11 +199,30 @@ def _reopen(ledger: Ledger, table: Table, row: Row | None, now: float) -> None:
         set_status(ledger, table, row, UNDER_WAY[table.name], now)
 
 
-def still_open(ledger: Ledger, subtasks: list[str]) -> list[str]:
-    """Those of them that are not completed, the unknown ones too: they may still come."""
-    found = (ledger.get(SUBTASKS, ident) for ident in subtasks)
-    done = {row["id"] for row in found if row is not None and row["status"] == "completed"}
-    return [ident for ident in subtasks if ident not in done]
+def change_subtask(
+    ledger: Ledger,
+    ident: str,
+    now: float,
+    *,
+    status: str = "",
+    blocked_by: list[str] | None = None,
+    **fields: Any,
+) -> Row:
+    """What a caller says of a subtask. Whatever it waits for, it can end, but not begin."""
+    row = ledger.need(SUBTASKS, ident)
+    with ledger.together(f"session {row['session']}"):
+        row = ledger.need(SUBTASKS, ident)
+        wanted = status or row["status"]
+        if blocked_by is not None:
+            waiting.can_wait_for(ledger, ident, blocked_by)
+            wanted = "pending" if wanted == "blocked" and not status else wanted
+        others = row["blocked_by"] if blocked_by is None else list(dict.fromkeys(blocked_by))
+        waits = waiting.still_open(ledger, others)
+        if waits and wanted == "running" != row["status"]:
+            waiting.refuse_to_begin(ledger, row, waits)
+        if waits and wanted == "pending":
+            wanted = "blocked"
+        return set_status(ledger, SUBTASKS, row, wanted, now, blocked_by=others, **fields)
 
 
 def set_status(
@@ -213,6 +235,8 @@ def set_status(
         fields["completed_at"] = (row["completed_at"] or now) if status in DONE else None
         if table is SUBTASKS and status == "running":
             fields["started_at"] = row["started_at"] or now
+        if table is SUBTASKS and row["status"] in DONE and status not in DONE:
+            fields["retry_count"] = row["retry_count"] + 1
         moved = ledger.change(table, row, now, **fields)
         if moved["status"] != row["status"]:
             _settle(ledger, table, moved, now, before=row["status"])
@@ -226,26 +250,11 @@ def _settle(ledger: Ledger, table: Table, row: Row, now: float, *, before: str) 
             parent, column = parents[table.name]
             _reopen(ledger, parent, ledger.get(parent, row[column]), now)
     if table is SUBTASKS:
-        _unblock(ledger, row, now)
+        waiting.moved(ledger, row, before, now)
         settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
     elif table is TASKS:
         settle_wave(ledger, row, now, before=before)
         settle_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
-
-
-def _unblock(ledger: Ledger, done: Row, now: float) -> None:
-    if done["status"] != "completed":
-        return
-    for waiting in waiting_for(ledger, done):
-        if not still_open(ledger, waiting["blocked_by"]):
-            ledger.change(SUBTASKS, waiting, now, status="pending")
-
-
-def waiting_for(ledger: Ledger, subtask: Row) -> list[Row]:
-    """In whichever session."""
-    also, values = "blocked_by LIKE :named", {"named": f"%{subtask['id']}%"}
-    found = ledger.rows(SUBTASKS, also=also, values=values, status="blocked")
-    return [waiting for waiting in found if subtask["id"] in waiting["blocked_by"]]
 
 
 def settle_parent(

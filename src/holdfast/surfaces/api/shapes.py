@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from litestar.params import QueryParameter
-from msgspec import Meta, Struct, json
+from msgspec import UNSET, Meta, Struct, json
 
 from holdfast.actions.shared_restore import Wanted
 from holdfast.ledger import ids
@@ -72,8 +72,9 @@ class NewSubtask(Struct):
 
 class ChangedSubtask(Struct):
     status: Status | None = None
-    result: Any = None
+    result: Any = UNSET
     agent_id: Name | None = None
+    blocked_by: Names | None = None
 
 
 class NewAction(Struct):

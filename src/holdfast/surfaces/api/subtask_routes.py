@@ -6,7 +6,9 @@ import time
 
 from litestar import Router, delete, get, patch, post
 from litestar.params import FromPath, JSONBody
+from msgspec import UNSET
 
+from holdfast.errors import BadUsage
 from holdfast.ledger import work
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.tables import ACTIONS, SUBTASKS, TASKS
@@ -21,7 +23,10 @@ from holdfast.surfaces.api.shapes import ChangedSubtask, Filter, Limit, NewActio
 @post("/subtasks", sync_to_thread=True)
 def add_subtask(desk: TheDesk, data: JSONBody[NewSubtask]) -> Answer:
     with desk.books() as books:
-        task = books.ledger.need(TASKS, data.task_id or data.task_list_id)
+        named = data.task_id or data.task_list_id
+        if not named:
+            raise BadUsage("a subtask needs the task_id of its task")
+        task = books.ledger.need(TASKS, named)
         for blocker in data.blocked_by:
             books.ledger.need(SUBTASKS, blocker)
         made = work.add_subtask(
@@ -62,13 +67,13 @@ def one_subtask(desk: TheDesk, ident: FromPath[str]) -> Answer:
 @patch("/subtasks/{ident:str}", sync_to_thread=True)
 def change_subtask(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedSubtask]) -> Answer:
     with desk.books() as books:
-        row = books.ledger.need(SUBTASKS, ident)
-        fields: Answer = {} if data.result is None else {"result": data.result}
+        fields: Answer = {} if data.result is UNSET else {"result": data.result}
         if data.agent_id is not None:
             fields["agent_id"] = data.agent_id
-        moved = work.set_status(
-            books.ledger, SUBTASKS, row, data.status or row["status"], time.time(), **fields
-        )
+        moved = work.change_subtask(
+            books.ledger, ident, time.time(), status=data.status or "",
+            blocked_by=data.blocked_by, **fields,
+        )  # fmt: skip
     return answers.subtask(moved)
 
 
