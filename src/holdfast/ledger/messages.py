@@ -126,12 +126,12 @@ def unsubscribe(ledger: Ledger, agent: str, topic: str, now: float) -> bool:
 
 
 def block(ledger: Ledger, blocked: str, blocker: str, reason: str, now: float) -> Row:
-    """One agent waits for another."""
+    """One agent waits for another; a reason that is given later counts."""
     ident = ids.ident("blocking", blocked, blocker)
+    if known := ledger.get(BLOCKINGS, ident):
+        return ledger.change(BLOCKINGS, known, now, reason=reason or known["reason"])
     row = {"blocked_id": blocked, "blocker_id": blocker, "reason": reason}
-    return ledger.get(BLOCKINGS, ident) or ledger.write(
-        BLOCKINGS, {"id": ident, **row, "created_at": now, "updated_at": now}
-    )
+    return ledger.write(BLOCKINGS, {"id": ident, **row, "created_at": now, "updated_at": now})
 
 
 def unblock(ledger: Ledger, blocked: str, blocker: str | None, now: float) -> int:

@@ -160,3 +160,10 @@ def test_a_wave_that_was_left_by_force_stays_so_whatever_was_open(session: Sessi
     for task, status in ((still, "running"), (done, "failed"), (still, "failed")):
         session.move(task, status)
         assert session.stands[0][:2] == (0, "completed")
+
+
+def test_waves_are_made_and_left_without_a_word(api: Caller) -> None:
+    for path, number in (("create", 0), ("create", 1), ("start", 0), ("transition", 1)):
+        told = api.client.post(f"/api/waves/s1/{path}")
+        assert told.status_code in (200, 201), told.text
+        assert told.json()["wave"]["wave_number"] == number

@@ -316,6 +316,15 @@ def test_agents_can_wait_for_each_other(api: Caller) -> None:
     assert api.get("/api/blocking/check", blocked_id="front")["blocked"] is False
 
 
+def test_the_reason_that_was_given_last_counts(api: Caller) -> None:
+    pair = {"blocked_id": "front", "blocker_id": "back"}
+    api.post("/api/blocking", **pair, reason="needs the API")
+    assert api.post("/api/blocking", **pair, reason="needs a login")["reason"] == "needs a login"
+    assert api.post("/api/blocking", **pair)["reason"] == "needs a login"
+    (one,) = api.get("/api/blocking/front")["blocking"]
+    assert one["reason"] == "needs a login"
+
+
 def test_an_agent_s_window_is_told_in_zones(api: Caller) -> None:
     api.post("/api/agents", agent_id="dev", session_id="s1", max_capacity=1000, current_usage=600)
     told = api.post("/api/tokens/track", agent_id="dev", session_id="s1", input_tokens=300)

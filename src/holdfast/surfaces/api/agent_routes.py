@@ -85,23 +85,36 @@ def track_tokens(desk: TheDesk, data: JSONBody[Consumption]) -> Answer:
 # Waves
 
 
+def _said(data: WaveNumber | None) -> WaveNumber:
+    """Nothing has to be said: then there need not be a body."""
+    return data or WaveNumber()
+
+
 @post("/waves/{session_id:str}/create", sync_to_thread=True)
-def create_wave(desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber]) -> Answer:
+def create_wave(
+    desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber | None] = None
+) -> Answer:
     with desk.books() as books:
-        return _wave(waves.create(books.ledger, session_id, data.wave_number, time.time()))
+        return _wave(waves.create(books.ledger, session_id, _said(data).wave_number, time.time()))
 
 
 @post("/waves/{session_id:str}/start", sync_to_thread=True, status_code=200)
-def start_wave(desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber]) -> Answer:
+def start_wave(
+    desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber | None] = None
+) -> Answer:
     with desk.books() as books:
-        return _wave(waves.start(books.ledger, session_id, data.wave_number, time.time()))
+        return _wave(waves.start(books.ledger, session_id, _said(data).wave_number, time.time()))
 
 
 @post("/waves/{session_id:str}/transition", sync_to_thread=True, status_code=200)
-def next_wave(desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber]) -> Answer:
+def next_wave(
+    desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber | None] = None
+) -> Answer:
     """End the running wave and start the next; with open tasks only by `force`."""
     with desk.books() as books:
-        return _wave(waves.transition(books.ledger, session_id, time.time(), force=data.force))
+        return _wave(
+            waves.transition(books.ledger, session_id, time.time(), force=_said(data).force)
+        )
 
 
 @get("/waves/{session_id:str}/current", sync_to_thread=True)
