@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.actions import ledger_calls
 from holdfast.actions.moment import seconds
 from holdfast.actions.repository import origin_of
-from holdfast.ledger import agents, from_state, projects, work
+from holdfast.ledger import agents, from_state, projects, tombstones, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
 
@@ -43,25 +43,40 @@ def fill_all(store: Store, ledger: Ledger, now: float) -> int:
 def fill(ledger: Ledger, row: SessionRow, now: float) -> None:
     """One session. Doing it again changes nothing."""
     memory = ledger.reading(row["id"])
-    project = projects.project(ledger, row["project"], now, origin=origin_of(row["project"]))
-    Filling(ledger, row, project["id"], now).tree()
-    _calls(ledger, row, project["id"], memory, now)
+    filling = Filling(ledger, row, now)
+    filling.tree()
+    _calls(ledger, row, filling.project, memory, now)
     ledger.keep_reading(row["id"], {**memory, "stands": [row["seen_at"], row["ended_at"]]})
 
 
 class Filling:
     """One pass over one session's state."""
 
-    def __init__(self, ledger: Ledger, row: SessionRow, project: str, now: float) -> None:
+    def __init__(self, ledger: Ledger, row: SessionRow, now: float) -> None:
         self.ledger = ledger
         self.session = row["id"]
         self.state = row["state"]
         self.ended = row["ended_at"] is not None
-        self.project = project
         self.now = now
+        self.gone = tombstones.facts(ledger, self.session)
+        self.project = self._project(row["project"])
+
+    def _project(self, path: str) -> str:
+        """Made if need be; one that was deleted is made again when there is a new request."""
+        origin = origin_of(path)
+        ident = projects.name_of(self.ledger, path, origin)
+        if tombstones.of(self.ledger, ident) and not self._asks_for_more():
+            return ident
+        return str(projects.project(self.ledger, path, self.now, origin=origin)["id"])
+
+    def _asks_for_more(self) -> bool:
+        known = self._known(REQUESTS).keys() | self.gone
+        found = from_state.requests(self.session, self.state, ended=self.ended)
+        return any(one.source not in known for one in found)
 
     def tree(self) -> None:
         with self.ledger.together(f"session {self.session}"):
+            self.gone = tombstones.facts(self.ledger, self.session)
             requests = self._requests()
             tasks = self._tasks(requests)
             self._subtasks(requests, tasks)
@@ -70,6 +85,8 @@ class Filling:
     def _requests(self) -> dict[str, Row]:
         known = self._known(REQUESTS)
         for found in from_state.requests(self.session, self.state, ended=self.ended):
+            if found.source not in known and found.source in self.gone:
+                continue
             if found.source not in known:
                 known[found.source] = work.add_request(
                     self.ledger, self.now, project=self.project, session=self.session,
@@ -83,6 +100,8 @@ class Filling:
         known = self._known(TASKS)
         planned = from_state.tasks(self.session, self.state)
         for number, found in enumerate(planned):
+            if found.source not in known and self._stays_away(found, requests):
+                continue
             if found.source not in known:
                 known[found.source] = work.add_task(
                     self.ledger, self.now + number * APART,
@@ -93,6 +112,10 @@ class Filling:
         self._drop(known, {found.source for found in planned})
         return known
 
+    def _stays_away(self, found: Found, above: dict[str, Row]) -> bool:
+        """It was deleted, or what it hangs on was."""
+        return found.source in self.gone or found.parent not in above
+
     def _drop(self, known: dict[str, Row], planned: set[str]) -> None:
         """What the plan no longer holds, and was not done, is not going to be."""
         for source, row in known.items():
@@ -101,9 +124,13 @@ class Filling:
 
     def _subtasks(self, requests: dict[str, Row], tasks: dict[str, Row]) -> None:
         known = self._known(SUBTASKS)
-        for found in from_state.subtasks(self.session, self.state):
+        for found in from_state.subtasks(self.session, self.state, tasks):
             if found.source not in known:
+                if found.source in self.gone:
+                    continue
                 task = tasks.get(found.parent) or self._unplanned(found.parent, requests, tasks)
+                if task is None:
+                    continue
                 known[found.source] = work.add_subtask(
                     self.ledger, self.now, task=task, description=found.text,
                     agent_type=found.agent_type, agent_id=found.agent_id, source=found.source,
@@ -111,8 +138,13 @@ class Filling:
             result = {"text": found.result} if found.result else known[found.source]["result"]
             self._follow(SUBTASKS, known[found.source], found, result=result)
 
-    def _unplanned(self, source: str, requests: dict[str, Row], tasks: dict[str, Row]) -> Row:
-        request = requests[source.removesuffix(":unplanned")]
+    def _unplanned(
+        self, source: str, requests: dict[str, Row], tasks: dict[str, Row]
+    ) -> Row | None:
+        """What is outside the plan hangs on a task of its own; none if that was deleted."""
+        request = requests.get(source.removesuffix(":unplanned"))
+        if request is None or source in self.gone:
+            return None
         tasks[source] = work.add_task(
             self.ledger, self.now, request=request, name=from_state.UNPLANNED, status="running",
             source=source,

@@ -4,6 +4,7 @@ subtask. Pure: what is there already is the caller's to know.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from holdfast.ledger import ids
@@ -62,17 +63,24 @@ def tasks(session: str, state: State) -> list[Found]:
     ]  # fmt: skip
 
 
-def subtasks(session: str, state: State) -> list[Found]:
-    """Sub-agents: under the plan item that is being worked on, if it is only one."""
+def subtasks(session: str, state: State, known: Collection[str]) -> list[Found]:
+    """Sub-agents: under the plan item that is being worked on, if it is only one.
+
+    `known` are the sources of the tasks that are there.
+    """
     if not state["requests"]:
         return []
-    running = [found for found in tasks(session, state) if found.status == "running"]
+    running = [
+        found
+        for found in tasks(session, state)
+        if found.status == "running" and found.source in known
+    ]
     return [
         Found(
             source=agent_source(session, agent["call"]),
             parent=running[0].source
             if len(running) == 1 and agent["status"] == "running"
-            else unplanned_source(_in_force(session, state, agent["line"])),
+            else unplanned_source(_in_force(session, state, agent.get("told", agent["line"]))),
             text=agent["task"], status=_status(agent["status"]), agent_type=agent["type"],
             agent_id=agent["id"], result=agent["result"],
         )

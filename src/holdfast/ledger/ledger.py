@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast import quick_json
 from holdfast.errors import NoSuchRecord
-from holdfast.ledger import ids
+from holdfast.ledger import ids, tombstones
 from holdfast.redact import redact_value
 
 if TYPE_CHECKING:
@@ -170,6 +170,8 @@ class Ledger:
         with self.together():
             if self.database.run(f"DELETE FROM {table.name} WHERE id = :id", {"id": row["id"]})[1]:
                 stored = table.encoded({**row, "updated_at": now})
+                if table.name in tombstones.KEPT:
+                    tombstones.keep(self.database, table, stored)
                 self._tell(table, stored, gone=1)
 
     def _tell(self, table: Table, stored: Row, *, gone: int) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import NoSuchRecord
-from holdfast.ledger import ids
+from holdfast.ledger import ids, tombstones
 from holdfast.ledger.tables import PROJECT_PATHS, PROJECTS
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ def by_path(ledger: Ledger, path: str) -> Row:
         if found is not None:
             return found
     raise NoSuchRecord(f"a project at {path}", hint="POST /api/projects makes one")
+
+
+def name_of(ledger: Ledger, path: str, origin: str = "") -> str:
+    """The id that the project of this path has, or would have."""
+    known = ledger.get(PROJECT_PATHS, _clean(path))
+    return str(known["project"]) if known else ids.ident("project", origin or _clean(path))
 
 
 def project(
@@ -37,10 +43,10 @@ def project(
     """
     path = _clean(path)
     with ledger.together(f"project {path}"):
-        known = ledger.get(PROJECT_PATHS, path)
-        ident = known["project"] if known else ids.ident("project", origin or path)
+        ident = name_of(ledger, path, origin)
         found = ledger.get(PROJECTS, ident)
         if found is None:
+            tombstones.lift(ledger, ident)
             found = ledger.write(PROJECTS, {
                 "id": ident, "path": path, "name": name or path.rpartition("/")[2] or path,
                 "metadata": metadata or {}, "created_at": now, "updated_at": now,
@@ -48,7 +54,7 @@ def project(
         elif name or metadata:
             merged = {**found["metadata"], **(metadata or {})}
             found = ledger.change(PROJECTS, found, now, name=name or found["name"], metadata=merged)
-        if known is None:
+        if ledger.get(PROJECT_PATHS, path) is None:
             ledger.write(PROJECT_PATHS, {"id": path, "project": ident, "updated_at": now})
     return found
 

@@ -196,3 +196,9 @@ SHARED = {
     )
 }  # fmt: skip
 ALL = {**SHARED, TOKENS.name: TOKENS}
+# What hangs on a row of each table, and by which column.
+PARTS = {
+    PROJECTS.name: (REQUESTS, "project"),
+    REQUESTS.name: (TASKS, "request"),
+    TASKS.name: (SUBTASKS, "task"),
+}

@@ -1,8 +1,4 @@
-"""Requests, tasks and subtasks: what callers say and what the fold finds meet in one tree.
-
-The n-th request of a session with the same words has the same id, whoever writes it down, here or
-on another machine; so does the n-th task and the n-th subtask.
-"""
+"""Requests, tasks and subtasks: what callers say and what the fold finds meet in one tree."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.ledger import ids, waiting
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
+from holdfast.ledger.twins import meet
 from holdfast.ledger.waves import NO_WAVE, join_wave, settle_wave
 
 if TYPE_CHECKING:
@@ -17,53 +14,10 @@ if TYPE_CHECKING:
     from holdfast.ledger.tables import Table
 
 DONE = ("completed", "failed", "cancelled")
-# What hangs on a row of each table, and by which column.
-PARTS: dict[str, tuple[Table, str]] = {
-    "projects": (REQUESTS, "project"), "requests": (TASKS, "request"), "tasks": (SUBTASKS, "task"),
-}  # fmt: skip
 # What a row is called of which something is being done.
 UNDER_WAY = {"tasks": "running", "requests": "active"}
 USUAL_PRIORITY = 5
 STATUSES = ("pending", "running", "paused", "blocked", *DONE)
-
-
-def meet(
-    ledger: Ledger, table: Table, row: Row, now: float, *, source: str = ""
-) -> tuple[Row, bool]:
-    """Keep a row of the fold (with its source) or of a caller, and whether it is new."""
-    known = ledger.first(table, source=source) if source else None
-    if known is not None:
-        return known, False
-    mark: Row = {"source": source} if source else {"posted": 1}
-    ident = _next_id(ledger, table, row, is_found=bool(source))
-    twin = ledger.get(table, ident)
-    if twin is not None:
-        # Who was first may not have known whose it is, or which agent works on it.
-        known = {name: twin[name] or row[name] for name in ("project", "agent_id") if name in twin}
-        return _adopted(ledger, table, ledger.change(table, twin, now, **mark, **known), now), False
-    fresh = {
-        "source": None, "posted": 0, "folded": "", "created_at": now, "completed_at": None,
-        "updated_at": now, **row, **mark, "id": ident,
-    }  # fmt: skip
-    return ledger.write(table, fresh), True
-
-
-def _adopted(ledger: Ledger, table: Table, row: Row, now: float) -> Row:
-    """What hangs on a row is of the same project."""
-    if row["project"] and table.name in PARTS:
-        parts, column = PARTS[table.name]
-        named: Row = {column: row["id"], "project": ""}
-        for part in ledger.rows(parts, **named):
-            _adopted(ledger, parts, ledger.change(parts, part, now, project=row["project"]), now)
-    return row
-
-
-def _next_id(ledger: Ledger, table: Table, row: Row, *, is_found: bool) -> str:
-    told = "source IS NOT NULL" if is_found else "posted = 1"
-    number = 1 + len(
-        ledger.rows(table, also=told, session=row["session"], likeness=row["likeness"])
-    )
-    return ids.ident(table.name, row["session"], row["likeness"], number)
 
 
 def add_request(
