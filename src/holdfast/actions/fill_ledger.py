@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.actions import ledger_calls
 from holdfast.actions.moment import seconds
 from holdfast.actions.repository import origin_of
-from holdfast.ledger import agents, from_state, projects, tombstones, work
+from holdfast.ledger import agents, from_state, projects, standing, tombstones, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
 
@@ -119,8 +119,8 @@ class Filling:
     def _drop(self, known: dict[str, Row], planned: set[str]) -> None:
         """What the plan no longer holds, and was not done, is not going to be."""
         for source, row in known.items():
-            if ":plan:" in source and source not in planned and row["status"] not in work.DONE:
-                work.set_status(self.ledger, TASKS, row, "cancelled", self.now)
+            if ":plan:" in source and source not in planned and row["status"] not in standing.DONE:
+                standing.set_status(self.ledger, TASKS, row, "cancelled", self.now)
 
     def _subtasks(self, requests: dict[str, Row], tasks: dict[str, Row]) -> None:
         known = self._known(SUBTASKS)
@@ -175,9 +175,9 @@ class Filling:
         """Take over the fold's status when it moves; until then a caller's word stands."""
         if row["folded"] == found.status:
             return self.ledger.change(table, row, self.now, **fields)
-        first_met = row["posted"] and not row["folded"] and row["status"] in work.DONE
+        first_met = row["posted"] and not row["folded"] and row["status"] in standing.DONE
         status = row["status"] if first_met else found.status
-        return work.set_status(
+        return standing.set_status(
             self.ledger, table, row, status, self.now, folded=found.status, **fields
         )
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.ledger.standing import settle_parent
 from holdfast.ledger.tables import ACTIONS, PARTS, PROJECTS, REQUESTS, SUBTASKS, TASKS
 from holdfast.ledger.waiting import release
 from holdfast.ledger.waves import settle_wave
-from holdfast.ledger.work import settle_parent
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row

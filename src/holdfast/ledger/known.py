@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast import quick_json
 from holdfast.ledger.contexts import SNAPSHOT
+from holdfast.ledger.standing import DONE
 from holdfast.ledger.tables import CONTEXTS, SUBTASKS, TASKS, WAVES
-from holdfast.ledger.work import DONE
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row

@@ -1,7 +1,8 @@
 """The row that the fold and callers both mean: whoever tells of it first, it is there once.
 
 Names are made of content. The n-th of a session with the same words has the same name, whoever
-writes it down, here or on another machine; what was deleted keeps its number.
+writes it down, here or on another machine; what was deleted keeps its number. Tasks are counted
+for each request.
 """
 
 from __future__ import annotations
@@ -9,47 +10,72 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.ledger import ids, tombstones
-from holdfast.ledger.tables import PARTS
+from holdfast.ledger.tables import PARTS, TASKS
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from holdfast.ledger.ledger import Ledger, Row
     from holdfast.ledger.tables import Table
 
 
 def meet(
-    ledger: Ledger, table: Table, row: Row, now: float, *, source: str = ""
+    ledger: Ledger,
+    table: Table,
+    row: Row,
+    now: float,
+    *,
+    source: str = "",
+    can_be: Callable[[Row], bool] = lambda twin: True,
 ) -> tuple[Row, bool]:
-    """Keep a row of the fold (with its source) or of a caller, and whether it is new."""
+    """Keep a row of the fold (with its source) or of a caller, and whether it is new.
+
+    `can_be` says of a row of the same words whether it may be the one that is meant.
+    """
     known = ledger.first(table, source=source) if source else None
     if known is not None:
         return known, False
-    mark: Row = {"source": source} if source else {"posted": 1}
-    found = ledger.rows(table, session=row["session"], likeness=row["likeness"])
-    alike = {one["id"]: one for one in found}
+    told = "source" if source else "posted"
+    found = ledger.rows(table, newest_first=False, session=row["session"], likeness=row["likeness"])
     gone = tombstones.alike(ledger, table, row["session"], row["likeness"])
-    ident = _free_name(table, row, {**gone, **alike}, "source" if source else "posted")
-    twin = alike.get(ident)
+    names = _names(table, row, len(found) + len(gone) + 1)
+    fit = {one["id"]: one for one in found if not one[told] and can_be(one)}
+    taken = {one["id"] for one in found if one["id"] not in fit}
+    taken.update(ident for ident, one in gone.items() if one[told])
+    ident = next(name for name in names if name not in taken)
+    twin = fit.get(ident) or _elsewhere(table, names, fit)
     if twin is not None:
         # Who was first may not have known whose it is, or which agent works on it.
         more = {name: twin[name] or row[name] for name in ("project", "agent_id") if name in twin}
-        return _adopted(ledger, table, ledger.change(table, twin, now, **mark, **more), now), False
+        return _adopted(
+            ledger, table, ledger.change(table, twin, now, **_mark(source), **more), now
+        ), False
     fresh = {
         "source": None, "posted": 0, "folded": "", "created_at": now, "completed_at": None,
-        "updated_at": now, **row, **mark, "id": ident,
+        "updated_at": now, **row, **_mark(source), "id": ident,
     }  # fmt: skip
     if ident in gone:
         tombstones.lift(ledger, ident)
     return ledger.write(table, fresh), True
 
 
-def _free_name(table: Table, row: Row, taken: dict[str, Row], mark: str) -> str:
-    """The first name for such a row that whoever leaves this mark has not given yet."""
-    names = (_name(table, row, number) for number in range(1, len(taken) + 2))
-    return next(name for name in names if not taken.get(name, {}).get(mark))
+def _mark(source: str) -> Row:
+    return {"source": source} if source else {"posted": 1}
 
 
-def _name(table: Table, row: Row, number: int) -> str:
-    return ids.ident(table.name, row["session"], row["likeness"], number)
+def _names(table: Table, row: Row, most: int) -> list[str]:
+    """The names that such rows have in turn."""
+    scope = [row["request"]] if table is TASKS else []
+    told = (table.name, row["session"], *scope, row["likeness"])
+    return [ids.ident(*told, number) for number in range(1, most + 1)]
+
+
+def _elsewhere(table: Table, names: list[str], fit: dict[str, Row]) -> Row | None:
+    """A task that is meant though its name is another request's, or one from when requests did not
+    count.
+    """
+    found = (one for ident, one in fit.items() if ident not in names)
+    return next(found, None) if table is TASKS else None
 
 
 def _adopted(ledger: Ledger, table: Table, row: Row, now: float) -> Row:

@@ -5,19 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from holdfast.ledger import ids, waiting
+from holdfast.ledger.standing import DONE, reopen, set_status, settle_parent
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
 from holdfast.ledger.twins import meet
-from holdfast.ledger.waves import NO_WAVE, join_wave, settle_wave
+from holdfast.ledger.waves import NO_WAVE, join_wave
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
     from holdfast.ledger.tables import Table
 
-DONE = ("completed", "failed", "cancelled")
-# What a row is called of which something is being done.
-UNDER_WAY = {"tasks": "running", "requests": "active"}
 USUAL_PRIORITY = 5
-STATUSES = ("pending", "running", "paused", "blocked", *DONE)
 
 
 def add_request(
@@ -64,13 +61,28 @@ def add_task(
         "name": name, "wave_number": wave_number, "status": status, "likeness": ids.likeness(name),
     }  # fmt: skip
     with ledger.together(f"session {request['session']}"):
-        made, is_new = meet(ledger, TASKS, row, now, source=source)
+        made, is_new = meet(
+            ledger, TASKS, row, now, source=source,
+            can_be=lambda other: is_task_of(ledger, other, request, is_found=bool(source)),
+        )  # fmt: skip
         if not is_new and not source:
             made = _told_more(ledger, made, wave_number, status, now)
         elif is_new:
             made = _over(ledger, TASKS, made, now)
             join_wave(ledger, made, now)
     return made
+
+
+def is_task_of(ledger: Ledger, task: Row, request: Row, *, is_found: bool) -> bool:
+    """Whether a task of the same words is one of this request.
+
+    The fold knows an item of the plan by its words, and takes it for one of the request in which it
+    moved last: where callers have put it before that, there it is.
+    """
+    if task["request"] == request["id"] or not is_found:
+        return bool(task["request"] == request["id"])
+    above = ledger.get(REQUESTS, task["request"])
+    return above is not None and bool(above["created_at"] <= request["created_at"])
 
 
 def _over(ledger: Ledger, table: Table, made: Row, now: float) -> Row:
@@ -110,13 +122,45 @@ def add_subtask(
     with ledger.together(f"session {task['session']}"):
         waits = bool(waiting.still_open(ledger, row["blocked_by"]))
         row["status"] = "blocked" if waits else status or "pending"
-        made, is_new = meet(ledger, SUBTASKS, row, now, source=source)
+        made, is_new = meet(
+            ledger, SUBTASKS, row, now, source=source,
+            can_be=lambda other: bool(source) or _can_be_part(ledger, other, task, row["status"]),
+        )  # fmt: skip
         if is_new:
             made = _over(ledger, SUBTASKS, made, now)
             _begin(ledger, task, made, now)
         elif not source:
-            made = _said_of_part(ledger, made, row, status, now)
+            made = _hung_on(ledger, _said_of_part(ledger, made, row, status, now), task, now)
         return made
+
+
+def _can_be_part(ledger: Ledger, other: Row, task: Row, status: str) -> bool:
+    """What is yet to be done is not what was over before this was asked for."""
+    if status in DONE or other["status"] not in DONE:
+        return True
+    above = ledger.get(TASKS, other["task"])
+    return above is not None and bool(above["request"] == task["request"])
+
+
+def _hung_on(ledger: Ledger, made: Row, task: Row, now: float) -> Row:
+    """A caller knows of which task it is a part, the fold only guesses."""
+    left = ledger.get(TASKS, made["task"])
+    if made["task"] == task["id"]:
+        return made
+    made = ledger.change(
+        SUBTASKS, made, now, task=task["id"], project=task["project"] or made["project"]
+    )
+    _begin(ledger, task, made, now)
+    if left is not None and left["source"] and not left["folded"]:
+        _nothing_left(ledger, left, now)
+    return made
+
+
+def _nothing_left(ledger: Ledger, task: Row, now: float) -> None:
+    """The fold's task for what is outside the plan is over with its parts."""
+    settle_parent(ledger, TASKS, task["id"], SUBTASKS, "task", now)
+    if not ledger.count(SUBTASKS, task=task["id"]):
+        set_status(ledger, TASKS, task, "completed", now)
 
 
 def _said_of_part(ledger: Ledger, made: Row, row: Row, status: str, now: float) -> Row:
@@ -144,13 +188,7 @@ def _begin(ledger: Ledger, task: Row, subtask: Row, now: float) -> None:
     if begun and task["status"] == "pending":
         set_status(ledger, TASKS, task, "running", now)
     elif subtask["status"] not in DONE:
-        _reopen(ledger, TASKS, task, now)
-
-
-def _reopen(ledger: Ledger, table: Table, row: Row | None, now: float) -> None:
-    """What was over because all of its parts were, and now is not; what was called off stays so."""
-    if row is not None and not row["folded"] and row["status"] in ("completed", "failed"):
-        set_status(ledger, table, row, UNDER_WAY[table.name], now)
+        reopen(ledger, TASKS, task, now)
 
 
 def change_subtask(
@@ -177,52 +215,3 @@ def change_subtask(
         if waits and wanted == "pending":
             wanted = "blocked"
         return set_status(ledger, SUBTASKS, row, wanted, now, blocked_by=others, **fields)
-
-
-def set_status(
-    ledger: Ledger, table: Table, row: Row, status: str, now: float, **fields: Any
-) -> Row:
-    """Move a request, task or subtask on, and with it whatever depends on it."""
-    with ledger.together(f"session {row['session']}"):
-        row = ledger.get(table, row["id"]) or row
-        fields["status"] = status
-        fields["completed_at"] = (row["completed_at"] or now) if status in DONE else None
-        if table is SUBTASKS and status == "running":
-            fields["started_at"] = row["started_at"] or now
-        if table is SUBTASKS and row["status"] in DONE and status not in DONE:
-            fields["retry_count"] = row["retry_count"] + 1
-        moved = ledger.change(table, row, now, **fields)
-        if moved["status"] != row["status"]:
-            _settle(ledger, table, moved, now, before=row["status"])
-    return moved
-
-
-def _settle(ledger: Ledger, table: Table, row: Row, now: float, *, before: str) -> None:
-    if before in DONE and row["status"] not in DONE:
-        parents = {SUBTASKS.name: (TASKS, "task"), TASKS.name: (REQUESTS, "request")}
-        if table.name in parents:
-            parent, column = parents[table.name]
-            _reopen(ledger, parent, ledger.get(parent, row[column]), now)
-    if table is SUBTASKS:
-        waiting.moved(ledger, row, before, now)
-        settle_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
-    elif table is TASKS:
-        settle_wave(ledger, row, now, before=before)
-        settle_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
-
-
-def settle_parent(
-    ledger: Ledger, table: Table, ident: str, children: Table, column: str, now: float
-) -> None:
-    """What has only finished parts is finished; where the host keeps the status, it decides."""
-    parent = ledger.get(table, ident)
-    # One that failed is done after all if what failed was tried again.
-    if parent is None or parent["folded"] or parent["status"] in ("completed", "cancelled"):
-        return
-    named: Row = {column: ident}
-    statuses = {row["status"] for row in ledger.rows(children, **named)}
-    if statuses and statuses <= set(DONE):
-        status = "failed" if "failed" in statuses else "completed"
-        set_status(ledger, table, parent, status, now)
-    elif parent["status"] == "pending" and statuses & {"running", "completed"}:
-        set_status(ledger, table, parent, UNDER_WAY[table.name], now)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.ledger import work
+from holdfast.ledger import ids, work
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
 from tests.contract.api.conftest import Caller
 
@@ -65,6 +65,12 @@ def test_what_failed_is_done_after_all_when_it_was_tried_again(told: Work) -> No
     assert told.stand == ("completed", "completed")
 
 
+def test_what_is_told_to_have_failed_after_all_has(told: Work) -> None:
+    told.move(told.subtask, "completed")
+    told.move(told.subtask, "failed")
+    assert told.stand == ("failed", "failed")
+
+
 def test_what_was_called_off_stays_so(told: Work) -> None:
     told.api.patch(f"/api/tasks/{told.task}", status="cancelled")
     told.more("write its tests")
@@ -96,6 +102,93 @@ def test_what_a_caller_says_of_a_subtask_that_was_found_counts(told: Work) -> No
     assert {name: told_of[name] for name in (*say, "status")} == {**say, "status": "blocked"}
     told.move(told.subtask, "completed")
     assert told.api.get(f"/api/subtasks/{found['id']}")["status"] == "pending"
+
+
+def found(told: Work, request: str, name: str, line: str, **more: Any) -> Any:
+    """A task as the fold finds it."""
+    with told.api.desk.books() as books:
+        above = books.ledger.need(REQUESTS, request)
+        return work.add_task(books.ledger, 2.0, request=above, name=name, source=line, **more)
+
+
+def test_a_task_belongs_to_the_request_that_it_is_posted_to(told: Work) -> None:
+    mine = found(told, told.request, "S1", "L4")
+    other = told.api.post("/api/requests", session_id="s1", prompt="logout")["id"]
+    posted = [told.api.post("/api/tasks", request_id=other, name="S1") for _ in range(2)]
+    assert [one["request_id"] for one in posted] == [other, other]
+    assert len({one["id"] for one in (*posted, mine)}) == 3
+    assert told.api.post("/api/tasks", request_id=told.request, name="s1")["id"] == mine["id"]
+    again = found(told, other, "S1", "L9")
+    assert again["id"] == posted[0]["id"], "the fold's of the same request is the same"
+
+
+@pytest.mark.parametrize("first", ["fold", "caller"])
+def test_a_task_is_told_once_of_each_request_whoever_is_first(told: Work, first: str) -> None:
+    other = told.api.post("/api/requests", session_id="s1", prompt="logout")["id"]
+
+    def post() -> None:
+        for request in (told.request, other):
+            told.api.post("/api/tasks", request_id=request, name="S1")
+
+    def fold() -> None:
+        for request in (told.request, other):
+            found(told, request, "S1", f"{request}:S1")
+
+    for tell in (fold, post) if first == "fold" else (post, fold):
+        tell()
+    rows = [one for one in told.api.get("/api/tasks")["tasks"] if one["name"] == "S1"]
+    assert sorted(one["request_id"] for one in rows) == sorted([told.request, other])
+
+
+def test_an_item_of_the_plan_that_moved_later_is_where_a_caller_had_put_it(told: Work) -> None:
+    """The fold takes it for one of the request in which it moved last."""
+    posted = told.api.post("/api/tasks", request_id=told.request, name="S1")["id"]
+    later = told.api.post("/api/requests", session_id="s1", prompt="go on")["id"]
+    assert found(told, later, "S1", "L9")["id"] == posted
+    told.api.post("/api/tasks", request_id=later, name="S2")
+    early = found(told, told.request, "S2", "L10")
+    assert early["request"] == told.request, "before it was asked for it was not there"
+
+
+def test_a_task_from_before_requests_counted_is_met_in_its_request(told: Work) -> None:
+    old = found(told, told.request, "S1", "L4")
+    with told.api.desk.books() as books:
+        books.ledger.remove(TASKS, old, 3.0)
+        books.ledger.database.run("DELETE FROM dropped")
+        books.ledger.write(TASKS, {**old, "id": ids.ident("tasks", "s1", old["likeness"], 1)})
+    posted = told.api.post("/api/tasks", request_id=told.request, name="S1")
+    assert posted["id"] == ids.ident("tasks", "s1", old["likeness"], 1)
+    other = told.api.post("/api/requests", session_id="s1", prompt="logout")["id"]
+    assert told.api.post("/api/tasks", request_id=other, name="S1")["request_id"] == other
+
+
+def test_a_subtask_belongs_to_the_task_that_it_is_posted_to(told: Work) -> None:
+    outside = found(told, told.request, "Work outside the plan", "L4", status="running")
+    with told.api.desk.books() as books:
+        agent = work.add_subtask(
+            books.ledger, 2.0, task=outside, description="review", agent_type="qa", source="L5",
+            status="running",
+        )  # fmt: skip
+    posted = told.api.get(f"/api/subtasks/{told.more('review', agent_type='qa')}")
+    assert (posted["id"], posted["task_id"], posted["status"]) == (
+        agent["id"], told.task, "running",
+    )  # fmt: skip
+    assert told.stand == ("active", "running")
+    assert told.api.get(f"/api/tasks/{outside['id']}")["status"] == "completed", "it has no parts"
+
+
+def test_what_is_to_be_done_for_a_request_is_not_what_was_done_for_another(told: Work) -> None:
+    with told.api.desk.books() as books:
+        task = books.ledger.need(TASKS, told.task)
+        done = work.add_subtask(
+            books.ledger, 2.0, task=task, description="review", source="L5", status="completed"
+        )
+    other = told.api.post("/api/requests", session_id="s1", prompt="logout")["id"]
+    above = told.api.post("/api/tasks", request_id=other, name="Backend")["id"]
+    part = {"task_id": above, "description": "review"}
+    fresh = told.api.post("/api/subtasks", **part)
+    assert (fresh["task_id"], fresh["status"]) == (above, "pending")
+    assert told.api.get(f"/api/subtasks/{done['id']}")["task_id"] == told.task
 
 
 def test_parts_belong_to_the_project_that_the_fold_finds_their_request_in(told: Work) -> None:

@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from holdfast.errors import NoSuchRecord
-from holdfast.ledger import dropping, work
+from holdfast.ledger import dropping, standing
 from holdfast.ledger.tables import SUBTASKS, Table
 from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books, Desk
@@ -33,7 +33,7 @@ def one_row(desk: Desk, table: Table, ident: str) -> Answer:
 def move_row(desk: Desk, table: Table, ident: str, status: str) -> Answer:
     with desk.books() as books:
         row = books.ledger.need(table, ident)
-        return answers.answer(work.set_status(books.ledger, table, row, status, time.time()))
+        return answers.answer(standing.set_status(books.ledger, table, row, status, time.time()))
 
 
 def drop_row(desk: Desk, table: Table, ident: str) -> None:
