@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from holdfast.actions import send_texts
 from holdfast.actions.fill_ledger import fill_all
 from holdfast.actions.incoming import receive
-from holdfast.ledger import meeting
+from holdfast.actions.send_rows import Sending
 from holdfast.ledger.tables import SHARED
 from holdfast.store.copying import Copying
 
@@ -20,8 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from holdfast.index.database import Index
-    from holdfast.ledger.ledger import Ledger, Row
-    from holdfast.ledger.tables import Table
+    from holdfast.ledger.ledger import Ledger
     from holdfast.store.base import Store
 
 AT_ONCE = 100
@@ -103,56 +102,27 @@ def _sessions(store: Store, ledger: Ledger, team_store: Store, target: str) -> i
 
 def _rows(ledger: Ledger, team: Ledger, target: str, now: float) -> int:
     total = 0
+    sending = Sending(ledger, team)
     seq, at = ledger.sent(target)
     if at is None:
         # What was written before there was this team may be told of no more.
         seq = ledger.last_change()[1]
-        total = _everything(ledger, team)
+        total = _everything(ledger, sending)
         ledger.keep_sent(target, seq, now)
     while some := ledger.changes((0, seq), AT_ONCE):
-        # Of several changes to a row the last one says all.
-        latest = {(one["kind"], one["record"]): one for one in some}
-        with team.together():
-            for change in latest.values():
-                _send(ledger, team, change)
+        total += sending.changes(some)
         seq = some[-1]["seq"]
         ledger.keep_sent(target, seq, now)
-        total += len(latest)
     return total
 
 
-def _everything(ledger: Ledger, team: Ledger) -> int:
+def _everything(ledger: Ledger, sending: Sending) -> int:
     """All rows there are, from the oldest on. Who is interrupted begins again: it does no harm."""
     total = 0
     for table in SHARED.values():
         last = None
         while some := ledger.rows(table, most=AT_ONCE, before=last, newest_first=False):
-            with team.together():
-                for row in some:
-                    _put(team, table, row)
+            sending.rows(table, some)
             last = some[-1][table.order], some[-1]["id"]
             total += len(some)
     return total
-
-
-def _send(ledger: Ledger, team: Ledger, change: Row) -> None:
-    table = SHARED.get(change["kind"])
-    if table is None:
-        return
-    row = ledger.get(table, change["record"])
-    if row is not None:
-        _put(team, table, row)
-    elif change["gone"]:
-        there = team.get(table, change["record"])
-        if there is not None and there["updated_at"] <= change["at"]:
-            team.remove(table, there, change["at"])
-
-
-def _put(team: Ledger, table: Table, row: Row) -> None:
-    """The same fact may be known there under another id (a ledger was made anew here), and callers
-    of the team may have said more of it.
-    """
-    known = team.first(table, source=row["source"]) if row.get("source") else None
-    if known is None and table.name in meeting.MET:
-        known = team.get(table, row["id"])
-    team.write(table, meeting.together(known, {**row, "id": known["id"]}) if known else row)

@@ -40,9 +40,16 @@ def together(known: Row, row: Row) -> Row:
 
 
 def _project(known: Row, row: Row) -> Row:
-    """A name that somebody gave it, and what they noted of it."""
-    plain = row["name"] == (row["path"].rpartition("/")[2] or row["path"])
-    name = known["name"] if plain else row["name"]
+    """The first path of all its clones, a name that somebody gave it, and what they noted of it."""
+    # Whoever has it at that path may call it something else; others only where nobody has.
+    can_name = row["path"] == known["path"] or _is_plain(known)
+    name = row["name"] if can_name and not _is_plain(row) else known["name"]
     later = max(row["updated_at"], known["updated_at"])
     metadata = {**known["metadata"], **row["metadata"]}
-    return {**row, "name": name, "metadata": metadata, "updated_at": later}
+    told = {"path": known["path"], "name": name, "metadata": metadata, "updated_at": later}
+    return {**row, **told}
+
+
+def _is_plain(project: Row) -> bool:
+    """Whether it is called by its folder, and nobody has given it a name."""
+    return bool(project["name"] == (project["path"].rpartition("/")[2] or project["path"]))

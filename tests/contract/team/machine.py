@@ -28,6 +28,8 @@ class Machine:
         self.ledger = local_ledger(str(folder / "ledger.db"))
         self.index = Index(str(folder / "recall.db"))
         self.team = team
+        self.clone = "/srv/app"
+        """Where its sessions work."""
         self.now = 100.0
 
     def sync(self) -> Sent:
@@ -70,7 +72,7 @@ class Machine:
         known = self.store.session(name)
         self.now += 1
         assert self.store.save_session(
-            session=name, host="claude-code", project="/srv/app", transcript="", cursor=None,
+            session=name, host="claude-code", project=self.clone, transcript="", cursor=None,
             state=state, revision=known["revision"] if known else 0, now=self.now,
         )  # fmt: skip
         return self.store.add_snapshot(name, "auto", state, self.now)
