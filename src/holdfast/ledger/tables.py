@@ -51,7 +51,7 @@ class Table:
             return f"{column} = CASE WHEN {theirs} < {mine} THEN {theirs} ELSE {mine} END"
         if column == "posted":
             return f"{column} = CASE WHEN {theirs} > {mine} THEN {theirs} ELSE {mine} END"
-        if column == "source":
+        if column in ("source", "retry", "retry_words"):
             return f"{column} = coalesce({theirs}, {mine})"
         return f"{column} = {theirs}"
 
@@ -108,7 +108,7 @@ class Table:
         }
 
 
-_MET = ("source", "likeness", "posted", "folded")
+_MET = ("source", "likeness", "posted", "folded", "retry", "retry_words")
 _TIMES = ("created_at", "completed_at", "updated_at")
 
 PROJECTS = Table(

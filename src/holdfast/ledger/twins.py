@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.ledger import ids, tombstones
+from holdfast.ledger import ids, retrying, tombstones
 from holdfast.ledger.tables import PARTS, TASKS
 
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from holdfast.ledger.ledger import Ledger, Row
     from holdfast.ledger.tables import Table
+
+# What who was first may not have known: whose it is, which agent works on it, a caller's key.
+UNKNOWN = ("project", "agent_id", *retrying.COLUMNS)
 
 
 def meet(
@@ -45,8 +48,7 @@ def meet(
     ident = next(name for name in names if name not in taken)
     twin = fit.get(ident) or _elsewhere(table, names, fit)
     if twin is not None:
-        # Who was first may not have known whose it is, or which agent works on it.
-        more = {name: twin[name] or row[name] for name in ("project", "agent_id") if name in twin}
+        more = {name: twin[name] or row[name] for name in UNKNOWN if name in twin}
         return _adopted(
             ledger, table, ledger.change(table, twin, now, **_mark(source), **more), now
         ), False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.ledger import ids, waiting
+from holdfast.ledger import ids, retrying, waiting
 from holdfast.ledger.standing import DONE, reopen, set_status, settle_parent
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
 from holdfast.ledger.twins import meet
@@ -28,14 +28,17 @@ def add_request(
     status: str = "active",
     metadata: dict[str, Any] | None = None,
     source: str = "",
+    key: str = "",
     created_at: float | None = None,
 ) -> Row:
     row: Row = {
         "project": project, "session": session, "prompt": prompt, "prompt_type": prompt_type,
         "status": status, "metadata": metadata or {}, "likeness": ids.likeness(prompt),
-        "created_at": now if created_at is None else created_at,
+        "created_at": now if created_at is None else created_at, **retrying.asked(key, prompt),
     }  # fmt: skip
     with ledger.together(f"session {session}"):
+        if known := retrying.answered(ledger, REQUESTS, row):
+            return known
         made, is_new = meet(ledger, REQUESTS, row, now, source=source)
         if not is_new and not source:
             made = ledger.change(
@@ -55,12 +58,16 @@ def add_task(
     wave_number: int = NO_WAVE,
     status: str = "pending",
     source: str = "",
+    key: str = "",
 ) -> Row:
     row: Row = {
         "project": request["project"], "session": request["session"], "request": request["id"],
         "name": name, "wave_number": wave_number, "status": status, "likeness": ids.likeness(name),
+        **retrying.asked(key, request["id"], name),
     }  # fmt: skip
     with ledger.together(f"session {request['session']}"):
+        if known := retrying.answered(ledger, TASKS, row):
+            return known
         made, is_new = meet(
             ledger, TASKS, row, now, source=source,
             can_be=lambda other: is_task_of(ledger, other, request, is_found=bool(source)),
@@ -110,6 +117,7 @@ def add_subtask(
     blocked_by: list[str] | None = None,
     priority: int = USUAL_PRIORITY,
     source: str = "",
+    key: str = "",
 ) -> Row:
     """A subtask that waits for others is blocked until the last of them is settled."""
     row: Row = {
@@ -118,8 +126,11 @@ def add_subtask(
         "blocked_by": blocked_by or [], "result": None, "priority": priority, "retry_count": 0,
         "started_at": now if status == "running" else None,
         "likeness": ids.likeness(agent_type, description),
+        **retrying.asked(key, task["id"], agent_type, description),
     }  # fmt: skip
     with ledger.together(f"session {task['session']}"):
+        if known := retrying.answered(ledger, SUBTASKS, row):
+            return known
         waits = bool(waiting.still_open(ledger, row["blocked_by"]))
         row["status"] = "blocked" if waits else status or "pending"
         made, is_new = meet(

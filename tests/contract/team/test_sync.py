@@ -204,6 +204,21 @@ def tasks_of(team: PostgresStore) -> list[Row]:
     return [row for row in shared(team, TASKS) if row["name"] in ("schema", "form")]
 
 
+def test_a_key_that_a_caller_gave_is_known_at_the_team_and_stays(
+    machine: Machine, team: PostgresStore
+) -> None:
+    there = Ledger(team.database)
+    told: dict[str, Any] = {"project": "", "session": "s1"}
+    here = work.add_request(machine.ledger, 1.0, prompt="add login", key="k1", **told)
+    also = work.add_request(there, 1.0, prompt="add logout", key="k2", **told)
+    machine.session("s1", "add login", "add logout")
+    machine.sync()
+    for prompt, key, row in (("add login", "k1", here), ("add logout", "k2", also)):
+        again = work.add_request(there, 9.0, prompt=prompt, key=key, **told)
+        assert (again["id"], bool(again["source"])) == (row["id"], True)
+    assert len(shared(team)) == 2
+
+
 def test_a_project_keeps_the_name_that_somebody_gave_it_at_the_team(
     machine: Machine, team: PostgresStore
 ) -> None:

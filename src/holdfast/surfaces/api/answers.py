@@ -22,7 +22,7 @@ LINKS = {
     "task": "task_id",
     "subtask": "subtask_id",
 }
-OURS = frozenset({"source", "likeness", "posted", "folded", "hash"})
+OURS = frozenset({"source", "likeness", "posted", "folded", "retry", "retry_words", "hash"})
 
 
 def stamp(then: float | None) -> str | None:

@@ -13,6 +13,7 @@ from holdfast.ledger.actions import action, call_id
 
 Name = Annotated[str, Meta(max_length=500)]
 Ident = Annotated[str, Meta(min_length=1, max_length=500)]
+Key = Annotated[str, Meta(max_length=200, description="the same key is the same row")]
 Path = Annotated[str, Meta(min_length=1, max_length=4096)]
 Text = Annotated[str, Meta(max_length=200_000)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
@@ -42,6 +43,7 @@ class NewRequest(Struct):
     prompt_type: Name = "user"
     status: RequestStatus = "active"
     metadata: dict[str, Any] = {}
+    key: Key = ""
 
 
 class ChangedRequest(Struct):
@@ -53,6 +55,7 @@ class NewTask(Struct):
     name: Annotated[str, Meta(min_length=1, max_length=10_000)]
     wave_number: Wave | None = None
     status: Status = "pending"
+    key: Key = ""
 
 
 class ChangedTask(Struct):
@@ -68,6 +71,7 @@ class NewSubtask(Struct):
     status: Status = "pending"
     blocked_by: Names = []
     priority: Priority = 5
+    key: Key = ""
 
 
 class ChangedSubtask(Struct):

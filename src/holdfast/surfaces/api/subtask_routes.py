@@ -32,7 +32,7 @@ def add_subtask(desk: TheDesk, data: JSONBody[NewSubtask]) -> Answer:
         made = work.add_subtask(
             books.ledger, time.time(), task=task, description=data.description,
             agent_type=data.agent_type, agent_id=data.agent_id or "", status=data.status,
-            blocked_by=data.blocked_by, priority=data.priority,
+            blocked_by=data.blocked_by, priority=data.priority, key=data.key,
         )  # fmt: skip
     return answers.subtask(made)
 

@@ -84,7 +84,7 @@ def add_request(desk: TheDesk, data: JSONBody[NewRequest]) -> Answer:
         made = work.add_request(
             books.ledger, time.time(), project=data.project_id, session=data.session_id,
             prompt=data.prompt, prompt_type=data.prompt_type, status=data.status,
-            metadata=data.metadata,
+            metadata=data.metadata, key=data.key,
         )  # fmt: skip
     return answers.answer(made)
 
@@ -128,7 +128,7 @@ def add_task(desk: TheDesk, data: JSONBody[NewTask]) -> Answer:
     with desk.books() as books:
         made = work.add_task(
             books.ledger, time.time(), request=books.ledger.need(REQUESTS, data.request_id),
-            name=data.name, status=data.status,
+            name=data.name, status=data.status, key=data.key,
             wave_number=NO_WAVE if data.wave_number is None else data.wave_number,
         )  # fmt: skip
     return answers.answer(made)
