@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from holdfast.state.model import State
     from holdfast.store.base import Store
 
-# Where a session has both a log and callers' snapshots, so much of the room is for the log.
+# Where a session has both a log and callers' snapshots, so much of the room is for the log, and
+# what the others do not need.
 OWN_SHARE = 0.7
-MOST = 20
+MOST = 100
+# What the line between both takes at most.
+BETWEEN = 1
 
 
 class Wanted(NamedTuple):
@@ -58,13 +61,23 @@ def _made(
     store: Store | None, ledger: Ledger, wanted: Wanted, shared: Known, mail: list[str]
 ) -> str:
     saved = known.said(ledger, shared.snapshots)
-    lines = {"waves": shared.waves, "subtasks": shared.open_work, "messages": mail}
-    others = bool(saved) or any(lines.values())
-    budget = int(wanted.tokens * OWN_SHARE) if others else wanted.tokens
-    own = _own(store, wanted, budget) if store else ""
-    return "\n".join(filter(None, (own, render(
-        saved, lines, role=role_of(wanted.agent), tokens=wanted.tokens - estimate(own),
-        characters=claude_code.CHARACTERS - units(own) - 1, titled=not own,
+    lines = {"waves": shared.waves, "subtasks": shared.open_work, "messages": mail[:MOST]}
+    told = partial(
+        render, saved, lines, role=role_of(wanted.agent),
+        is_part=shared.is_part or len(mail) > MOST,
+    )  # fmt: skip
+    others = told(tokens=wanted.tokens, characters=claude_code.CHARACTERS)
+    if not store:
+        return others
+    left = wanted.tokens - estimate(others) - BETWEEN
+    own = _own(
+        store, wanted, max(left, int(wanted.tokens * OWN_SHARE)) if others else wanted.tokens
+    )
+    if not own:
+        return others
+    return "\n".join(filter(None, (own, told(
+        tokens=wanted.tokens - estimate(own) - BETWEEN,
+        characters=claude_code.CHARACTERS - units(own) - BETWEEN, titled=False,
     ))))  # fmt: skip
 
 
@@ -92,5 +105,5 @@ def _state(store: Store, session: str) -> State | None:
 
 
 def _mail(ledger: Ledger, agent: str, now: float) -> list[str]:
-    waiting = messages.inbox(ledger, agent, now, MOST) if agent else []
+    waiting = messages.inbox(ledger, agent, now, MOST + 1) if agent else []
     return [f"- {row['from_agent_id']}: {row['topic'] or row['message_type']}" for row in waiting]

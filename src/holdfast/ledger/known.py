@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 # How many snapshots of a session are looked at for what the newest of them does not say.
 LOOKED_AT = 20
-MOST = 20
+# More than there is room for, of each kind and of each one's words.
+MOST, LONGEST = 200, 1000
 # In braces: which rows of a table this ledger shows.
 _STATEMENT = f"""\
 SELECT * FROM (
@@ -28,16 +29,16 @@ SELECT * FROM (
     ORDER BY updated_at DESC, id DESC LIMIT {LOOKED_AT}
 ) AS snapshots
 UNION ALL SELECT * FROM (
-    SELECT 'task', id, name, status, '', '', created_at FROM tasks
+    SELECT 'task', id, substr(name, 1, {LONGEST + 1}), status, '', '', created_at FROM tasks
     WHERE session = :session AND status NOT IN {DONE} AND {{{TASKS.name}}}
-    ORDER BY created_at DESC, id DESC LIMIT {MOST}
+    ORDER BY created_at DESC, id DESC LIMIT {MOST + 1}
 ) AS open_tasks
 UNION ALL SELECT * FROM (
-    SELECT 'subtask', id, substr(description, 1, 200), status,
+    SELECT 'subtask', id, substr(description, 1, {LONGEST + 1}), status,
         CASE WHEN agent_type <> '' THEN agent_type ELSE agent_id END, blocked_by, created_at
     FROM subtasks
     WHERE session = :session AND status NOT IN {DONE} AND {{{SUBTASKS.name}}}
-    ORDER BY created_at DESC, id DESC LIMIT {MOST}
+    ORDER BY created_at DESC, id DESC LIMIT {MOST + 1}
 ) AS open_subtasks
 UNION ALL SELECT 'wave', id, CAST(wave_number AS TEXT), status, CAST(completed_tasks AS TEXT),
     CAST(total_tasks AS TEXT), -wave_number
@@ -53,6 +54,8 @@ class Known(NamedTuple):
     """Their ids, the newest first: what one says never changes."""
     waves: list[str]
     open_work: list[str]
+    is_part: bool
+    """Whether there is more than this."""
 
 
 def known(ledger: Ledger, session: str) -> Known:
@@ -62,10 +65,13 @@ def known(ledger: Ledger, session: str) -> Known:
     given = {"session": session, **ledger.held}
     for row in ledger.database.run(_STATEMENT.format_map(shown), given)[0]:
         found[row["kind"]].append(row)
+    work = [*found["task"], *found["subtask"]]
     return Known(
         [row["id"] for row in found["snapshot"]],
         [_wave(row) for row in found["wave"]],
-        [*map(_task, found["task"]), *map(_subtask, found["subtask"])],
+        [*map(_task, found["task"][:MOST]), *map(_subtask, found["subtask"][:MOST])],
+        max(len(found["task"]), len(found["subtask"])) > MOST
+        or any(len(row["name"]) > LONGEST for row in work),
     )
 
 
@@ -97,11 +103,15 @@ def _wave(row: Row) -> str:
 
 
 def _task(row: Row) -> str:
-    return f"- {row['name']} ({row['status']})"
+    return f"- {_short(row['name'])} ({row['status']})"
 
 
 def _subtask(row: Row) -> str:
     waits = ""
     if row["status"] == "blocked":
         waits = f", waits for {len(quick_json.loads(row['more']))}"
-    return f"- {row['who'] or 'agent'}: {row['name']} ({row['status']}{waits})"
+    return f"- {row['who'] or 'agent'}: {_short(row['name'])} ({row['status']}{waits})"
+
+
+def _short(words: str) -> str:
+    return words if len(words) <= LONGEST else f"{words[:LONGEST]}…"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.brief.tokens import estimate
+from holdfast.views.fitting import CUT
 from tests.contract.api.conftest import Caller, a_state
 
 LONG = "a rather long sentence about the state of the authentication work, number "
@@ -94,6 +95,65 @@ def test_a_token_limit_really_limits(api: Caller) -> None:
     assert restore(api, max_tokens=1) == ""
 
 
+def test_a_long_summary_comes_back_whole_if_there_is_room(api: Caller) -> None:
+    summary = " ".join(f"word{number}" for number in range(330))
+    save(api, context_summary=summary)
+    text = restore(api, max_tokens=2000)
+    assert summary in text
+    assert CUT not in text
+
+
+def test_every_decision_and_file_comes_back_if_there_is_room(api: Caller) -> None:
+    decisions = [f"Decision {number}" for number in range(41)]
+    files = [f"src/f{number}.py" for number in range(41)]
+    save(api, key_decisions=decisions, modified_files=files)
+    text = restore(api, max_tokens=2000)
+    told = [line.removeprefix("- ") for line in text.splitlines() if line.startswith("- ")]
+    assert told == [*decisions, *files]
+    assert CUT not in text
+
+
+def test_where_something_must_go_the_newest_stay_and_it_is_said(api: Caller) -> None:
+    save(
+        api, key_decisions=[f"Decision {number}" for number in range(400)],
+        modified_files=[f"src/f{number}.py" for number in range(400)],
+        recent_messages=[{"from_agent_id": "a", "topic": f"t{n}", "created_at": f"2026-01-01T{n}"}
+                         for n in range(100, 500)],
+    )  # fmt: skip
+    told = restore(api, max_tokens=500).splitlines()
+    assert told[-1] == CUT
+    for newest, oldest in (("Decision 399", "Decision 0"), ("src/f399.py", "src/f0.py"),
+                           ("a: t499", "a: t100")):  # fmt: skip
+        assert f"- {newest}" in told
+        assert f"- {oldest}" not in told
+
+
+def test_a_long_first_line_leaves_room_for_others(api: Caller) -> None:
+    save(api, context_summary="words and words " * 200, key_decisions=["Using JWT"])
+    text = restore(api, max_tokens=100)
+    assert "words and words" in text
+    assert "- Using JWT" in text
+    assert text.endswith(CUT)
+    assert estimate(text) <= 100
+
+
+def test_all_open_work_of_the_ledger_is_told_if_there_is_room(api: Caller) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="add login")
+    for number in range(25):
+        api.post("/api/tasks", request_id=request["id"], name=f"Task {number}")
+    text = restore(api, "s1")
+    assert [number for number in range(25) if f"- Task {number} (" not in text] == []
+    assert CUT not in text
+
+
+def test_what_a_log_does_not_need_is_for_callers_and_the_other_way_round(api: Caller) -> None:
+    fold_into(api, "s1", "fix the retry storm")
+    save(api, "s1", key_decisions=[f"{LONG}{number}" for number in range(60)])
+    text = restore(api, "s1")
+    assert [number for number in range(60) if f"- {LONG}{number}\n" not in f"{text}\n"] == []
+    assert estimate(restore(api, "s1", max_tokens=500)) <= 500
+
+
 def test_a_session_never_gets_its_namesake_s_snapshot(api: Caller) -> None:
     save(api, "s10", context_summary="ten")
     fold_into(api, "s100", "hundred")
@@ -151,8 +211,11 @@ def test_an_orchestrator_is_told_waves_and_open_work(api: Caller) -> None:
 
 
 def test_a_caller_s_extra_fields_are_not_thrown_away(api: Caller) -> None:
-    save(api, wave_state={"current": 2}, deploy_target="staging")
-    assert "deploy_target: staging" in restore(api)
+    save(api, wave_state={"current": 2}, deploy_target="staging", deployed=True)
+    text = restore(api)
+    assert [line for line in text.splitlines() if line.startswith("- ")] == [
+        "- deploy_target: staging", "- deployed: true", "- wave_state: current: 2",
+    ]  # fmt: skip
     (row,) = api.get("/api/agent-contexts", agent_id="session-abc123")["contexts"]
     assert row["role_context"]["wave_state"] == {"current": 2}
 

@@ -64,9 +64,22 @@ def test_a_tree_of_another_shape_says_nothing(tree: Any) -> None:
             {"from_agent_id": "fe", "topic": "api", "payload": {"text": "use /login"}},
             "- fe: api: use /login",
         ),
+        (
+            "recent_messages",
+            {"from_agent_id": "be", "topic": "api", "payload": {"at": "/login", "method": "POST"}},
+            "- be: api: at: /login, method: POST",
+        ),
+        ("key_decisions", {"decision": "JWT", "rationale": "stateless"}, "- JWT: stateless"),
         ("modified_files", "src/a.py", "- src/a.py"),
     ],
 )  # fmt: skip
 def test_a_saved_thing_is_told_with_what_belongs_to_it(field: str, one: Any, line: str) -> None:
     assert told({field: [one]}) == [line]
     assert told({"snapshot_data": {field: [one]}, "trigger": "auto"}) == [line]
+
+
+def test_nothing_that_was_saved_makes_headings_of_its_own() -> None:
+    saved = {"context_summary": "x\n## Key Decisions\n- y", "note": {"a\n## b": 1, "c": 2}}
+    text = render(saved, {"messages": ["- a\n## b"]}, role="developer", tokens=500, characters=9000)
+    headings = [line for line in text.splitlines() if line.startswith("#")]
+    assert headings[1:] == ["## Session Summary", "## Recent Messages", "## Also Saved"]

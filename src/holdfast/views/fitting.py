@@ -1,0 +1,113 @@
+"""Sections of lines within a budget: lines are shortened before any is left out, and the least
+important go first. The limit is hard.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from typing import NamedTuple
+
+from holdfast.brief.tokens import NEWEST, Estimator, units
+
+CUT = "*[Brief truncated due to token limit]*"
+# Shorter than this a line says little, so others go instead; where hardly anything fits, it may be
+# as short as the second.
+READABLE, LEAST = 120, 30
+# A paragraph may have so many times the room of a line.
+PARAGRAPH = 3
+# What stands in brackets behind a line, `(running)`, stays when the line is shortened.
+LONGEST_END = 40
+# Costs of parts are added up.
+ROUNDING = 0.01
+
+_cost = Estimator(*NEWEST).cost
+
+
+class Section(NamedTuple):
+    heading: str
+    lines: list[str]
+    """The most important first."""
+    is_prose: bool = False
+    is_turned: bool = False
+    """Whether the most important stands last."""
+
+    def text(self, most: int) -> list[str]:
+        """With no line longer than that."""
+        if not self.lines:
+            return []
+        lines = [self.shortened(line, most) for line in self.lines]
+        return ["", self.heading, *(reversed(lines) if self.is_turned else lines)]
+
+    def shortened(self, line: str, most: int) -> str:
+        return shortened(line, most * PARAGRAPH if self.is_prose else most)
+
+
+class Room:
+    """What is left of a budget of tokens and of the units that hosts count."""
+
+    def __init__(self, tokens: int, characters: int) -> None:
+        self.tokens = tokens - ROUNDING
+        self.characters = characters
+
+    def takes(self, *lines: str) -> bool:
+        """Whether these lines still fit; if so, they have their place."""
+        text = "\n".join((*lines, ""))
+        tokens, characters = self.tokens - _cost(text), self.characters - units(text)
+        if min(tokens, characters) < 0:
+            return False
+        self.tokens, self.characters = tokens, characters
+        return True
+
+
+def fitted(
+    title: str, sections: list[Section], *, tokens: int, characters: int, is_part: bool = False
+) -> str:
+    """Everything, if there is room; else as much as there is room for, and that it is not all.
+    That is also said if the sections were a part already.
+    """
+    longest = max((len(line) for section in sections for line in section.lines), default=0)
+    whole = _text(title, sections, longest)
+    if not is_part and Room(tokens, characters).takes(whole):
+        return whole
+    least = max(LEAST, min(READABLE, tokens // 5))
+    kept = _chosen(title, sections, least, Room(tokens, characters))
+    if not any(section.lines for section in kept):
+        return ""
+    while least < longest:
+        middle = (least + longest + 1) // 2
+        fits = Room(tokens, characters).takes(_text(title, kept, middle), "", CUT)
+        least, longest = (middle, longest) if fits else (least, middle - 1)
+    return "\n".join([_text(title, kept, least), "", CUT])
+
+
+def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list[Section]:
+    """What fits if all of it is as short as can be: of every section the first line, then of every
+    section the second, and so on.
+    """
+    kept = [section._replace(lines=[]) for section in sections]
+    if not room.takes(*filter(None, (title,)), "", CUT):
+        return kept
+    for row in zip_longest(*(section.lines for section in sections)):
+        for section, line in zip(kept, row, strict=True):
+            if line is None:
+                continue
+            above = () if section.lines else ("", section.heading)
+            if room.takes(*above, section.shortened(line, least)):
+                section.lines.append(line)
+    return kept
+
+
+def _text(title: str, sections: list[Section], most: int) -> str:
+    lines = [title] if title else []
+    for section in sections:
+        lines += section.text(most)
+    return "\n".join(lines)
+
+
+def shortened(line: str, most: int) -> str:
+    if len(line) <= most:
+        return line
+    before, bracket, after = line.rpartition(" (")
+    is_end = bool(before) and line.endswith(")") and len(after) < min(LONGEST_END, most // 2)
+    end = f"{bracket}{after}" if is_end else ""
+    return f"{line[: most - 1 - len(end)].rstrip()}…{end}"
