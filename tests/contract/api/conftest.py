@@ -17,6 +17,7 @@ from holdfast.state.fold import new_state
 from holdfast.state.model import State
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Books, Desk, LocalDesk, TeamDesk
+from holdfast.surfaces.api.named import Found
 
 HERE = "http://127.0.0.1:3847"
 
@@ -82,6 +83,11 @@ class Borrowed(Desk):
     def briefs(self) -> Remembered:  # type: ignore[override]
         assert self.desk is not None
         return self.desk.briefs
+
+    @property
+    def found(self) -> Found:  # type: ignore[override]
+        assert self.desk is not None
+        return self.desk.found
 
     def books(self) -> AbstractContextManager[Books]:
         if self.desk is None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.errors import StoreUnavailable
+from holdfast.ledger import ids
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import quick
 from holdfast.surfaces.api.desk import Desk
@@ -18,6 +19,8 @@ from tests.contract.api.conftest import Caller
 
 # A header that means nothing, except that the request is not a plain one.
 LONG = {"Content-Encoding": "identity"}
+# A project has the id of its path.
+PROJECT = ids.ident("project", "/srv/a")
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
@@ -34,12 +37,14 @@ def post(api: Caller, path: str, body: bytes, headers: dict[str, str]) -> tuple[
 
 ACTIONS_SENT: list[Any] = [
     {"tool_name": "Read"},
-    {"tool_name": "Write", "session_id": "s1", "project_id": "p", "subtask_id": "t",
+    {"tool_name": "Write", "session_id": "s1", "project_id": PROJECT, "subtask_id": "null",
      "file_paths": ["/app/a.php", "/é"], "exit_code": -1, "duration_ms": 5,
      "input": {"a": [1, None, "é\0"]}, "output": "done", "metadata": {"k": {"v": 1.5}}},
     {"tool_name": "Bash", "input": {"command": f"deploy {SECRET}"}, "unknown": True},
     {"tool_name": f"Bash {SECRET}"},
     {"tool_name": "mcp__x", "tool_type": "mcp", "id": "", "tool_use_id": ""},
+    {"tool_name": "Read", "project_id": "nope"},
+    {"tool_name": "Read", "subtask_id": "nope"},
     {"tool_name": ""},
     {"tool_name": 5},
     {"tool_name": "x", "exit_code": "0"},
@@ -51,7 +56,8 @@ ACTIONS_SENT: list[Any] = [
 ]  # fmt: skip
 SAVES: list[Any] = [
     {"session_id": "s1", "context_summary": "Working", "key_decisions": ["JWT"]},
-    {"session_id": "s1", "project_id": "p", "cwd": "/srv/a", "n": 1},
+    {"session_id": "s1", "project_id": PROJECT, "cwd": "/srv/a", "n": 1},
+    {"session_id": "s1", "project_id": "nope", "n": 1},
     {"session_id": "s1", "cwd": "/nowhere", "n": 2},
     {"session_id": "s1", "summary": f"token {SECRET}"},
     {"session_id": 5},
@@ -77,7 +83,8 @@ RESTORES: list[Any] = [
     ],
 )
 def test_both_ways_give_the_same_answer(api: Caller, path: str, sent: Any) -> None:
-    api.post("/api/compact/save", session_id="s1", context_summary="Login")
+    assert api.post("/api/projects", path="/srv/a")["id"] == PROJECT
+    api.post("/api/compact/save", session_id="s1", context_summary="Login", project_id=PROJECT)
     body = json.dumps(sent).encode()
     assert post(api, path, body, {}) == post(api, path, body, LONG)
 

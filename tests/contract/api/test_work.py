@@ -139,7 +139,7 @@ def test_filters_that_callers_know_by_other_names_filter_too(api: Caller) -> Non
     tasks = [a_task(api, name, wave) for wave, name in enumerate("ab")]
     for task in tasks:
         api.post("/api/subtasks", task_id=task["id"], description="x")
-    api.post("/api/agents", agent_id="a", project_id="p1")
+    api.post("/api/agents", agent_id="a")
     assert [one["name"] for one in api.get("/api/tasks", wave_number=0)["tasks"]] == ["a"]
     found = api.get("/api/subtasks", task_list_id=tasks[1]["id"])["subtasks"]
     assert [one["task_id"] for one in found] == [tasks[1]["id"]]
@@ -285,9 +285,10 @@ def test_messages_reach_who_they_are_for_and_are_read_once(api: Caller) -> None:
 
 
 def test_a_broadcast_stays_in_its_project(api: Caller) -> None:
-    for agent, project in (("fe", "p1"), ("be", "p2")):
+    first, second = (api.post("/api/projects", path=path)["id"] for path in ("/a", "/b"))
+    for agent, project in (("fe", first), ("be", second)):
         api.post("/api/agents", agent_id=agent, project_id=project)
-    for ident, project in (("m1", "p1"), ("m2", "p2"), ("m3", None)):
+    for ident, project in (("m1", first), ("m2", second), ("m3", None)):
         api.post("/api/messages", from_agent_id="boss", id=ident, project_id=project)
 
     def heard(agent: str) -> list[str]:

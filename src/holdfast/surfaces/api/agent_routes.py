@@ -11,7 +11,7 @@ from litestar.params import FromPath, JSONBody
 from holdfast.errors import NoSuchRecord
 from holdfast.ledger import agents, waves
 from holdfast.ledger.tables import AGENTS
-from holdfast.surfaces.api import answers, cursor
+from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import Consumption, Filter, Limit, Page, SeenAgent, WaveNumber
@@ -24,7 +24,7 @@ def see_agent(desk: TheDesk, data: JSONBody[SeenAgent]) -> Answer:
     with desk.books() as books:
         row = agents.seen(
             books.ledger, time.time(), agent_id=data.agent_id, session=data.session_id,
-            project=data.project_id or "", agent_type=data.agent_type,
+            project=named.project(desk, books.ledger, data.project_id), agent_type=data.agent_type,
             parent=data.parent_agent_id or "", status=data.status, used=data.current_usage,
             capacity=data.max_capacity,
         )  # fmt: skip
@@ -46,9 +46,9 @@ def all_agents(
         "session": session_id, "project": project_id, "agent_type": agent_type,
         "agent_id": agent_id, "status": status,
     }  # fmt: skip
-    named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:
-        rows = books.ledger.rows(AGENTS, most=limit + 1, before=cursor.read(page), **named)
+        rows = books.ledger.rows(AGENTS, most=limit + 1, before=cursor.read(page), **equal)
     kept, after = cursor.page(rows, limit, AGENTS.order)
     return {"agents": [answers.agent(row) for row in kept], "next": after}
 

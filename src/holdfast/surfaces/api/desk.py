@@ -16,6 +16,7 @@ from holdfast.store import schema
 from holdfast.store.records import Records
 from holdfast.store.sqlite import SQLiteDatabase
 from holdfast.store.sqlite_watch import Watch
+from holdfast.surfaces.api.named import Found
 
 if TYPE_CHECKING:
     from holdfast.index.database import Index
@@ -43,6 +44,11 @@ class Desk:
     def __init__(self) -> None:
         self.briefs = Remembered()
         """What was restored before, from this database."""
+        self.found = Found()
+
+    def forget(self) -> None:
+        """Something was deleted: whatever was there may be gone."""
+        self.found.clear()
 
     def books(self) -> AbstractContextManager[Books]:
         raise NotImplementedError

@@ -13,6 +13,7 @@ from holdfast.ledger.tables import PROJECT_PATHS
 from holdfast.ledger.within import LedgerWithin
 from holdfast.store.within import StoreWithin
 from holdfast.surfaces.api.desk import Books, Desk
+from holdfast.surfaces.api.named import Found
 
 if TYPE_CHECKING:
     from holdfast.index.database import Index
@@ -28,8 +29,13 @@ class HeldDesk(Desk):
     def __init__(self, desk: Desk, project: str) -> None:
         self._desk = desk
         self.briefs = desk.briefs
+        # What others have found may be nothing for this caller.
+        self.found = Found()
         self._project = project
         self.shown = desk.shown
+
+    def forget(self) -> None:
+        self._desk.forget()
 
     @contextmanager
     def books(self) -> Iterator[Books]:

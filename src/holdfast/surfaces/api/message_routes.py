@@ -13,7 +13,7 @@ from holdfast.errors import NotNow
 from holdfast.ledger import ids, messages
 from holdfast.ledger.messages import SECONDS
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, SUBSCRIPTIONS
-from holdfast.surfaces.api import answers, cursor
+from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer, listed
 from holdfast.surfaces.api.shapes import (
@@ -46,8 +46,8 @@ def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
             books.ledger, now, ident=data.id or ids.fresh(now),
             from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
             topic=data.topic, payload=data.payload, message_type=data.message_type,
-            priority=data.priority, seconds=seconds, project=data.project_id or "",
-            session=data.session_id,
+            priority=data.priority, seconds=seconds, session=data.session_id,
+            project=named.project(desk, books.ledger, data.project_id),
         )  # fmt: skip
     return answers.message(sent)
 
@@ -67,9 +67,9 @@ def all_messages(
         "project": project_id, "session": session_id, "topic": topic, "to_agent_id": to_agent_id,
         "from_agent_id": from_agent_id,
     }  # fmt: skip
-    named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:
-        rows = messages.recent(books.ledger, time.time(), limit + 1, cursor.read(page), **named)
+        rows = messages.recent(books.ledger, time.time(), limit + 1, cursor.read(page), **equal)
         kept, after = cursor.page(rows, limit, MESSAGES.order)
         read = messages.readers(books.ledger, kept)
     return {"messages": [answers.message(row, read[row["id"]]) for row in kept], "next": after}
@@ -166,9 +166,9 @@ def unblock(desk: TheDesk, data: JSONBody[Unblocking]) -> Answer:
 def check_blocking(
     desk: TheDesk, blocked_id: FromQuery[Ident], blocker_id: Filter = None
 ) -> Answer:
-    named: dict[str, Any] = {} if blocker_id is None else {"blocker_id": blocker_id}
+    equal: dict[str, Any] = {} if blocker_id is None else {"blocker_id": blocker_id}
     with desk.books() as books:
-        found = books.ledger.rows(BLOCKINGS, blocked_id=blocked_id, **named)
+        found = books.ledger.rows(BLOCKINGS, blocked_id=blocked_id, **equal)
     return {"blocked": bool(found), "blocked_by": [row["blocker_id"] for row in found]}
 
 

@@ -17,9 +17,10 @@ from holdfast.actions.shared_restore import Wanted, restored
 from holdfast.ledger import contexts
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.batch import Fresh
-from holdfast.ledger.tables import ACTIONS, CONTEXTS
+from holdfast.ledger.tables import ACTIONS, CONTEXTS, PROJECTS, SUBTASKS
 from holdfast.surfaces.api import answers, held, problems
 from holdfast.surfaces.api.crew import Crew
+from holdfast.surfaces.api.named import plain
 from holdfast.surfaces.api.nesting import is_deep
 from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
@@ -86,7 +87,10 @@ class Quick:
         self._checker.close()
 
     def _act(self, body: bytes) -> Awaitable[tuple[int, Any]]:
-        row = _action(body).row(time.time())
+        sent, found = _action(body), self._desk.found
+        if not (found.has(PROJECTS, sent.project_id) and found.has(SUBTASKS, sent.subtask_id)):
+            raise LookupError("somebody has to ask whether they are there")
+        row = sent.row(time.time())
         fresh = Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: post_action(ledger, row))
         return self._acted(fresh)
 
@@ -99,9 +103,10 @@ class Quick:
     def _save(self, body: bytes) -> Awaitable[tuple[int, Any]]:
         data = _object(body)
         known = msgspec.convert(data, Saved)
-        if known.cwd and not known.project_id:
+        project = plain(known.project_id)
+        if not self._desk.found.has(PROJECTS, project) or (known.cwd and not project):
             raise LookupError("somebody has to ask which project that is")
-        session, project, now = known.session_id, known.project_id or "", time.time()
+        session, now = known.session_id, time.time()
         row, text = contexts.snapshot(session, project, data, now, saved_text)
         return self._saved(Fresh(
             CONTEXTS, CONTEXTS.encoded(row, role_context=text),

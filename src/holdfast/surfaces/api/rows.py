@@ -42,3 +42,4 @@ def drop_row(desk: Desk, table: Table, ident: str) -> None:
         if row is None:
             raise NoSuchRecord(f"{ident} in {table.name}")
         dropping.drop(books.ledger, table, row, time.time())
+    desk.forget()

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, Struct, json
 from holdfast.actions.shared_restore import Wanted
 from holdfast.ledger import ids
 from holdfast.ledger.actions import action, call_id
+from holdfast.surfaces.api.named import plain
 
 Name = Annotated[str, Meta(max_length=500)]
 Ident = Annotated[str, Meta(min_length=1, max_length=500)]
@@ -101,7 +102,7 @@ class NewAction(Struct):
         known = call_id(self.session_id, self.tool_use_id) if self.tool_use_id else self.id
         return action(
             now, ident=known or ids.fresh(now), tool_name=self.tool_name, tool_type=self.tool_type,
-            session=self.session_id, project=self.project_id or "", subtask=self.subtask_id or "",
+            session=self.session_id, project=plain(self.project_id), subtask=plain(self.subtask_id),
             given=self.input, output=self.output, file_paths=self.file_paths,
             exit_code=self.exit_code, duration_ms=self.duration_ms, metadata=self.metadata,
         )  # fmt: skip

@@ -16,7 +16,7 @@ from holdfast.errors import NoSuchRecord
 from holdfast.ledger import contexts, projects
 from holdfast.ledger.tables import CONTEXTS
 from holdfast.store.base import SessionRow
-from holdfast.surfaces.api import answers, cursor
+from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.desk import Books
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
@@ -40,7 +40,7 @@ def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
     except msgspec.ValidationError as problem:
         raise ValidationException(str(problem)) from None
     with desk.books() as books:
-        project = known.project_id or _project(books, known.cwd)
+        project = named.project(desk, books.ledger, known.project_id) or _project(books, known.cwd)
         session, now = known.session_id, time.time()
         row = contexts.save_snapshot(books.ledger, session, project, data, now, saved_text)
     return {"id": row["id"], "saved_at": answers.stamp(row["updated_at"])}
@@ -79,7 +79,7 @@ def add_context(desk: TheDesk, data: JSONBody[NewContext]) -> Answer:
     with desk.books() as books:
         made = contexts.save_context(
             books.ledger, time.time(), agent_id=data.agent_id, agent_type=data.agent_type,
-            session=data.session_id, project=data.project_id or "",
+            session=data.session_id, project=named.project(desk, books.ledger, data.project_id),
             role_context=data.role_context, skills_to_restore=data.skills_to_restore,
             tools_used=data.tools_used, progress_summary=data.progress_summary,
         )  # fmt: skip
@@ -123,8 +123,8 @@ def _contexts(
     is from.
     """
     given = {"agent_id": agent_id, "agent_type": agent_type}
-    named: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    rows = books.ledger.rows(CONTEXTS, most=most, before=before, **named, **more)
+    equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
+    rows = books.ledger.rows(CONTEXTS, most=most, before=before, **equal, **more)
     found = [(row["updated_at"], answers.context(row)) for row in rows]
     if agent_type in (None, contexts.SNAPSHOT) and "project" not in more:
         session = more.get("session", agent_id)

@@ -12,7 +12,7 @@ from holdfast.errors import BadUsage
 from holdfast.ledger import work
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.tables import ACTIONS, SUBTASKS, TASKS
-from holdfast.surfaces.api import answers
+from holdfast.surfaces.api import answers, named
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer, drop_row, listed
 from holdfast.surfaces.api.shapes import ChangedSubtask, Filter, Limit, NewAction, NewSubtask, Page
@@ -89,6 +89,8 @@ def drop_subtask(desk: TheDesk, ident: FromPath[str]) -> None:
 def add_an_action(desk: TheDesk, data: JSONBody[NewAction]) -> Answer:
     """Tell of a tool call. With the host's `tool_use_id` it is the one that the fold finds."""
     with desk.books() as books:
+        named.project(desk, books.ledger, data.project_id)
+        named.subtask(desk, books.ledger, data.subtask_id)
         made = post_action(books.ledger, data.row(time.time()))
     return answers.answer(made)
 

@@ -10,7 +10,7 @@ from litestar.params import FromPath, FromQuery, JSONBody
 from holdfast.ledger import projects, tree, work
 from holdfast.ledger.tables import PROJECTS, REQUESTS, TASKS
 from holdfast.ledger.waves import NO_WAVE
-from holdfast.surfaces.api import answers, cursor
+from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer, drop_row, listed, move_row, one_row
 from holdfast.surfaces.api.shapes import (
@@ -82,7 +82,8 @@ def project_tree(
 def add_request(desk: TheDesk, data: JSONBody[NewRequest]) -> Answer:
     with desk.books() as books:
         made = work.add_request(
-            books.ledger, time.time(), project=data.project_id, session=data.session_id,
+            books.ledger, time.time(), session=data.session_id,
+            project=named.project(desk, books.ledger, data.project_id),
             prompt=data.prompt, prompt_type=data.prompt_type, status=data.status,
             metadata=data.metadata, key=data.key,
         )  # fmt: skip

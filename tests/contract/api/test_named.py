@@ -1,0 +1,84 @@
+"""What a caller names must be there; whoever names nothing says so in several ways."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+
+from holdfast.ledger.tables import PROJECTS
+from holdfast.surfaces.api import named
+from holdfast.surfaces.api.named import Found
+from tests.contract.api.conftest import Caller
+
+# The same, but not plain enough for the short way.
+LONG = {"Content-Encoding": "identity"}
+NAMING: dict[str, dict[str, Any]] = {
+    "/api/requests": {"session_id": "s1", "prompt": "x"},
+    "/api/actions": {"tool_name": "Read"},
+    "/api/agents": {"agent_id": "a"},
+    "/api/messages": {"from_agent_id": "a"},
+    "/api/agent-contexts": {"agent_id": "a", "agent_type": "t"},
+    "/api/compact/save": {"session_id": "s1"},
+}
+
+
+def status(api: Caller, path: str, body: dict[str, Any], headers: dict[str, str]) -> int:
+    return api.client.post(path, json=body, headers=headers).status_code
+
+
+@pytest.mark.parametrize("headers", [{}, LONG], ids=["plain", "long"])
+@pytest.mark.parametrize("path", NAMING)
+def test_a_project_that_is_not_there_is_not_found(
+    api: Caller, path: str, headers: dict[str, str]
+) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    for _ in range(2):
+        assert status(api, path, {**NAMING[path], "project_id": project}, headers) in (200, 201)
+        assert status(api, path, {**NAMING[path], "project_id": "nope"}, headers) == 404
+    api.delete(f"/api/projects/{project}")
+    assert status(api, path, {**NAMING[path], "project_id": project}, headers) == 404
+
+
+@pytest.mark.parametrize("none", ["", "null"])
+@pytest.mark.parametrize("path", NAMING)
+def test_no_project_is_none_however_it_is_said(api: Caller, path: str, none: str) -> None:
+    told = api.post(path, **NAMING[path], project_id=none)
+    assert told.get("project_id") is None
+
+
+def test_an_action_s_subtask_must_be_there(api: Caller) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="x")["id"]
+    task = api.post("/api/tasks", request_id=request, name="x")["id"]
+    subtask = api.post("/api/subtasks", task_id=task, description="x")["id"]
+    for _ in range(2):
+        told = api.post("/api/actions", tool_name="Read", subtask_id=subtask)
+        assert told["subtask_id"] == subtask
+    api.post("/api/actions", 404, tool_name="Read", subtask_id="nope")
+    assert api.post("/api/actions", tool_name="Read", subtask_id="null")["subtask_id"] is None
+    api.delete(f"/api/requests/{request}")
+    api.post("/api/actions", 404, tool_name="Read", subtask_id=subtask)
+
+
+def test_a_save_with_a_project_that_jq_did_not_find_is_its_folder_s(api: Caller) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    api.post("/api/compact/save", session_id="s1", project_id="null", cwd="/srv/a/src")
+    (row,) = api.get("/api/agent-contexts", project_id=project)["contexts"]
+    assert row["session_id"] == "s1"
+
+
+def test_what_was_found_is_asked_for_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = Found()
+    assert found.has(PROJECTS, "")
+    assert found.has(PROJECTS, None)
+    assert not found.has(PROJECTS, "p")
+    found.note(PROJECTS, "p")
+    assert found.has(PROJECTS, "p")
+    later = time.monotonic() + named.SECONDS + 1
+    monkeypatch.setattr(time, "monotonic", lambda: later)
+    assert not found.has(PROJECTS, "p")
+    for number in range(named.MOST + 1):
+        found.note(PROJECTS, str(number))
+    assert found.has(PROJECTS, str(named.MOST))
+    assert not found.has(PROJECTS, "0")
