@@ -59,9 +59,9 @@ def test_every_way_to_read_gives_what_was_saved(store: Store, snapshots: list[st
     assert done.snapshots == len(snapshots)
     assert whole(store) == before
     assert store.richest_snapshot("s1") == richest
-    assert store.snapshots_before(None, None, 10) == sorted(
-        before, key=lambda row: -row["created_at"]
-    )
+    assert store.snapshots_before(None, None, 10) == [
+        {**row, "folder": "/p"} for row in sorted(before, key=lambda row: -row["created_at"])
+    ]
     assert [store.snapshot(ident)["state"]["lines"] for ident in snapshots] == SIZES
     now = sum(len(stored(store, ident)) for ident in snapshots)
     assert sizes - now == done.saved

@@ -65,6 +65,8 @@ def test_snapshots_of_others_are_not_there(held: StoreWithin, known: dict[str, s
     assert {row["session"] for row in found} == {"ours", "ours-2"}
     assert [row["session"] for row in held.snapshots_before(None, None, 1)] == [found[0]["session"]]
     assert held.snapshots_before("theirs", None, 10) == []
+    assert len(held.snapshots_before("ours", None, 10, "/srv/ours")) == 1
+    assert held.snapshots_before("ours", None, 10, "/srv/t") == []
 
 
 def test_compactions_of_others_are_not_there(held: StoreWithin) -> None:

@@ -44,6 +44,11 @@ class SnapshotRow(TypedDict):
     state: State
 
 
+class ListedSnapshot(SnapshotRow):
+    folder: str
+    """Where its session was led."""
+
+
 class CompactionRow(TypedDict):
     session: str
     ordinal: int
@@ -168,7 +173,7 @@ class Store(Protocol):
         before: tuple[float, str] | None,
         most: int,
         folder: str | None = None,
-    ) -> list[SnapshotRow]:
+    ) -> list[ListedSnapshot]:
         """Of one session, of one project's folder or of all, newest first; `before` is time and
         id where a page ended.
         """

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.state.model import State
-    from holdfast.store.base import Database, SessionRow, SnapshotRow, TranscriptRow
+    from holdfast.store.base import Database, ListedSnapshot, SessionRow, SnapshotRow, TranscriptRow
     from holdfast.transcript.model import Cursor
 
 
@@ -151,10 +151,11 @@ class Records(CompactionRecords):
         before: tuple[float, str] | None,
         most: int,
         folder: str | None = None,
-    ) -> list[SnapshotRow]:
+    ) -> list[ListedSnapshot]:
         at, ident = before or (1e18, "")
         values = {"session": session, "at": at, "id": ident, "most": most, "folder": folder}
-        return [self._snapshot(row) for row in self._found("snapshots_before", values)]
+        found = self._found("snapshots_before", values)
+        return [{**self._snapshot(row), "folder": row["folder"]} for row in found]
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None:
         found = self._one("richest_snapshot", (session,))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from holdfast.store.base import (
         CompactionRow,
         HandoffRow,
+        ListedSnapshot,
         SessionRow,
         SnapshotRow,
         TranscriptRow,
@@ -60,10 +61,10 @@ class StoreWithin(Records):
         before: tuple[float, str] | None,
         most: int,
         folder: str | None = None,
-    ) -> list[SnapshotRow]:
+    ) -> list[ListedSnapshot]:
         if session is not None:
             ours = self.session(session) is not None
-            return self._store.snapshots_before(session, before, most) if ours else []
+            return self._store.snapshots_before(session, before, most, folder) if ours else []
         found = [
             row
             for one in self._folders

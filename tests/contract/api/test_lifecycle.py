@@ -186,6 +186,23 @@ def test_what_hooks_saved_is_restored_and_listed_like_what_callers_saved(api: Ca
     assert api.get("/api/agent-contexts", agent_type="backend")["contexts"] == []
 
 
+def test_what_hooks_saved_is_listed_with_its_project(api: Caller) -> None:
+    project, other = (api.post("/api/projects", path=path)["id"] for path in ("/srv/a", "/srv/b"))
+    own = fold_into(api, "s1", "fix the retry storm")
+    saved = save(api, "s2", project_id=project, context_summary="x")["id"]
+    everything = {
+        one["id"]: one["project_id"] for one in api.get("/api/agent-contexts")["contexts"]
+    }
+    assert everything == {own: project, saved: project}
+
+    def listed(**query: str) -> list[str]:
+        return [one["id"] for one in api.get("/api/agent-contexts", **query)["contexts"]]
+
+    assert set(listed(project_id=project)) == {own, saved}
+    assert listed(project_id=project, session_id="s1") == [own]
+    assert listed(project_id=other) == listed(project_id=other, agent_id="s1") == []
+
+
 def test_contexts_come_page_by_page_from_both_places(api: Caller) -> None:
     made = {save(api, f"c{number}")["id"] for number in range(3)}
     made |= {fold_into(api, f"h{number}", "go") for number in range(3)}

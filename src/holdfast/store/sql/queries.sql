@@ -43,7 +43,8 @@ SELECT * FROM snapshots WHERE id = ?;
 SELECT * FROM snapshots WHERE session = ? ORDER BY created_at DESC, id LIMIT ?;
 
 -- name: snapshots_before
-SELECT * FROM snapshots WHERE id IN (
+SELECT snapshots.*, (SELECT project FROM sessions WHERE sessions.id = session) AS folder
+FROM snapshots WHERE id IN (
     SELECT id FROM snapshots
     WHERE (CAST(:session AS TEXT) IS NULL OR session = :session)
         AND (CAST(:folder AS TEXT) IS NULL

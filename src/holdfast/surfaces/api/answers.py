@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.ledger import agents
 from holdfast.ledger.waves import NO_WAVE
+
+if TYPE_CHECKING:
+    from holdfast.store.base import ListedSnapshot
 
 Answer = dict[str, Any]
 
@@ -121,7 +124,7 @@ def session(row: dict[str, Any]) -> Answer:
     }
 
 
-def snapshot(row: dict[str, Any], project: str = "") -> Answer:
+def snapshot(row: ListedSnapshot, project: str) -> Answer:
     """A snapshot of the store as a context of type `compact-snapshot`."""
     state = row["state"]
     latest = state["requests"][-1]["text"] if state["requests"] else ""

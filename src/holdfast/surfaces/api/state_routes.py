@@ -14,7 +14,7 @@ from holdfast.actions import compaction_log
 from holdfast.actions.shared_restore import restored
 from holdfast.errors import NoSuchRecord
 from holdfast.ledger import contexts, projects
-from holdfast.ledger.tables import CONTEXTS
+from holdfast.ledger.tables import CONTEXTS, PROJECT_PATHS
 from holdfast.store.base import SessionRow
 from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.desk import Books
@@ -126,14 +126,33 @@ def _contexts(
     equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     rows = books.ledger.rows(CONTEXTS, most=most, before=before, **equal, **more)
     found = [(row["updated_at"], answers.context(row)) for row in rows]
-    if agent_type in (None, contexts.SNAPSHOT) and "project" not in more:
-        session = more.get("session", agent_id)
-        if agent_id in (None, session):
-            found += [
-                (row["created_at"], answers.snapshot({**row}))
-                for row in books.store.snapshots_before(session, before, most)
-            ]
+    session = more.get("session", agent_id)
+    if agent_type in (None, contexts.SNAPSHOT) and agent_id in (None, session):
+        found += _own_snapshots(books, session, more.get("project"), before, most)
     return sorted(found, key=lambda one: (one[0], one[1]["id"]), reverse=True)[:most]
+
+
+def _own_snapshots(
+    books: Books,
+    session: str | None,
+    project: str | None,
+    before: tuple[float, str] | None,
+    most: int,
+) -> list[tuple[float, Answer]]:
+    """The store knows folders: which project's they are stands in the ledger."""
+    folders: list[str | None] = [None]
+    if project is not None:
+        folders = [row["id"] for row in books.ledger.rows(PROJECT_PATHS, project=project)]
+    rows = [
+        row
+        for folder in folders
+        for row in books.store.snapshots_before(session, before, most, folder)
+    ]
+    known = books.ledger.among(PROJECT_PATHS, "id", {row["folder"] for row in rows})
+    whose = {row["id"]: row["project"] for row in known}
+    return [
+        (row["created_at"], answers.snapshot(row, whose.get(row["folder"], ""))) for row in rows
+    ]
 
 
 @get("/sessions", sync_to_thread=True)
