@@ -162,6 +162,34 @@ def test_a_cursor_that_was_made_up_is_no_bug(api: Caller, path: str, place: str)
     assert api.client.get(f"/api/{path}?page={word}").status_code in (200, 400)
 
 
+# Numbers and truth as text, and the field that is wrong.
+TEXTS: list[tuple[str, dict[str, Any], str]] = [
+    ("/api/actions", {"tool_name": "x", "exit_code": "0"}, "exit_code"),
+    ("/api/actions", {"tool_name": "x", "duration_ms": "5"}, "duration_ms"),
+    ("/api/subtasks", {"description": "x", "priority": "5"}, "priority"),
+    ("/api/messages", {"from_agent_id": "a", "ttl_ms": "5"}, "ttl_ms"),
+    ("/api/compact/restore", {"session_id": "s1", "max_tokens": "2000"}, "max_tokens"),
+    ("/api/waves/s1/transition", {"force": "true"}, "force"),
+    ("/api/waves/s1/create", {"wave_number": "1"}, "wave_number"),
+    ("/api/tokens/track", {"agent_id": "a", "input_tokens": "9"}, "input_tokens"),
+    ("/api/recall", {"query": "x", "all_projects": "true"}, "all_projects"),
+    ("/api/compact/save", {"session_id": 5}, "session_id"),
+]
+
+
+@pytest.mark.parametrize(("path", "body", "field"), TEXTS)
+def test_a_text_in_a_body_is_no_number_and_not_true(
+    local: Caller, path: str, body: dict[str, Any], field: str
+) -> None:
+    answer = local.client.post(path, json=body)
+    assert is_problem(answer, 400)
+    assert field in answer.json()["detail"]
+
+
+def test_in_a_query_everything_is_text(local: Caller) -> None:
+    local.get("/api/messages/a", unread="false", limit="5")
+
+
 @pytest.mark.parametrize("number", ["-1", "10001", "9" * 20])
 def test_a_wave_that_cannot_be_is_refused(api: Caller, number: str) -> None:
     assert api.client.get(f"/api/tasks?wave_number={number}").status_code == 400

@@ -36,6 +36,7 @@ from holdfast.surfaces.api.methods import Heads
 from holdfast.surfaces.api.nesting import check_nesting
 from holdfast.surfaces.api.pace import Pace
 from holdfast.surfaces.api.quick import Quick
+from holdfast.surfaces.api.strict import StrictRequest
 
 LARGEST_BODY = 8 << 20
 
@@ -83,6 +84,7 @@ def application(desk: Desk, live: Live) -> Litestar:
         compression_config=CompressionConfig(
             backend="gzip", minimum_size=1000, exclude="/api/events"
         ),
+        request_class=StrictRequest,
         request_max_body_size=LARGEST_BODY,
         before_request=check_nesting,
         logging_config=None,
