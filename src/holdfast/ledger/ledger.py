@@ -166,16 +166,19 @@ class Ledger:
         later = max(now, row["updated_at"])
         return self.write(table, {**row, **fields, "updated_at": later})
 
-    def remove(self, table: Table, row: Row, now: float) -> None:
+    def remove(self, table: Table, row: Row, now: float, project: str = "") -> None:
+        """`project` is whose it was, if the row does not say so: later nobody could tell."""
         with self.together():
             if self.database.run(f"DELETE FROM {table.name} WHERE id = :id", {"id": row["id"]})[1]:
                 stored = table.encoded({**row, "updated_at": now})
                 if table.name in tombstones.KEPT:
                     tombstones.keep(self.database, table, stored)
-                self._tell(table, stored, gone=1)
+                self._tell(table, stored, gone=1, project=project)
 
-    def _tell(self, table: Table, stored: Row, *, gone: int) -> None:
-        self.database.run(TOLD, tuple(change_of(table, stored, gone=gone).values()))
+    def _tell(self, table: Table, stored: Row, *, gone: int, project: str = "") -> None:
+        change = change_of(table, stored, gone=gone)
+        told = {**change, "project": change["project"] or project}
+        self.database.run(TOLD, tuple(told.values()))
 
     def last_change(self) -> tuple[int, int]:
         """The place of the newest change that can be told."""

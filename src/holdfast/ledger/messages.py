@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from holdfast.ledger import flags, ids
+from holdfast.ledger import flags, ids, whose
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, READS, SUBSCRIPTIONS
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def subscribe(ledger: Ledger, agent: str, topic: str, now: float) -> Row:
 def unsubscribe(ledger: Ledger, agent: str, topic: str, now: float) -> bool:
     found = ledger.get(SUBSCRIPTIONS, ids.ident("subscription", agent, topic))
     if found is not None:
-        ledger.remove(SUBSCRIPTIONS, found, now)
+        ledger.remove(SUBSCRIPTIONS, found, now, whose.of_agent(ledger, agent))
     return found is not None
 
 
@@ -140,5 +140,5 @@ def unblock(ledger: Ledger, blocked: str, blocker: str | None, now: float) -> in
     found = ledger.rows(BLOCKINGS, blocked_id=blocked, **named)
     with ledger.together():
         for row in found:
-            ledger.remove(BLOCKINGS, row, now)
+            ledger.remove(BLOCKINGS, row, now, whose.of_agent(ledger, blocked))
     return len(found)

@@ -97,9 +97,9 @@ class LedgerWithin(Ledger):
             raise NotAllowed(f"{row['id']} is another project's")
         return super().write(table, row)
 
-    def remove(self, table: Table, row: Row, now: float) -> None:
+    def remove(self, table: Table, row: Row, now: float, project: str = "") -> None:
         if self.get(table, row["id"]) is not None:
-            super().remove(table, row, now)
+            super().remove(table, row, now, project)
 
     def _claimed(self, table: Table, row: Row) -> Row:
         """The row as one of this project's, if it can be one."""

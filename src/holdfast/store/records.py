@@ -12,6 +12,7 @@ from holdfast.store.compaction_records import CompactionRecords
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from holdfast.state.model import State
@@ -83,6 +84,13 @@ class Records(CompactionRecords):
     def transcripts(self, project: str | None) -> list[TranscriptRow]:
         values = {"project": project}
         return self.database.run(self._queries["transcripts"], values)[0]  # type: ignore[return-value]
+
+    def folders(self, sessions: Collection[str]) -> dict[str, str]:
+        """Where these sessions are led, as far as they are known."""
+        given = {f"s{number}": session for number, session in enumerate(sessions)}
+        listed = ", ".join(f":{name}" for name in given) or "NULL"
+        statement = f"SELECT id, project FROM sessions WHERE id IN ({listed})"
+        return {row["id"]: row["project"] for row in self.database.run(statement, given)[0]}
 
     def save_session(
         self,

@@ -12,6 +12,7 @@ import msgspec
 from litestar.concurrency import sync_to_thread
 
 from holdfast.errors import ServerBusy, StoreUnavailable
+from holdfast.ledger import whose
 from holdfast.surfaces.api import answers, problems
 
 if TYPE_CHECKING:
@@ -193,6 +194,7 @@ class Live:
         with self._desk.books() as books:
             found = books.ledger.changes(after, AT_ONCE)
             held_back = len(found) < AT_ONCE and books.ledger.holds_back()
+            found = whose.with_projects(books.ledger, found, books.store.folders)
         # Written out once for all who listen.
         return [{**one, "told": told(one)} for one in found], held_back
 

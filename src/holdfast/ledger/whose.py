@@ -1,0 +1,89 @@
+"""Which project a change is about where its row does not say so: that of its session, of the
+message that was read, of the agent that waits. What may be of several is of none.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.ledger.tables import AGENTS, BLOCKINGS, PROJECT_PATHS, PROJECTS, READS, SUBSCRIPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection
+
+    from holdfast.ledger.ledger import Ledger, Row
+
+    Folders = Callable[[Collection[str]], dict[str, str]]
+
+_OF_AGENT = (
+    "SELECT DISTINCT {0}.id AS record, agents.project, '' AS session FROM {0} "
+    "JOIN agents ON agents.agent_id = {0}.{1} AND agents.project <> '' WHERE {0}.id IN "
+)
+# What rows hang on that name neither a project nor a session.
+_HANGING = {
+    READS.name: "SELECT message_reads.id AS record, messages.project, messages.session "
+    "FROM message_reads JOIN messages ON messages.id = message_reads.message "
+    "WHERE message_reads.id IN ",
+    SUBSCRIPTIONS.name: _OF_AGENT.format(SUBSCRIPTIONS.name, "agent_id"),
+    BLOCKINGS.name: _OF_AGENT.format(BLOCKINGS.name, "blocked_id"),
+}
+_OF_SESSION = " UNION ".join(
+    f"SELECT session, project FROM {table} WHERE project <> '' AND session IN {{0}}"
+    for table in ("requests", "agents")
+)
+
+
+def with_projects(ledger: Ledger, changes: list[Row], folders: Folders) -> list[Row]:
+    """The same changes, each with the project that it is known to be of; `folders` tells where
+    sessions are led.
+    """
+    if all(one["project"] for one in changes):
+        return changes
+    above = _above(ledger, changes)
+    changes = [{**one, **above.get(one["id"], {})} for one in changes]
+    sessions = {one["session"] for one in changes if not one["project"]} - {""}
+    known = of_sessions(ledger, sessions, folders) if sessions else {}
+    return [{**one, "project": one["project"] or known.get(one["session"], "")} for one in changes]
+
+
+def of_sessions(ledger: Ledger, sessions: Collection[str], folders: Folders) -> dict[str, str]:
+    """The project of each of these, as far as it is known and only one."""
+    found: dict[str, set[str]] = {session: set() for session in sessions}
+    listed, values = _listed(sessions)
+    for row in ledger.database.run(_OF_SESSION.format(listed), values)[0]:
+        found[row["session"]].add(row["project"])
+    led_in = folders(sessions)
+    paths = ledger.among(PROJECT_PATHS, "id", set(led_in.values()))
+    projects = {row["id"]: row["project"] for row in paths}
+    for session, folder in led_in.items():
+        # A folder that is nobody's yet may become another's.
+        found[session].add(projects.get(folder, ""))
+    return {session: some.pop() for session, some in found.items() if len(some) == 1}
+
+
+def of_agent(ledger: Ledger, agent: str) -> str:
+    """The one project in which an agent of that name is known."""
+    found = {row["project"] for row in ledger.rows(AGENTS, agent_id=agent)} - {""}
+    return found.pop() if len(found) == 1 else ""
+
+
+def _above(ledger: Ledger, changes: list[Row]) -> dict[str, Row]:
+    """Project and session of what changes are about, by the change."""
+    found = {
+        one["id"]: {"project": one["record"]} for one in changes if one["kind"] == PROJECTS.name
+    }
+    for kind, statement in _HANGING.items():
+        some = {one["record"]: one["id"] for one in changes if one["kind"] == kind}
+        if not some:
+            continue
+        listed, values = _listed(some)
+        rows: dict[str, list[Row]] = {}
+        for row in ledger.database.run(statement + listed, values)[0]:
+            rows.setdefault(some[row.pop("record")], []).append(row)
+        found |= {change: told[0] for change, told in rows.items() if len(told) == 1}
+    return found
+
+
+def _listed(values: Collection[str]) -> tuple[str, Row]:
+    given = {f"v{number}": value for number, value in enumerate(values)}
+    return f"({', '.join(f':{name}' for name in given)})", given

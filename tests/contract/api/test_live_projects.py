@@ -1,0 +1,180 @@
+"""Whoever watches a project hears of all that happens in it, and of nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+
+from holdfast.surfaces.api import event_routes
+from holdfast.surfaces.api.app import guarded
+from holdfast.surfaces.api.desk import Desk
+from holdfast.surfaces.api.live import Live, Place
+from tests.contract.api.conftest import HERE, Caller, a_state
+
+LAST = "the last one"
+
+
+async def always() -> bool:
+    return True
+
+
+async def told(live: Live, where: Place, project: str) -> list[tuple[str, bool]]:
+    """Kinds of what a project's listener hears, and whether it is gone, until the last one."""
+    chosen = event_routes.Chosen(project, None, always)
+    found: list[tuple[str, bool]] = []
+    with live.listening():
+        async for some in event_routes._wanted(live, where, chosen):
+            for one in some:
+                if one["record"] == LAST:
+                    return found
+                found.append((one["kind"], bool(one["gone"])))
+    return found
+
+
+class Watched:
+    """An application, and what is heard of each project while a test uses it."""
+
+    def __init__(self, desk: Desk) -> None:
+        self.desk = desk
+        self.app, self.live = guarded(desk)
+
+    def heard(self, happen: Any) -> dict[str, list[tuple[str, bool]]]:
+        with TestClient(self.app, base_url=HERE) as client, client.portal() as portal:  # type: ignore[arg-type]
+            api = Caller(client, self.desk)
+            paths = {"ours": "/srv/ours", "theirs": "/srv/theirs"}
+            projects = {
+                name: api.post("/api/projects", path=path)["id"] for name, path in paths.items()
+            }
+            start = portal.call(self.live.start, None)
+            happen(api, projects["ours"], projects["theirs"])
+            for project in projects.values():
+                api.post("/api/actions", tool_name="x", project_id=project, id=LAST)
+                api.delete(f"/api/actions/{LAST}")
+            return {
+                name: portal.call(told, self.live, start.place, project)
+                for name, project in projects.items()
+            }
+
+
+@pytest.fixture
+def watched(desk: Desk) -> Watched:
+    return Watched(desk)
+
+
+def kinds(heard: list[tuple[str, bool]]) -> set[str]:
+    return {kind for kind, _ in heard}
+
+
+def test_a_wave_that_moves_is_heard_in_its_project(watched: Watched) -> None:
+    def happen(api: Caller, ours: str, theirs: str) -> None:
+        request = api.post("/api/requests", session_id="s1", prompt="x", project_id=ours)
+        task = api.post("/api/tasks", request_id=request["id"], name="x", wave_number=1)
+        api.patch(f"/api/tasks/{task['id']}", status="completed")
+
+    heard = watched.heard(happen)
+    assert heard["ours"].count(("waves", False)) >= 2
+    assert heard["theirs"] == []
+
+
+def test_what_names_only_its_session_is_heard_in_the_session_s_project(watched: Watched) -> None:
+    def happen(api: Caller, ours: str, theirs: str) -> None:
+        api.post("/api/agents", agent_id="lead", session_id="s1", project_id=ours)
+        api.post("/api/actions", tool_name="Read", session_id="s1")
+        api.post("/api/agents", agent_id="helper", session_id="s1")
+        api.post("/api/agent-contexts", agent_id="helper", agent_type="dev", session_id="s1")
+        api.post("/api/compact/save", session_id="s1", context_summary="x")
+        api.post("/api/actions", tool_name="Read", session_id="nobody's")
+
+    heard = watched.heard(happen)
+    assert [kind for kind, _ in heard["ours"]] == [
+        "agents", "actions", "agents", "agent_contexts", "agent_contexts",
+    ]  # fmt: skip
+    assert heard["theirs"] == []
+
+
+def test_a_session_that_only_hooks_know_is_its_folder_s_project_s(watched: Watched) -> None:
+    def happen(api: Caller, ours: str, theirs: str) -> None:
+        with api.desk.books() as books:
+            books.store.save_session(
+                session="s1", host="claude-code", project="/srv/ours", transcript="", cursor=None,
+                state=a_state("x"), revision=0, now=1.0,
+            )  # fmt: skip
+        api.post("/api/actions", tool_name="Read", session_id="s1")
+
+    heard = watched.heard(happen)
+    assert (kinds(heard["ours"]), heard["theirs"]) == ({"actions"}, [])
+
+
+def test_a_session_of_two_projects_is_told_to_neither(watched: Watched) -> None:
+    def happen(api: Caller, ours: str, theirs: str) -> None:
+        for project in (ours, theirs):
+            api.post("/api/requests", session_id="s1", prompt=project, project_id=project)
+        api.post("/api/actions", tool_name="Read", session_id="s1")
+        api.post("/api/waves/s1/create")
+
+    heard = watched.heard(happen)
+    assert kinds(heard["ours"]) == kinds(heard["theirs"]) == {"requests"}
+
+
+def test_that_a_message_was_read_is_heard_where_it_was_sent(watched: Watched) -> None:
+    def happen(api: Caller, ours: str, theirs: str) -> None:
+        api.post("/api/agents", agent_id="a", session_id="s1", project_id=ours)
+        for ident, named in (
+            ("m1", {"project_id": ours}),
+            ("m2", {"session_id": "s1"}),
+            ("m3", {}),
+        ):
+            api.post("/api/messages", from_agent_id="x", id=ident, to_agent_id="a", **named)
+            api.post(f"/api/messages/{ident}/read", agent_id="a")
+
+    heard = watched.heard(happen)
+    assert [kind for kind, _ in heard["ours"]].count("message_reads") == 2
+    assert heard["theirs"] == []
+
+
+def test_what_agents_listen_to_and_wait_for_is_heard_in_their_project(watched: Watched) -> None:
+    def happen(api: Caller, ours: str, theirs: str) -> None:
+        api.post("/api/agents", agent_id="a", project_id=ours)
+        for project in (ours, theirs):
+            api.post("/api/agents", agent_id="both", session_id=project, project_id=project)
+        for agent in ("a", "both"):
+            for name in ("kept", "gone"):
+                api.post("/api/subscribe", agent_id=agent, topic=name)
+                api.post("/api/blocking", blocked_id=agent, blocker_id=name)
+            api.post("/api/unsubscribe", agent_id=agent, topic="gone")
+            api.post("/api/unblock", blocked_id=agent, blocker_id="gone")
+
+    heard = watched.heard(happen)
+    rest = [one for one in heard["ours"] if one[0] != "agents"]
+    both = [("blockings", False), ("subscriptions", False)]
+    assert sorted(rest) == sorted([*both, *((kind, True) for kind, _ in both)])
+    assert kinds(heard["theirs"]) == {"agents"}
+
+
+def test_a_project_that_is_given_a_name_is_heard(watched: Watched) -> None:
+    def happen(api: Caller, ours: str, theirs: str) -> None:
+        api.post("/api/projects", path="/srv/ours", name="Ours")
+
+    heard = watched.heard(happen)
+    assert (kinds(heard["ours"]), heard["theirs"]) == ({"projects"}, [])
+
+
+def test_each_event_says_whose_it_is(desk: Desk) -> None:
+    app, live = guarded(desk)
+
+    async def listened() -> list[Any]:
+        with live.listening():
+            async for some in live.changes((0, 0)):
+                return some
+        return []
+
+    with TestClient(app, base_url=HERE) as client, client.portal() as portal:  # type: ignore[arg-type]
+        api = Caller(client, desk)
+        project = api.post("/api/projects", path="/srv/ours")["id"]
+        api.post("/api/agents", agent_id="a", session_id="s1", project_id=project)
+        api.post("/api/actions", tool_name="Read", session_id="s1")
+        last = portal.call(asyncio.wait_for, listened(), 60)[-1]
+    assert f'"project_id":"{project}","session_id":"s1"'.encode() in last["told"]
