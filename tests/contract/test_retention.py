@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from holdfast.actions.handoffs import MOST_SHOWN
 from holdfast.actions.retention import Leftovers, clear, leftovers
-from holdfast.ledger import agents, messages
+from holdfast.ledger import agents, contexts, known, messages
 from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.tables import AGENTS, MESSAGES, READS
+from holdfast.ledger.tables import AGENTS, CONTEXTS, MESSAGES, READS
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
 from holdfast.store.base import Store
@@ -68,6 +68,56 @@ def test_expired_messages_go_with_their_receipts(store: Store, ledger: Ledger) -
     assert clear(store, ledger, 1000.0).messages == 1
     assert [row["id"] for row in ledger.rows(MESSAGES)] == ["good"]
     assert [row["message"] for row in ledger.rows(READS)] == ["good"]
+
+
+def test_a_receipt_that_is_younger_than_its_message_goes_with_it(
+    store: Store, ledger: Ledger
+) -> None:
+    row = messages.send(ledger, 100.0, ident="old", from_agent_id="a", seconds=10.0)
+    messages.mark_read(ledger, [row], "b", 2000.0)
+    early = {**row, "id": "yet to come"}
+    messages.mark_read(ledger, [early], "b", 2000.0)
+    assert leftovers(store, ledger, 1000.0).receipts == 1
+    assert clear(store, ledger, 1000.0).receipts == 1
+    assert [one["message"] for one in ledger.rows(READS)] == ["yet to come"]
+
+
+def saved(ledger: Ledger, session: str, *bodies: dict[str, object]) -> list[str]:
+    return [
+        contexts.save_snapshot(ledger, session, "", body, float(at))["id"]
+        for at, body in enumerate(bodies)
+    ]
+
+
+def test_old_snapshots_of_callers_are_thinned_and_a_restore_says_the_same(
+    store: Store, ledger: Ledger
+) -> None:
+    made = saved(
+        ledger, "s1", {"context_summary": "begun"},
+        {"context_summary": "rich " * 50, "files": ["a"]},
+        {"context_summary": "poor"}, {"context_summary": "", "note": "only here"},
+        {"context_summary": "newer"}, {"context_summary": ""},
+    )  # fmt: skip
+    (only,) = saved(ledger, "s10", {"context_summary": "x"})
+    contexts.save_context(ledger, 1.0, agent_id="s1", agent_type="dev", session="s1")
+    before = known.said(ledger, known.known(ledger, "s1").snapshots)
+    told = leftovers(store, ledger, 100.0)
+    assert told.contexts == 2
+    assert told.bytes > 0
+    done = clear(store, ledger, 100.0)
+    assert done.contexts == 2
+    kept = {row["id"] for row in ledger.rows(CONTEXTS, agent_type=contexts.SNAPSHOT)}
+    assert kept == {made[1], made[3], made[4], made[5], only}
+    assert known.said(ledger, known.known(ledger, "s1").snapshots) == before
+    assert ledger.count(CONTEXTS) == 6, "what agents know is no snapshot"
+    assert clear(store, ledger, 100.0).contexts == 0
+
+
+def test_young_snapshots_of_callers_stay(store: Store, ledger: Ledger) -> None:
+    made = saved(ledger, "s1", *({"context_summary": str(number)} for number in range(4)))
+    assert clear(store, ledger, 1.0).contexts == 1
+    kept = {row["id"] for row in ledger.rows(CONTEXTS)}
+    assert kept == set(made[1:])
 
 
 def test_agents_that_nobody_has_seen_for_long_go(store: Store, ledger: Ledger) -> None:

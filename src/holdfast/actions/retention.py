@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from holdfast.actions.handoffs import MOST_SHOWN
-from holdfast.ledger import flags
+from holdfast.ledger import flags, old_snapshots
 from holdfast.store import schema
 from holdfast.store.cold import Cold
 from holdfast.store.records import LOCK
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 DAY = 86_400.0
 OF_STORE = ("snapshots", "handoffs")
 OF_TEAM = "texts"
-OF_LEDGER = ("messages", "agents", "changes")
+OF_LEDGER = ("receipts", "messages", "agents", "changes")
+OF_CALLERS = "contexts"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +33,9 @@ class Leftovers:
     handoffs: int = 0
     texts: int = 0
     """What a team can look up; on a machine they go with their transcripts."""
+    contexts: int = 0
+    """Snapshots that callers saved."""
+    receipts: int = 0
     messages: int = 0
     agents: int = 0
     changes: int = 0
@@ -41,7 +45,7 @@ class Leftovers:
     @property
     def gone(self) -> dict[str, int]:
         """What does not stay in any form."""
-        return {name: getattr(self, name) for name in (*OF_STORE, OF_TEAM, *OF_LEDGER)}
+        return {name: getattr(self, name) for name in (*OF_STORE, OF_TEAM, OF_CALLERS, *OF_LEDGER)}
 
     @property
     def total(self) -> int:
@@ -72,10 +76,11 @@ def clear(store: Store, ledger: Ledger, before: float) -> Leftovers:
         # Whoever listens from before that is told so.
         for last in ledger.database.run(queries["last_old_change"], given)[0]:
             ledger.forget((last["tx"], last["seq"]))
+        # Receipts first: they are found by their messages.
         of_ledger = {
             name: ledger.database.run(queries[f"drop_{name}"], given)[1] for name in OF_LEDGER
         }
-        ledger.database.run(queries["drop_reads"], given)
+        of_ledger[OF_CALLERS] = old_snapshots.drop(ledger, before)
     if path := ledger.database.path:
         flags.tidy(path, before)
     cold = Cold(store.database, before).pack()
@@ -88,11 +93,12 @@ def _of(store: Store) -> tuple[str, ...]:
 
 def _counted(store: Store, ledger: Ledger, before: float) -> dict[str, dict[str, Any]]:
     queries = schema.queries("retention")
-    return {
+    counted = {
         name: database.run(queries[f"count_{name}"], _given(name, before))[0][0]
         for names, database in ((_of(store), store.database), (OF_LEDGER, ledger.database))
         for name in names
     }
+    return {**counted, OF_CALLERS: old_snapshots.count(ledger, before)}
 
 
 def _given(name: str, before: float) -> dict[str, Any]:

@@ -65,10 +65,22 @@ FROM messages WHERE expires_at < :before;
 -- name: drop_messages
 DELETE FROM messages WHERE expires_at < :before;
 
--- name: drop_reads
-DELETE FROM message_reads WHERE NOT EXISTS (
-    SELECT 1 FROM messages WHERE messages.id = message_reads.message
-) AND updated_at < :before;
+-- A receipt goes with its message. One that came before its message is young.
+-- name: count_receipts
+SELECT count(*) AS n,
+    CAST(coalesce(sum(length(id) + length(message) + length(agent_id)), 0) AS BIGINT) AS bytes
+FROM message_reads
+WHERE EXISTS (SELECT 1 FROM messages WHERE messages.id = message_reads.message
+    AND messages.expires_at < :before)
+OR (updated_at < :before AND NOT EXISTS (
+    SELECT 1 FROM messages WHERE messages.id = message_reads.message));
+
+-- name: drop_receipts
+DELETE FROM message_reads
+WHERE EXISTS (SELECT 1 FROM messages WHERE messages.id = message_reads.message
+    AND messages.expires_at < :before)
+OR (updated_at < :before AND NOT EXISTS (
+    SELECT 1 FROM messages WHERE messages.id = message_reads.message));
 
 -- name: count_agents
 SELECT count(*) AS n,

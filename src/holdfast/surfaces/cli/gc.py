@@ -2,6 +2,7 @@
 
 Of each session its newest and its richest snapshot stay, those that compactions were made with, and
 the last 60 handoffs of its sub-agents. Old snapshots that stay are packed: they are read as before.
+Of what callers saved over HTTP (contexts) stays besides whatever a restore still tells.
 With --team also the texts of sessions that had no new one since: nobody finds them there any more.
 """
 
