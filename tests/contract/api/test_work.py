@@ -97,6 +97,7 @@ def test_a_wave_starts_when_the_one_before_is_done(api: Caller) -> None:
         ("/api/waves/s1/history", "waves"),
         ("/api/compactions?session_id=s1", "compactions"),
         ("/api/hierarchy/{project}", "requests"),
+        ("/api/blocking/me", "blocking"),
     ],
 )
 def test_every_list_comes_page_by_page_without_gaps(api: Caller, path: str, name: str) -> None:
@@ -105,6 +106,7 @@ def test_every_list_comes_page_by_page_without_gaps(api: Caller, path: str, name
         api.post("/api/messages", from_agent_id="boss", to_agent_id="me", priority=number % 2)
         api.post("/api/waves/s1/create", wave_number=number)
         api.post("/api/requests", session_id="s1", project_id=project, prompt=f"do {number}")
+        api.post("/api/blocking", blocked_id="me", blocker_id=f"a{number}")
     state = a_state("login")
     state["compactions"] = [
         {"id": f"c{n}", "line": n, "trigger": "auto", "before": 9, "after": 1, "summary_line": 1,

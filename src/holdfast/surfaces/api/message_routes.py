@@ -173,9 +173,11 @@ def check_blocking(
 
 
 @get("/blocking/{ident:str}", sync_to_thread=True)
-def blockings_of(desk: TheDesk, ident: FromPath[str]) -> Answer:
+def blockings_of(
+    desk: TheDesk, ident: FromPath[str], limit: Limit = 1000, page: Page = None
+) -> Answer:
     with desk.books() as books:
-        return listed(books, BLOCKINGS, "blocking", 1000, None, blocked_id=ident)
+        return listed(books, BLOCKINGS, "blocking", limit, page, blocked_id=ident)
 
 
 @delete("/blocking/{ident:str}", sync_to_thread=True)
