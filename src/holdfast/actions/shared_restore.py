@@ -52,7 +52,7 @@ def restored(
     """
     own = store.restorable(wanted.session)
     shared = known.known(ledger, wanted.session)
-    mail = _mail(ledger, wanted.agent_id, now)
+    mail = _mail(ledger, wanted, now)
     make = partial(_made, store if own else None, ledger, wanted, shared, mail)
     return remembered.text((own, shared, mail, wanted), make)
 
@@ -104,6 +104,8 @@ def _state(store: Store, session: str) -> State | None:
     return best if best is not None and richness(best) else None
 
 
-def _mail(ledger: Ledger, agent: str, now: float) -> list[str]:
-    waiting = messages.inbox(ledger, agent, now, MOST + 1) if agent else []
+def _mail(ledger: Ledger, wanted: Wanted, now: float) -> list[str]:
+    if not wanted.agent_id:
+        return []
+    waiting = messages.inbox(ledger, wanted.agent_id, now, MOST + 1, session=wanted.session)
     return [f"- {row['from_agent_id']}: {row['topic'] or row['message_type']}" for row in waiting]

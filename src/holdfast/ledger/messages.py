@@ -14,14 +14,23 @@ if TYPE_CHECKING:
 SECONDS, LONGEST = 3600.0, 24 * 3600.0
 IMPORTANT = "priority DESC, "
 LIVE = "expires_at > :now"
+_BY_SESSION = " UNION ".join(
+    f"SELECT project FROM {table} WHERE session = :session AND session <> '' AND project <> ''"
+    for table in ("agents", "requests")
+)
+# Where an agent is: as it says, else where its session is, else wherever one of its name is known.
+_PLACES = (
+    f"project = :project OR (:project = '' AND (project IN ({_BY_SESSION}) "
+    f"OR (NOT EXISTS ({_BY_SESSION}) "
+    "AND project IN (SELECT project FROM agents WHERE agent_id = :agent))))"
+)
 # A broadcast reaches those who listen to its topic, and those who never chose any; in its project,
-# if it names one, as far as it is known whose an agent is.
+# if it names one.
 REACHES = (
     "expires_at > :now AND from_agent_id <> :agent AND (to_agent_id = :agent OR (to_agent_id = '' "
     "AND (topic IN (SELECT topic FROM subscriptions WHERE agent_id = :agent) "
     "OR NOT EXISTS (SELECT 1 FROM subscriptions WHERE agent_id = :agent)) AND (project = '' "
-    "OR project IN (SELECT project FROM agents WHERE agent_id = :agent) "
-    "OR NOT EXISTS (SELECT 1 FROM agents WHERE agent_id = :agent AND project <> ''))))"
+    f"OR {_PLACES})))"
 )
 # What was taken is read; what was not may be a broadcast, or wait for others of its kind too.
 UNREAD = (
@@ -80,20 +89,21 @@ def inbox(
     now: float,
     most: int,
     *,
+    project: str = "",
+    session: str = "",
     unread: bool = True,
     after: tuple[int, float, str] | None = None,
-    **equal: Any,
 ) -> list[Row]:
-    """What waits for an agent: the most important first, then the oldest; `after` is priority, time
-    and id of the last one of a page.
+    """What waits for an agent of that project, or of that session's: the most important first, then
+    the oldest; `after` is priority, time and id of the last one of a page.
     """
     also = f"{REACHES}{UNREAD if unread else ''}"
-    values = {"agent": agent, "now": now}
+    values = {"agent": agent, "now": now, "project": project, "session": session}
     if after is not None:
         also += f" AND {AFTER}"
         values |= dict(zip(("less", "at", "last"), after, strict=True))
     return ledger.rows(
-        MESSAGES, most=most, newest_first=False, first=IMPORTANT, also=also, values=values, **equal
+        MESSAGES, most=most, newest_first=False, first=IMPORTANT, also=also, values=values
     )
 
 

@@ -293,11 +293,18 @@ def test_a_broadcast_stays_in_its_project(api: Caller) -> None:
     for ident, project in (("m1", first), ("m2", second), ("m3", None)):
         api.post("/api/messages", from_agent_id="boss", id=ident, project_id=project)
 
-    def heard(agent: str) -> list[str]:
-        return sorted(one["id"] for one in api.get(f"/api/messages/{agent}")["messages"])
+    def heard(agent: str, **where: str) -> list[str]:
+        return sorted(one["id"] for one in api.get(f"/api/messages/{agent}", **where)["messages"])
 
     assert (heard("fe"), heard("be")) == (["m1", "m3"], ["m2", "m3"])
-    assert heard("stranger") == ["m1", "m2", "m3"], "whose it is, nobody knows"
+    assert heard("stranger") == ["m3"], "whose it is, nobody knows"
+    assert heard("stranger", project_id=first) == ["m1", "m3"]
+    api.post("/api/requests", session_id="s2", prompt="x", project_id=second)
+    assert heard("stranger", session_id="s2") == ["m2", "m3"]
+    assert heard("fe", session_id="s2") == ["m2", "m3"], "it says where it is"
+    assert heard("fe", session_id="nobody's") == ["m1", "m3"]
+    assert heard("stranger", project_id="null", session_id="null") == ["m3"]
+    api.get("/api/messages/fe", 404, project_id="nope")
     assert api.post("/api/messages", 409, from_agent_id="mallory", id="m1")["status"] == 409
 
 

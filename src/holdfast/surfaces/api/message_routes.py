@@ -14,7 +14,7 @@ from holdfast.ledger import ids, messages
 from holdfast.ledger.messages import SECONDS
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, SUBSCRIPTIONS
 from holdfast.surfaces.api import answers, cursor, named
-from holdfast.surfaces.api.needs import TheDesk
+from holdfast.surfaces.api.needs import HeldTo, TheDesk
 from holdfast.surfaces.api.rows import Answer, listed
 from holdfast.surfaces.api.shapes import (
     Blocking,
@@ -26,6 +26,7 @@ from holdfast.surfaces.api.shapes import (
     Reader,
     Subscription,
     Unblocking,
+    Where,
 )
 
 LONGEST_PRIORITY = 4
@@ -78,18 +79,28 @@ def all_messages(
 @get("/messages/{ident:str}", sync_to_thread=True)
 def messages_of(
     desk: TheDesk,
+    held_to: HeldTo,
     ident: FromPath[str],
     limit: Limit = 50,
     page: Page = None,
     unread: FromQuery[bool] = True,
     mark_read: FromQuery[bool] = False,
+    project_id: Where = None,
+    session_id: Where = None,
 ) -> Answer:
-    """What waits for the agent of that name, the most important first."""
+    """What waits for the agent of that name, the most important first. Broadcasts that name a
+    project reach the agents in it: `project_id` or `session_id` says where the agent is; else it is
+    where `POST /api/agents` told of it.
+    """
     now, after = time.time(), _after(page)
     with desk.books() as books:
+        project = named.project(desk, books.ledger, project_id) or held_to
         # Two who read at once are not told the same: what is found is marked in the same step.
         with books.ledger.together("mail") if mark_read else nullcontext():
-            found = messages.inbox(books.ledger, ident, now, limit + 1, unread=unread, after=after)
+            found = messages.inbox(
+                books.ledger, ident, now, limit + 1, project=project,
+                session=named.plain(session_id), unread=unread, after=after,
+            )  # fmt: skip
             kept = found[:limit]
             if mark_read:
                 messages.mark_read(books.ledger, kept, ident, now)

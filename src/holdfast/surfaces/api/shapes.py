@@ -28,6 +28,7 @@ RequestStatus = Literal["active", "completed", "failed", "cancelled", "pending"]
 Limit = Annotated[int, QueryParameter(ge=1, le=1000, description="how many at most")]
 Page = Annotated[str | None, QueryParameter(description="`next` of the last page", max_length=2000)]
 WaveFilter = Annotated[int | None, QueryParameter(ge=0, le=10_000, description="of this wave")]
+Where = Annotated[str | None, QueryParameter(description="where the agent is", max_length=500)]
 Filter = Annotated[str | None, QueryParameter(description="exactly this one", max_length=4096)]
 
 
