@@ -167,6 +167,25 @@ def test_the_access_log_has_no_bodies_and_no_queries(tmp_path: Path, start: Star
     assert "private-name" not in said
 
 
+@pytest.mark.parametrize(("options", "logged"), [((), "127.0.0.1"), (("--proxy",), "203.0.113.7")])
+def test_only_a_proxy_that_was_named_says_who_asks(
+    tmp_path: Path, start: Start, options: tuple[str, ...], logged: str
+) -> None:
+    server = start(tmp_path / "home", *options)
+    asked = urllib.request.Request(
+        f"{server.url}/health", headers={"X-Forwarded-For": "203.0.113.7"}
+    )
+    urllib.request.urlopen(asked, timeout=PATIENCE).close()
+    _, said = server.stop()
+    assert [json.loads(line)["client"] for line in said.splitlines() if "{" in line] == [logged]
+
+
+def test_behind_a_proxy_everybody_needs_a_token(tmp_path: Path, start: Start) -> None:
+    server = start(tmp_path / "home", "--proxy")
+    with pytest.raises(urllib.error.HTTPError, match="401"):
+        server.get("/api/actions")
+
+
 def test_a_log_that_nobody_reads_stops_nobody(tmp_path: Path) -> None:
     """A pipe of this size is full after some thirty lines."""
     command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--access-log"]

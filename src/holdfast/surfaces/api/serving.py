@@ -37,6 +37,8 @@ STUCK_SECONDS = 60
 # A WebSocket that does not answer is gone; nothing that a client may say is long.
 PING_SECONDS, LONGEST_WORD = 20.0, 1 << 16
 LOCAL = ("127.0.0.1", "::1", "localhost")
+# Whose word counts about where a request comes from.
+PROXIES = ("127.0.0.1", "::1")
 # Elsewhere sockets of one address do not take turns: workers wait at the same one.
 SHARES_OUT = sys.platform == "linux"
 
@@ -50,10 +52,12 @@ class Place:
     names: tuple[str, ...] = ()
     certificate: str | None = None
     key: str | None = None
+    is_proxied: bool = False
 
     @property
     def is_local(self) -> bool:
-        return self.host in LOCAL
+        """Whether only programs of this machine can ask: who comes by a proxy may be anywhere."""
+        return self.host in LOCAL and not self.is_proxied
 
     @property
     def is_everywhere(self) -> bool:
@@ -106,6 +110,9 @@ def serve(
         access_log=False,
         server_header=False,
         lifespan="on",
+        # Else anybody on this machine could write any address into the access log.
+        proxy_headers=place.is_proxied,
+        forwarded_allow_ips=list(PROXIES),
         timeout_graceful_shutdown=PATIENCE,
         timeout_keep_alive=KEPT_OPEN,
         ws_ping_interval=PING_SECONDS,

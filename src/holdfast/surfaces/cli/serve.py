@@ -1,6 +1,7 @@
 """Serve the ledger over HTTP: for orchestrators, for other agents, and for the browser.
 
-On 127.0.0.1 nobody needs a token; from anywhere else everybody does (`holdfast token new`).
+On 127.0.0.1 nobody needs a token; from anywhere else, and behind a proxy, everybody does
+(`holdfast token new`).
 http://127.0.0.1:3847/docs shows every request and lets you try it.
 """
 
@@ -45,6 +46,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tls-cert", metavar="FILE", help="a certificate, to speak HTTPS")
     parser.add_argument("--tls-key", metavar="FILE", help="its key")
     parser.add_argument(
+        "--proxy", action="store_true",
+        help="a proxy on this machine passes requests on, and says for whom (X-Forwarded-For)",
+    )  # fmt: skip
+    parser.add_argument(
         "--rate", type=int, default=RATE, metavar="N",
         help=f"how often a token may ask in a second, for long ({RATE})",
     )  # fmt: skip
@@ -70,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         ) from None
     place = serving.Place(
         host=args.host, port=args.port, names=tuple(name.lower() for name in args.name),
-        certificate=args.tls_cert, key=args.tls_key,
+        certificate=args.tls_cert, key=args.tls_key, is_proxied=args.proxy,
     )  # fmt: skip
     serving.check_certificate(place)
     heap.share_one()
@@ -145,9 +150,9 @@ def _warn(desk: Desk, place: Place) -> None:
     with desk.books() as books:
         if not any(row["revoked_at"] is None for row in tokens.listed(books.ledger)):
             say("Nobody has a token yet: `holdfast token new NAME` makes one.", style="yellow")
-    if place.certificate is None:
+    if place.certificate is None and not place.is_proxied:
         say("Without --tls-cert, tokens and everything else can be read on the way.", "yellow")
-    if place.is_everywhere and not place.names:
+    if (place.is_everywhere or place.is_proxied) and not place.names:
         say("Without --name HOST nobody else gets in by any name.", style="yellow")
 
 
