@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.ledger import tokens
 from holdfast.ledger.opening import chosen_ledger
+from holdfast.ledger.tables import PROJECTS
 from tests.terminal import Terminal
 
 
@@ -45,6 +46,29 @@ def test_a_revoked_token_is_good_for_nothing(terminal: Terminal) -> None:
     assert terminal.run("token", "revoke", made["id"]).code == 0
     assert not good(terminal, made["token"])
     assert "revoked" in terminal.run("token", "list").out
+
+
+def test_a_token_is_revoked_by_its_name_if_that_is_one_token_s(terminal: Terminal) -> None:
+    first, second = (terminal.run("token", "new", "ci", "--json").json for _ in range(2))
+    ran = terminal.run("token", "revoke", "ci")
+    assert ran.code == 1
+    assert "2 tokens are named ci" in ran.err
+    assert first["id"] in ran.err
+    assert good(terminal, first["token"])
+    terminal.run("token", "revoke", first["id"])
+    assert terminal.run("token", "revoke", "ci").code == 0
+    assert not good(terminal, second["token"])
+    assert terminal.run("token", "revoke", "ci").code == 0, "it is revoked already"
+
+
+def test_a_token_whose_project_was_deleted_is_not_called_good(terminal: Terminal) -> None:
+    ident = terminal.run("token", "new", "ci", "--project", terminal.project, "--json").json
+    ledger = chosen_ledger(str(terminal.store / "ledger.db"), {})
+    ledger.remove(PROJECTS, ledger.need(PROJECTS, ident["project"]), 2.0)
+    ledger.database.close()
+    assert "project was deleted" in terminal.run("token", "list").out
+    (row,) = terminal.run("token", "list", "--json").json
+    assert row["state"] == "its project was deleted"
 
 
 def test_a_token_can_be_for_some_days(terminal: Terminal) -> None:

@@ -3,7 +3,7 @@
 holdfast token new NAME --scope read     prints a token, once; only its hash is kept
 holdfast token new NAME --project .      good for this project, and for nothing of others
 holdfast token list
-holdfast token revoke ID
+holdfast token revoke ID                 or the name, if it is one token's
 """
 
 from __future__ import annotations
@@ -30,7 +30,9 @@ DAY = 86_400
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("what", choices=("new", "list", "revoke"), help="what to do")
-    parser.add_argument("name", nargs="?", help="a new one's name, or the id of one to revoke")
+    parser.add_argument(
+        "name", nargs="?", help="a new one's name, or the id or name of one to revoke"
+    )
     parser.add_argument(
         "--scope", choices=tokens.SCOPES, default="write", help="what it allows (write)"
     )
@@ -83,16 +85,16 @@ def _project(ledger: Ledger, given: str) -> dict[str, Any]:
 
 def _list(ledger: Ledger, args: argparse.Namespace) -> int:
     found = tokens.listed(ledger)
+    names = {row["id"]: row["path"] for row in ledger.rows(PROJECTS)}
     if args.json:
-        print_json([_described(row) for row in found])
+        print_json([{**_described(row), "state": _state(row, names)} for row in found])
         return 0
     if not found:
         say("There are no tokens; `holdfast token new NAME` makes one.")
         return 0
-    names = {row["id"]: row["path"] for row in ledger.rows(PROJECTS)}
     rows = [
         (row["id"], row["name"], row["scope"], _where(row, names), ago(row["created_at"]),
-         _state(row))
+         _state(row, names))
         for row in found
     ]  # fmt: skip
     console().print(table(("id", "name", "may", "in", "made", "state"), rows))
@@ -100,18 +102,33 @@ def _list(ledger: Ledger, args: argparse.Namespace) -> int:
 
 
 def _revoke(ledger: Ledger, args: argparse.Namespace) -> int:
-    row = tokens.revoke(ledger, args.name, time.time())
+    row = tokens.revoke(ledger, _meant(ledger, args.name), time.time())
     say(f"{row['id']} ({row['name']}) is revoked.")
     return 0
+
+
+def _meant(ledger: Ledger, given: str) -> str:
+    """The id of the token that somebody means by its id or by its name."""
+    found = tokens.listed(ledger)
+    named = [row for row in found if row["name"] == given]
+    still = [row for row in named if row["revoked_at"] is None]
+    if any(row["id"] == given for row in found) or not named:
+        return given
+    if len(still) > 1:
+        ids = ", ".join(row["id"] for row in still)
+        raise BadUsage(f"{len(still)} tokens are named {given}", hint=f"say which by its id: {ids}")
+    return str((still or named)[-1]["id"])
 
 
 def _where(row: dict[str, Any], names: dict[str, str]) -> str:
     return names.get(row["project"], row["project"]) or "all projects"
 
 
-def _state(row: dict[str, Any]) -> str:
+def _state(row: dict[str, Any], names: dict[str, str]) -> str:
     if row["revoked_at"] is not None:
         return "revoked"
+    if row["project"] and row["project"] not in names:
+        return "its project was deleted"
     if row["expires_at"] is None:
         return "good"
     days = (row["expires_at"] - time.time()) / DAY
