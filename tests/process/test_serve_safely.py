@@ -177,6 +177,28 @@ def test_an_endless_body_is_cut_off(start: Start, tmp_path: Path) -> None:
     assert server.get("/health")["status"] == "healthy"
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"nonsense\r\n\r\n",
+        b"GET /api/actions?q=" + b"x" * 70_000 + b" HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n",
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nbroken header\r\n\r\n",
+    ],
+)
+def test_what_is_no_http_gets_a_problem(start: Start, tmp_path: Path, sent: bytes) -> None:
+    server = start(tmp_path / "home")
+    with closing(socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)) as line:
+        line.sendall(sent)
+        told = b""
+        while part := line.recv(1 << 16):
+            told += part
+    head, _, body = told.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 400 ")
+    assert b"application/problem+json" in head
+    assert json.loads(body)["status"] == 400
+    assert server.get("/health")["status"] == "healthy"
+
+
 # Whose
 
 

@@ -310,3 +310,10 @@ def test_limits_of_what_may_be_null_are_described(local: Caller) -> None:
         described["NewTask"]["properties"]["wave_number"]["anyOf"]
     )
     assert described["Saved"]["required"] == ["session_id"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/openapi/nothing", "/openapi/x.json", "/openapi/a/b", "/nothing"]
+)
+def test_where_nothing_is_a_problem_says_so(local: Caller, path: str) -> None:
+    assert is_problem(local.client.get(path), 404)

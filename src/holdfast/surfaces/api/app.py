@@ -16,6 +16,7 @@ from litestar.types import Scope
 import holdfast
 from holdfast.surfaces.api import (
     agent_routes,
+    described,
     event_routes,
     held,
     message_routes,
@@ -28,7 +29,6 @@ from holdfast.surfaces.api import (
 )
 from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
-from holdfast.surfaces.api.described import Described
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard, still_allowed
 from holdfast.surfaces.api.live import MOST, Live
@@ -78,7 +78,8 @@ def application(desk: Desk, live: Live) -> Litestar:
             description="What agents share: projects, requests, tasks, actions, messages, "
             "snapshots. Times are ISO 8601; lists have `next`, to be given back as `page`.",
             path="/openapi",
-            render_plugins=[Described(path="/openapi.json")],
+            openapi_router=described.router(),
+            render_plugins=[described.Described(path="/openapi.json")],
             use_handler_docstrings=True,
         ),
         compression_config=CompressionConfig(

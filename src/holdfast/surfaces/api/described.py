@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import msgspec
-from litestar import Request
+from litestar import Request, Response, Router
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from holdfast.surfaces.api import problems, shapes
@@ -43,6 +43,19 @@ PROBLEM: Told = {
         },
     },
 }
+
+
+def router() -> Router:
+    """Where the description is; what is not there gets a problem, and not the framework's page."""
+    return Router(
+        "/openapi", route_handlers=[], include_in_schema=False, after_request=_as_a_problem
+    )
+
+
+def _as_a_problem(answer: Response[Any]) -> Response[Any]:
+    if answer.status_code != 404 or answer.media_type == problems.MEDIA_TYPE:
+        return answer
+    return problems.respond(404, "the description is at /openapi/openapi.json, the page at /docs")
 
 
 class Described(JsonRenderPlugin):

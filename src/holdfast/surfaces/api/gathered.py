@@ -1,4 +1,4 @@
-"""The head of an answer and its body leave in one packet.
+"""The head of an answer and its body leave in one packet, and what is no HTTP gets a problem too.
 
 The HTTP server writes them one after the other: two calls into the kernel, and a client that wakes
 up twice for one answer.
@@ -9,7 +9,12 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from holdfast.surfaces.api import problems
+
+NO_HTTP = "this is no HTTP request, or its address or headers are too long"
 
 
 class Gathered:
@@ -46,6 +51,15 @@ class OnePacket(HttpToolsProtocol):
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]
+
+    def send_400_response(self, msg: str) -> None:
+        body = msgspec.json.encode(problems.body(400, NO_HTTP))
+        head = (
+            f"HTTP/1.1 400 Bad Request\r\ncontent-type: {problems.MEDIA_TYPE}\r\n"
+            f"content-length: {len(body)}\r\nconnection: close\r\n\r\n"
+        )
+        self.transport.write(head.encode() + body)
+        self.transport.close()
 
     def handle_websocket_upgrade(self) -> None:
         # From here on the transport is another protocol's.
