@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions.remembered import Remembered
-from holdfast.errors import NoSuchRecord
+from holdfast.errors import NoSuchRecord, NotAllowed, NotNow
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.opening import BUSY_SECONDS, local_ledger
 from holdfast.store import schema
@@ -92,7 +92,7 @@ class LocalDesk(Desk):
             books = self._opened()
         try:
             yield books
-        except NoSuchRecord:
+        except (NoSuchRecord, NotAllowed, NotNow):
             # Nothing is wrong with the books.
             self._free.append(books)
             raise
