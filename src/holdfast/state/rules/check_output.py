@@ -153,7 +153,8 @@ def _lines_of(matches: Iterable[re.Match[str]], text: str) -> Iterator[str]:
 def _kept(lines: Iterable[str]) -> list[str]:
     kept: dict[str, None] = {}
     for line in lines:
-        if line.strip():
+        # pytest marks even empty lines of an explanation.
+        if line.strip() not in ("", "E"):
             kept[keep(_plain(line), LONGEST_ERROR)] = None
         if len(kept) == ERROR_LINES:
             break

@@ -89,3 +89,8 @@ def test_what_is_wrong_is_told_and_not_where_to_look_for_it(
     assert ([line for line in told if line in error], place) == (error, where)
     assert not any("Error Context" in line or line.endswith("(test)") for line in told)
     assert not any("shows error" in line or ": : #" in line for line in told)
+
+
+def test_an_empty_line_of_an_explanation_is_not_kept() -> None:
+    output = "E   assert 1 == 2\nE   \nE     Left contains one more item"
+    assert error_in(output)[0] == ["E   assert 1 == 2", "E     Left contains one more item"]
