@@ -18,12 +18,13 @@ from holdfast.state.model import State
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Books, Desk, LocalDesk, TeamDesk
 from holdfast.surfaces.api.named import Found
+from tests.contract.api import described
 
 HERE = "http://127.0.0.1:3847"
 
 
 class Caller:
-    """Sends requests and expects an answer of a kind."""
+    """Sends requests and expects an answer of a kind, as it is described."""
 
     def __init__(self, client: TestClient[Any], desk: Desk) -> None:
         self.client = client
@@ -32,13 +33,19 @@ class Caller:
     def get(self, path: str, status: int = 200, /, **query: Any) -> Any:
         answer = self.client.get(path, params=query or None)
         assert answer.status_code == status, answer.text
-        return answer.json()
+        return self._told(answer, "GET", path)
 
     def send(self, method: str, path: str, body: Any, status: int | None = None) -> Any:
         answer = self.client.request(method, path, json=body)
         wanted = (status,) if status else (200, 201)
         assert answer.status_code in wanted, answer.text
-        return answer.json()
+        return self._told(answer, method, path)
+
+    def _told(self, answer: Any, method: str, path: str) -> Any:
+        told = answer.json()
+        if answer.is_success:
+            described.check(method, path, told)
+        return told
 
     def post(self, path: str, status: int | None = None, /, **body: Any) -> Any:
         return self.send("POST", path, body, status)

@@ -11,6 +11,7 @@ from litestar.testing import TestClient
 
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
+from holdfast.surfaces.api.answer_shapes import ANSWERS
 from holdfast.surfaces.api.app import LARGEST_BODY, guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import Guard
@@ -277,6 +278,28 @@ def test_every_request_is_described(local: Caller) -> None:
     assert {"get", "post"} <= set(paths["/api/actions"])
     assert "NewAction" in str(told["components"]["schemas"])
     assert "desk" not in str(paths["/api/actions"]), "what is ours alone is not described"
+
+
+def test_every_answer_is_described_by_its_fields(local: Caller) -> None:
+    told = local.client.get("/openapi/openapi.json").json()
+    names = set()
+    for path, operations in told["paths"].items():
+        for method, operation in operations.items():
+            good = [one for code, one in operation["responses"].items() if code.startswith("2")]
+            shapes = [one["content"]["application/json"]["schema"] for one in good
+                      if "application/json" in one.get("content", {})]  # fmt: skip
+            names |= {f"{method.upper()} {path}" for _ in shapes}
+            assert all(shape != {"type": "object", "additionalProperties": {}} for shape in shapes)
+            for name in (shape["$ref"].rpartition("/")[2] for shape in shapes if "$ref" in shape):
+                assert told["components"]["schemas"][name]["properties"]
+    assert names == set(ANSWERS)
+
+
+def test_how_to_send_a_token_is_described(local: Caller) -> None:
+    told = local.client.get("/openapi/openapi.json").json()
+    assert told["components"]["securitySchemes"]["bearer"]["scheme"] == "bearer"
+    assert told["security"] == [{"bearer": []}, {}], "on this machine nobody needs one"
+    assert told["paths"]["/health"]["get"]["security"] == []
 
 
 def test_large_answers_are_packed(local: Caller) -> None:

@@ -1,4 +1,4 @@
-"""The description of the API as it is served: with what goes wrong, and how that is told."""
+"""The description of the API as it is served: what is answered, what goes wrong, who may ask."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from litestar import Request, Response, Router
 from litestar.openapi.plugins import JsonRenderPlugin
 
 from holdfast.surfaces.api import problems, shapes
+from holdfast.surfaces.api.answer_shapes import ANSWERS
+from holdfast.surfaces.api.guard import OPEN
 
 Told = dict[str, Any]
 
@@ -26,6 +28,12 @@ SHAPES = [
 NAMED = "#/components/schemas/{name}"
 # Bodies that are read as any object, because all of it is kept.
 WHOLE = {"/api/compact/save": "Saved"}
+JSON = "application/json"
+BEARER: Told = {
+    "type": "http",
+    "scheme": "bearer",
+    "description": "`holdfast token new NAME` makes one. On 127.0.0.1 nobody needs it.",
+}
 TEXT = {"type": "string"}
 PROBLEM: Told = {
     "type": "object",
@@ -59,31 +67,44 @@ def _as_a_problem(answer: Response[Any]) -> Response[Any]:
 
 
 class Described(JsonRenderPlugin):
-    """The generated description, in which every operation names its problems."""
+    """The generated description, in which every operation names its answers and its problems."""
 
     def render(self, request: Request[Any, Any, Any], openapi_schema: Told) -> bytes:
-        return super().render(request, with_problems(openapi_schema))
+        return super().render(request, in_full(openapi_schema))
 
 
-def with_problems(schema: Told) -> Told:
-    paths = {path: _path(path, told) for path, told in schema["paths"].items()}
-    _, exact = msgspec.json.schema_components(SHAPES, ref_template=NAMED)
+def in_full(schema: Told) -> Told:
+    answers, exact = msgspec.json.schema_components(
+        [*ANSWERS.values(), *SHAPES], ref_template=NAMED
+    )
+    told_by = dict(zip(ANSWERS, answers, strict=False))
+    paths = {path: _path(path, told, told_by) for path, told in schema["paths"].items()}
     components = schema.get("components", {})
     used = sorted({*ALWAYS, *OF_A_RECORD, *OF_A_BODY, 426})
     return {
         **schema,
         "paths": paths,
+        # With a token or, on this machine, without.
+        "security": [{"bearer": []}, {}],
         "components": {
             **components,
+            "securitySchemes": {"bearer": BEARER},
             "schemas": {**components.get("schemas", {}), **exact, "Problem": PROBLEM},
             "responses": {str(status): _response(status) for status in used},
         },
     }
 
 
-def _path(path: str, told: Told) -> Told:
+def _path(path: str, told: Told, told_by: Told) -> Told:
     return {
-        name: {**part, **_body(path), "responses": _responses(part)} if name in METHODS else part
+        name: {
+            **part,
+            **_body(path),
+            **({"security": []} if path in OPEN else {}),
+            "responses": _responses(part, told_by.get(f"{name.upper()} {path}")),
+        }
+        if name in METHODS
+        else part
         for name, part in told.items()
     }
 
@@ -92,14 +113,25 @@ def _body(path: str) -> Told:
     if path not in WHOLE:
         return {}
     named = {"$ref": NAMED.format(name=WHOLE[path])}
-    return {"requestBody": {"required": True, "content": {"application/json": {"schema": named}}}}
+    return {"requestBody": {"required": True, "content": {JSON: {"schema": named}}}}
 
 
-def _responses(operation: Told) -> Told:
-    good = {code: told for code, told in operation["responses"].items() if int(code) < 400}
+def _responses(operation: Told, answer: Told | None) -> Told:
+    good = {
+        code: _answered(told, answer)
+        for code, told in operation["responses"].items()
+        if int(code) < 400
+    }
     own = (int(code) for code in operation["responses"] if int(code) >= 400)
     statuses = sorted({*own, *_statuses(operation)})
     return {**good, **{str(status): _named(status) for status in statuses}}
+
+
+def _answered(told: Told, answer: Told | None) -> Told:
+    content = told.get("content", {})
+    if answer is None or JSON not in content:
+        return told
+    return {**told, "content": {**content, JSON: {**content[JSON], "schema": answer}}}
 
 
 def _statuses(operation: Told) -> Iterator[int]:
