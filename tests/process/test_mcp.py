@@ -28,7 +28,10 @@ def ask_process(folder: str | Path, asked: Asked, **env: str) -> Any:
 
     async def session() -> Any:
         async with Client(started, read_timeout_seconds=60) as client:
-            return await asked(client)
+            answer = await asked(client)
+        # Its pipes are closed some turns of the loop after it has ended, or else in a later test.
+        await asyncio.sleep(0.2)
+        return answer
 
     return asyncio.run(session())
 
