@@ -84,10 +84,13 @@ class _Parent:
             signal.signal(sign, handler)
 
     def _stop(self, sign: int, frame: FrameType | None = None) -> None:
+        # A worker that does not listen yet may not hear Ctrl-C: who is started in the background by
+        # a script has it switched off. The second time it means "at once".
+        told = sign if self._stopping else signal.SIGTERM
         self._stopping = True
         for process in tuple(self._alive):
             with suppress(ProcessLookupError):
-                os.kill(process, sign)
+                os.kill(process, told)
 
     def _watch(self) -> int | None:
         """The number of a worker in each of them, and nothing in the parent at the end."""
