@@ -7,6 +7,7 @@ from itertools import pairwise
 from holdfast.brief.history import is_earlier
 from holdfast.brief.item import Item, quoted, ref
 from holdfast.state.rules.decisions import REFUSED_BY_USER
+from holdfast.state.rules.rules_of_user import CARRY_OUT
 from holdfast.state.wording import one_line as short
 from holdfast.state.wording import weighty
 
@@ -23,8 +24,6 @@ TELLING, ALONE = 4, 8
 LETTERS = 2
 # Who stops the agent and says so much of it again means the second try.
 SAME, FEWEST = 0.5, 3
-# A plan that the user has carried out begins with its title.
-CARRY_OUT = "Implement the following plan:"
 LONGEST_QUESTION = 60
 # What a decision of the user's is worth at least; those of the agent are worth less.
 OF_USER = 66.0

@@ -61,7 +61,8 @@ def test_the_same_key_for_another_request_is_refused(api: Caller) -> None:
     told = body(api, "tasks")
     api.post("/api/tasks", **told, key="k1")
     other = api.post("/api/requests", session_id="s1", prompt="logout")["id"]
-    api.post("/api/tasks", 409, **{**told, "request_id": other}, key="k1")
+    refused = api.post("/api/tasks", 409, **{**told, "request_id": other}, key="k1")
+    assert "key" in refused["detail"]
 
 
 @KINDS
@@ -139,4 +140,5 @@ def test_what_was_deleted_is_made_again_by_its_key(api: Caller) -> None:
 
 @pytest.mark.parametrize("key", ["x" * 201, 7, None])
 def test_a_key_is_a_short_text(api: Caller, key: Any) -> None:
-    api.post("/api/requests", 400, session_id="s1", prompt="go", key=key)
+    refused = api.post("/api/requests", 400, session_id="s1", prompt="go", key=key)
+    assert "key" in refused["detail"]
