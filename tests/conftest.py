@@ -18,14 +18,15 @@ if TYPE_CHECKING:
     from tests.postgres import Server
     from tests.terminal import Terminal
 
-# Machines are noisy, so no test is judged by the clock. With CI=true the examples are the same on
-# every run: a red build can be reproduced, and a green one stays green.
+# Machines are noisy, so no test is judged by the clock. The examples are the same on every run: a
+# red build can be reproduced, and a green one stays green. HOLDFAST_TEST_EXAMPLES looks further.
+EXAMPLES = int(os.environ.get("HOLDFAST_TEST_EXAMPLES", "0"))
 settings.register_profile(
     "holdfast",
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
-    derandomize=os.environ.get("CI") == "true",
-    max_examples=50,
+    derandomize=not EXAMPLES,
+    max_examples=EXAMPLES or 50,
 )
 settings.load_profile("holdfast")
 

@@ -20,8 +20,8 @@ async def connected(port: int, turn: asyncio.Semaphore) -> asyncio.StreamReader:
     async with turn:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(REQUEST)
-        while not (await reader.readline()).startswith(b": listening"):
-            pass
+        while not (line := await reader.readline()).startswith(b": listening"):
+            assert line, "the server hung up"
     # Kept open by its reader.
     reader.writer = writer  # type: ignore[attr-defined]
     return reader

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 import urllib.request
 from collections.abc import Callable
 from pathlib import Path
@@ -83,11 +84,27 @@ class Server:
 Start = Callable[..., Server]
 
 
+def next_line(stream: Any, *, by: float) -> str:
+    """A stream that ends, or only shows that it is alive, must not be waited for without end."""
+    line: bytes = stream.readline()
+    assert line, "the server hung up"
+    assert time.monotonic() < by, "nothing came but signs of life"
+    return line.decode().rstrip("\r\n")
+
+
+def wait_until_heard(stream: Any) -> None:
+    """What happens from now on is told to this listener."""
+    by = time.monotonic() + PATIENCE
+    while next_line(stream, by=by) != ": listening":
+        pass
+
+
 def read_event(stream: Any) -> dict[str, str]:
     """The next event with data, by field."""
     found: dict[str, str] = {}
+    by = time.monotonic() + PATIENCE
     while True:
-        line = stream.readline().decode().rstrip("\r\n")
+        line = next_line(stream, by=by)
         if not line and "data" in found:
             return found
         name, _, value = line.partition(": ")

@@ -26,7 +26,7 @@ import pytest
 from holdfast import example
 from holdfast.ledger.opening import local_ledger
 from tests.postgres import Server as PostgreSQL
-from tests.process.serving import PATIENCE, Server, Start, read_event
+from tests.process.serving import PATIENCE, Server, Start, read_event, wait_until_heard
 
 
 def shell(server: Server, script: str) -> str:
@@ -100,7 +100,7 @@ def test_changes_are_told_as_they_happen_and_again_from_where_a_listener_stopped
     server: Server,
 ) -> None:
     with server.events() as stream:
-        assert stream.readline().strip() == b": listening"
+        wait_until_heard(stream)
         made = [server.post("/api/actions", tool_name=name)["id"] for name in ("a", "b", "c")]
         first = read_event(stream)
         assert first["event"] == "actions"
@@ -112,7 +112,7 @@ def test_changes_are_told_as_they_happen_and_again_from_where_a_listener_stopped
 
 def test_a_stop_waits_for_no_listener_and_keeps_what_was_acknowledged(server: Server) -> None:
     with server.events() as stream:
-        stream.readline()
+        wait_until_heard(stream)
         server.post("/api/actions", tool_name="Read")
         code, said = server.stop()
     assert code == 0
@@ -145,9 +145,11 @@ def test_what_many_were_told_at_once_is_there_after_a_kill(tmp_path: Path, start
     with ThreadPoolExecutor(8) as callers:
         for number in range(8):
             callers.submit(load, number)
-        while len(acknowledged) < 200:
+        by = time.monotonic() + PATIENCE
+        while len(acknowledged) < 200 and time.monotonic() < by:
             time.sleep(0.01)
         server.end(signal.SIGKILL)
+    assert len(acknowledged) >= 200
     with closing(local_ledger(str(tmp_path / "home" / "ledger.db")).database) as database:
         stored = {row["id"] for row in database.run("SELECT id FROM actions")[0]}
     assert set(acknowledged) <= stored

@@ -20,7 +20,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.opening import local_ledger
-from tests.process.serving import PATIENCE, Server, Start, read_event
+from tests.process.serving import PATIENCE, Server, Start, read_event, wait_until_heard
 
 LISTENERS = Path(__file__).parent / "listeners.py"
 # Systems often allow no more than this to begin with.
@@ -91,8 +91,7 @@ def test_a_listener_that_does_not_read_slows_nobody_and_misses_nothing(
         slow.sendall(b"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
         slow.settimeout(PATIENCE)
         stream = slow.makefile("rb")
-        while stream.readline() != b": listening\n":
-            pass
+        wait_until_heard(stream)
         written = write_elsewhere(tmp_path / "home", count)
         heard = [json.loads(read_event(quick)["data"])["record_id"] for _ in range(count)]
         assert heard == written
@@ -119,7 +118,7 @@ def test_what_one_server_writes_reaches_who_listens_to_another(
 ) -> None:
     one, two = (start(tmp_path / name, database=postgres_url) for name in ("one", "two"))
     with two.events() as stream, opened(two) as client:
-        assert stream.readline().strip() == b": listening"
+        wait_until_heard(stream)
         assert told(client)["kind"] == "listening"
         made = one.post("/api/actions", tool_name="Read")["id"]
         assert json.loads(read_event(stream)["data"])["record_id"] == made
@@ -131,7 +130,7 @@ def test_a_listener_hears_what_happens_after_a_restart_of_the_database(
 ) -> None:
     server = start(tmp_path / "home", database=postgres_url)
     with server.events() as stream:
-        assert stream.readline().strip() == b": listening"
+        wait_until_heard(stream)
         postgres.restart()
         made = eventually(server)
         assert json.loads(read_event(stream)["data"])["record_id"] == made
@@ -152,7 +151,7 @@ def eventually(server: Server) -> str:
 
 def test_a_web_socket_tells_the_same_and_goes_on_where_it_stopped(server: Server) -> None:
     with server.events() as stream, opened(server) as client:
-        assert stream.readline().strip() == b": listening"
+        wait_until_heard(stream)
         first = told(client)
         assert first["kind"] == "listening"
         made = [server.post("/api/actions", tool_name=name)["id"] for name in ("a", "b", "c")]
@@ -218,7 +217,7 @@ def test_from_elsewhere_a_web_socket_needs_a_token(tmp_path: Path, start: Start)
 
 def test_a_stop_ends_every_listener_and_says_why(server: Server) -> None:
     with server.events() as stream, opened(server) as client:
-        assert stream.readline().strip() == b": listening"
+        wait_until_heard(stream)
         told(client)
         server.process.send_signal(signal.SIGTERM)
         with pytest.raises(ConnectionClosed) as closed:

@@ -21,7 +21,7 @@ import pytest
 
 from holdfast.ledger import projects, tokens
 from holdfast.ledger.opening import local_ledger
-from tests.process.serving import PATIENCE, Server, Start
+from tests.process.serving import PATIENCE, Server, Start, read_event, wait_until_heard
 
 LARGEST = 8 << 20
 
@@ -213,10 +213,8 @@ def test_a_project_s_token_hears_of_its_project_only(start: Start, tmp_path: Pat
         line.request("GET", "/api/events", headers={"Authorization": f"Bearer {secret}"})
         stream = line.getresponse()
         assert stream.status == 200
-        stream.readline()
+        wait_until_heard(stream)
         for project in (theirs, None, ours):
             server.post("/api/actions", tool_name="Read", project_id=project)
-        told = b""
-        while b"record_id" not in told:
-            told = stream.readline()
-    assert json.loads(told.partition(b":")[2])["project_id"] == ours
+        told = json.loads(read_event(stream)["data"])
+    assert told["project_id"] == ours
