@@ -181,6 +181,25 @@ def test_if_one_of_many_rows_is_known_it_stays_and_all_can_be_written_alone(ledg
     assert sorted(told) == ["a", "b", "c"], "and each is told once"
 
 
+def saved_again(at: float) -> Fresh:
+    row, text = contexts.snapshot("s1", "p", {"a": 1}, at)
+    stored = CONTEXTS.encoded(row, role_context=text)
+    return Fresh(CONTEXTS, stored, lambda ledger: {}, is_named_by_content=True)
+
+
+def test_what_is_saved_again_is_as_new_as_the_last_time_and_costs_nobody_a_second_try(
+    ledger: Ledger,
+) -> None:
+    assert add_all(ledger, [saved_again(3.0)])
+    assert add_all(ledger, [fresh("a"), saved_again(4.0), saved_again(5.0), fresh("b")])
+    (row,) = ledger.rows(CONTEXTS)
+    assert (row["created_at"], row["updated_at"], row["role_context"]) == (3.0, 5.0, {"a": 1})
+    told = [(one["record"], one["at"]) for one in ledger.changes() if one["record"] == row["id"]]
+    assert told == [(row["id"], 3.0), (row["id"], 4.0), (row["id"], 5.0)]
+    assert not add_all(ledger, [saved_again(2.0)]), "one that comes late changes nothing"
+    assert ledger.rows(CONTEXTS) == [row]
+
+
 def test_of_rows_of_which_one_is_bad_none_is_added(ledger: Ledger) -> None:
     bad = {**fresh("b").stored, "tool_name": None}
     with pytest.raises(StoreUnavailable):

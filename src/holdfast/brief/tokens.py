@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 # Characters per token, rounded down so that an estimate is never short (docs/why/tokens.md):
 # paths and identifiers, then prose. Tokenizers of 2026 make more tokens of the same text.
 NEWEST = (2.4, 3.0)
@@ -13,6 +15,8 @@ EARLIER_MODELS = (
     "claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-0", "claude-sonnet-4-2",
     "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", "gpt-",
 )  # fmt: skip
+# No word of a language is longer. Shorter ones come again, so what they are is remembered.
+LONGEST = 32
 
 
 class Estimator:
@@ -32,21 +36,9 @@ class Estimator:
 
     def cost(self, text: str) -> float:
         """Estimated tokens; adds up over parts that end at white space."""
-        total = 0.0
-        for word in text.split():
-            length = len(word)
-            if not word.isascii():
-                strange = sum(1 for sign in word if sign > "\x7f")
-                total += strange
-                length -= strange
-            total += (length + 1) / (self._prose if self.is_prose(word) else self._dense)
-        return self.scale * (total + 0.4 * text.count("\n"))
-
-    @staticmethod
-    def is_prose(word: str) -> bool:
-        """A word of a language, and no name, path or number."""
-        plain = word.isalpha() and (word.islower() or word.istitle())
-        return plain or _mostly_letters(word)
+        names, prose, beyond = parts(text)
+        total = names / self._dense + prose / self._prose + beyond + 0.4 * text.count("\n")
+        return self.scale * total
 
     def estimate(self, text: str) -> int:
         """Estimated tokens, rounded up."""
@@ -59,8 +51,27 @@ def generation(model: str) -> str:
     return "earlier" if model.startswith(EARLIER_MODELS) else "newest"
 
 
-def _mostly_letters(word: str) -> bool:
-    """Prose with a sign at its end: `done,` or `“it`."""
+def parts(text: str) -> tuple[int, int, int]:
+    """Characters of names, paths, code and numbers; of words; and beyond ASCII. A space belongs to
+    the word before it.
+    """
+    names = prose = beyond = 0
+    for word in text.split():
+        length = len(word) + 1
+        if not word.isascii():
+            strange = sum(1 for sign in word if sign > "\x7f")
+            beyond += strange
+            length -= strange
+        if len(word) <= LONGEST and _is_prose(word):
+            prose += length
+        else:
+            names += length
+    return names, prose, beyond
+
+
+@lru_cache(maxsize=1 << 12)
+def _is_prose(word: str) -> bool:
+    """A word of a language, and no name, path or number; it may have signs around it: `done,`."""
     inner = word.strip("\"'“”‘’.,;:!?()*`—…")
     return inner.isalpha() and (inner.islower() or inner.istitle())
 

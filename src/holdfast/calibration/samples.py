@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from holdfast.brief import tokens
 from holdfast.brief.tokens import Estimator, cost
 
 CLASSES = ("reply", "call", "result", "prompt")
@@ -64,15 +65,8 @@ class _Step:
 
 
 def parts(text: str) -> list[int]:
-    """The characters of each part. A space belongs to the word before it, as for an estimate."""
-    names = prose = beyond = 0
-    for word in text.split():
-        strange = 0 if word.isascii() else sum(sign > "\x7f" for sign in word)
-        beyond += strange
-        if Estimator.is_prose(word):
-            prose += len(word) - strange + 1
-        else:
-            names += len(word) - strange + 1
+    """The characters of each part."""
+    names, prose, beyond = tokens.parts(text)
     breaks = text.count("\n")
     return [names, prose, beyond, breaks, max(0, len(text) - names - prose - beyond - breaks)]
 

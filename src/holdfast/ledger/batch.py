@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.ledger.ledger import TOLD, change_of
@@ -27,6 +28,12 @@ class Fresh(NamedTuple):
     table: Table
     stored: Row
     alone: Callable[[Ledger], Row]
+    is_named_by_content: bool = False
+    """Whether one of that id that is there says the same."""
+
+    @property
+    def statement(self) -> str:
+        return self.table.touch if self.is_named_by_content else self.table.add
 
 
 class _NotAllNew(Exception):
@@ -38,36 +45,34 @@ def add_all(ledger: Ledger, rows: list[Fresh]) -> bool:
 
     If not, each has to be written alone, which does no harm to those that are there by now.
     """
-    some = [(table, [one.stored for one in few]) for table, few in groupby(rows, _table)]
+    groups = [list(alike) for _, alike in groupby(rows, attrgetter("statement"))]
     if ledger.database.dialect == "postgres":
-        added = [_add_at_once(ledger, table, few) for table, few in some]
+        added = [_add_at_once(ledger, alike) for alike in groups]
         ledger.database.told()
         return all(added)
     try:
         with ledger.together():
-            for table, few in some:
-                _add(ledger, table, few)
+            for alike in groups:
+                _add(ledger, alike)
     except _NotAllNew:
         return False
     return True
 
 
-def _table(row: Fresh) -> Table:
-    return row.table
-
-
-def _add(ledger: Ledger, table: Table, rows: list[Row]) -> None:
+def _add(ledger: Ledger, rows: list[Fresh]) -> None:
     database = ledger.database
-    if database.run_many(table.add, [tuple(row.values()) for row in rows]) < len(rows):
+    values = [tuple(row.stored.values()) for row in rows]
+    if database.run_many(rows[0].statement, values) < len(rows):
         raise _NotAllNew
-    database.run_many(TOLD, [_told(table, row) for row in rows])
+    database.run_many(TOLD, [_told(row) for row in rows])
 
 
-def _add_at_once(ledger: Ledger, table: Table, rows: list[Row]) -> bool:
+def _add_at_once(ledger: Ledger, rows: list[Fresh]) -> bool:
     """One way over the network and back, and one transaction: what is sent together is."""
-    values = [(*row.values(), *_told(table, row)) for row in rows]
-    return ledger.database.run_many(_ADD_AND_TELL.format(add=table.add), values) == len(rows)
+    values = [(*row.stored.values(), *_told(row)) for row in rows]
+    statement = _ADD_AND_TELL.format(add=rows[0].statement)
+    return ledger.database.run_many(statement, values) == len(rows)
 
 
-def _told(table: Table, row: Row) -> tuple[Any, ...]:
-    return tuple(change_of(table, row, gone=0).values())
+def _told(row: Fresh) -> tuple[Any, ...]:
+    return tuple(change_of(row.table, row.stored, gone=0).values())

@@ -31,6 +31,8 @@ class Table:
 
     add: str = field(init=False, repr=False, compare=False)
     """Insert a row, unless there is one of that id; the values come in the columns' order."""
+    touch: str = field(init=False, repr=False, compare=False)
+    """The same for an id that names what the row says: one that is there is as new again."""
     put: str = field(init=False, repr=False, compare=False)
     """Insert a row, or take over a newer one: whatever order rows come in, the last stays."""
 
@@ -39,11 +41,15 @@ class Table:
         places = ", ".join("?" for _ in self.columns)
         given = ", ".join(f":{column}" for column in self.columns)
         taken = ", ".join(map(self._taken, self.columns[1:]))
-        object.__setattr__(self, "add", f"{insert} ({places}) ON CONFLICT (id) DO NOTHING")
-        object.__setattr__(self, "put", (
-            f"{insert} ({given}) ON CONFLICT (id) DO UPDATE SET {taken} "
-            f"WHERE excluded.updated_at >= {self.name}.updated_at"
-        ))  # fmt: skip
+        newer = f"WHERE excluded.updated_at >= {self.name}.updated_at"
+        statements = {
+            "add": f"({places}) ON CONFLICT (id) DO NOTHING",
+            "touch": f"({places}) ON CONFLICT (id) DO UPDATE "
+            f"SET updated_at = excluded.updated_at {newer}",
+            "put": f"({given}) ON CONFLICT (id) DO UPDATE SET {taken} {newer}",
+        }
+        for name, rest in statements.items():
+            object.__setattr__(self, name, f"{insert} {rest}")
 
     def _taken(self, column: str) -> str:
         mine, theirs = f"{self.name}.{column}", f"excluded.{column}"

@@ -4,6 +4,7 @@ important go first. The limit is hard.
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ LONGEST_END = 40
 ROUNDING = 0.01
 
 _cost = Estimator(*NEWEST).cost
+LINE_END = _cost("\n")
 
 
 class Section(NamedTuple):
@@ -31,29 +33,42 @@ class Section(NamedTuple):
     is_turned: bool = False
     """Whether the most important stands last."""
 
+    def limit(self, most: int) -> int:
+        return most * PARAGRAPH if self.is_prose else most
+
     def text(self, most: int) -> list[str]:
         """With no line longer than that."""
         if not self.lines:
             return []
-        lines = [self.shortened(line, most) for line in self.lines]
+        limit = self.limit(most)
+        lines = [line if len(line) <= limit else shortened(line, limit) for line in self.lines]
         return ["", self.heading, *(reversed(lines) if self.is_turned else lines)]
 
-    def shortened(self, line: str, most: int) -> str:
-        return shortened(line, most * PARAGRAPH if self.is_prose else most)
+
+class Sizes(dict[str, tuple[float, int]]):
+    """Tokens and units of each line, with its end; a line is measured once."""
+
+    def __missing__(self, line: str) -> tuple[float, int]:
+        size = self[line] = _cost(line) + LINE_END, units(line) + 1
+        return size
 
 
 class Room:
     """What is left of a budget of tokens and of the units that hosts count."""
 
-    def __init__(self, tokens: int, characters: int) -> None:
+    def __init__(self, tokens: int, characters: int, sizes: Sizes) -> None:
         self.tokens = tokens - ROUNDING
         self.characters = characters
+        self._sizes = sizes
 
     def takes(self, *lines: str) -> bool:
         """Whether these lines still fit; if so, they have their place."""
-        text = "\n".join((*lines, ""))
-        tokens, characters = self.tokens - _cost(text), self.characters - units(text)
-        if min(tokens, characters) < 0:
+        tokens, characters = self.tokens, self.characters
+        for line in lines:
+            size = self._sizes[line]
+            tokens -= size[0]
+            characters -= size[1]
+        if tokens < 0 or characters < 0:
             return False
         self.tokens, self.characters = tokens, characters
         return True
@@ -65,19 +80,20 @@ def fitted(
     """Everything, if there is room; else as much as there is room for, and that it is not all.
     That is also said if the sections were a part already.
     """
+    room = partial(Room, tokens, characters, Sizes())
     longest = max((len(line) for section in sections for line in section.lines), default=0)
-    whole = _text(title, sections, longest)
-    if not is_part and Room(tokens, characters).takes(whole):
-        return whole
+    whole = _lines(title, sections, longest)
+    if not is_part and room().takes(*whole):
+        return "\n".join(whole)
     least = max(LEAST, min(READABLE, tokens // 5))
-    kept = _chosen(title, sections, least, Room(tokens, characters))
+    kept = _chosen(title, sections, least, room())
     if not any(section.lines for section in kept):
         return ""
     while least < longest:
         middle = (least + longest + 1) // 2
-        fits = Room(tokens, characters).takes(_text(title, kept, middle), "", CUT)
+        fits = room().takes(*_lines(title, kept, middle), "", CUT)
         least, longest = (middle, longest) if fits else (least, middle - 1)
-    return "\n".join([_text(title, kept, least), "", CUT])
+    return "\n".join([*_lines(title, kept, least), "", CUT])
 
 
 def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list[Section]:
@@ -87,21 +103,22 @@ def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list
     kept = [section._replace(lines=[]) for section in sections]
     if not room.takes(*filter(None, (title,)), "", CUT):
         return kept
+    limits = [section.limit(least) for section in sections]
     for row in zip_longest(*(section.lines for section in sections)):
-        for section, line in zip(kept, row, strict=True):
+        for section, limit, line in zip(kept, limits, row, strict=True):
             if line is None:
                 continue
-            above = () if section.lines else ("", section.heading)
-            if room.takes(*above, section.shortened(line, least)):
+            told = shortened(line, limit)
+            if room.takes(told) if section.lines else room.takes("", section.heading, told):
                 section.lines.append(line)
     return kept
 
 
-def _text(title: str, sections: list[Section], most: int) -> str:
+def _lines(title: str, sections: list[Section], most: int) -> list[str]:
     lines = [title] if title else []
     for section in sections:
         lines += section.text(most)
-    return "\n".join(lines)
+    return lines
 
 
 def shortened(line: str, most: int) -> str:

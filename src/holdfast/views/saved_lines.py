@@ -96,7 +96,9 @@ def _open(parent: Any, name: str) -> list[dict[str, Any]]:
 
 def _words(value: Any, deep: int = 0) -> str:
     """A saved thing in one line."""
-    if isinstance(value, dict | list) and deep == DEEPEST:
+    if isinstance(value, str):
+        return one_line(value)
+    if deep == DEEPEST and isinstance(value, dict | list):
         return "…" if value else ""
     if isinstance(value, dict):
         return _named(value, deep + 1) or _pairs(value, deep + 1)

@@ -67,10 +67,11 @@ def render(
         )
         for name in order
     ]
-    if not any(section.lines for section in sections):
+    told = [section for section in sections if section.lines]
+    if not told:
         return ""
     title = f"# Restored Context - {TITLES[role]}" if titled else ""
-    return fitted(title, sections, tokens=tokens, characters=characters, is_part=is_part)
+    return fitted(title, told, tokens=tokens, characters=characters, is_part=is_part)
 
 
 def _known(lines: dict[str, list[str]], section: str) -> Iterable[str]:

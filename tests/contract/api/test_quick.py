@@ -251,6 +251,22 @@ def test_a_restore_that_fails_is_nobody_else_s(
     assert "Login" in found[2][1]["additionalContext"]
 
 
+def test_agents_of_one_session_who_ask_at_once_are_told_by_one_look(
+    api: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, asked = quick.restored, list[str]()
+    api.post("/api/compact/save", session_id="s1", context_summary="Login")
+
+    def counted(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+        asked.append(wanted.session)
+        return really(store, ledger, wanted, *rest)
+
+    monkeypatch.setattr(quick, "restored", counted)
+    found = restores(api.desk, "s1", "s2", "s1", "s1")
+    assert ["Login" in told["additionalContext"] for _, told in found] == [True, False, True, True]
+    assert sorted(asked) == ["s1", "s2"]
+
+
 def test_if_the_store_is_gone_restores_do_not_find_out_one_after_the_other(local: Caller) -> None:
     gone = Counted()
     assert [status for status, _ in restores(gone, *"abcdefgh")] == [503] * 8

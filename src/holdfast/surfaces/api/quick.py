@@ -111,6 +111,7 @@ class Quick:
         return self._saved(Fresh(
             CONTEXTS, CONTEXTS.encoded(row, role_context=text),
             lambda ledger: contexts.save_snapshot(ledger, session, project, data, now, saved_text),
+            is_named_by_content=True,
         ))  # fmt: skip
 
     async def _saved(self, fresh: Fresh) -> tuple[int, Any]:
@@ -136,7 +137,12 @@ class Quick:
         now, briefs = time.time(), self._desk.briefs
         try:
             with self._desk.books() as books:
-                return [restored(books.store, books.ledger, one, now, briefs) for one in some]
+                # Agents of one session are often compacted together, and ask for the same.
+                told = {
+                    one: restored(books.store, books.ledger, one, now, briefs)
+                    for one in dict.fromkeys(some)
+                }
+            return [told[one] for one in some]
         except Exception as problem:
             if len(some) == 1:
                 return [problem]
