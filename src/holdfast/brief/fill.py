@@ -30,9 +30,10 @@ LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.00015, 0.00007, 0.5
 # Below so many tokens only what must be told is told, and up to so many, and so many, a goal in one
 # line, or in a little more.
 SCARCE, FOR_A_LINE, LITTLE = 400, 450, 500
-# The shares of what is not scarce that the user's rules and the user's decisions may take before
-# names come, and of what is more than enough that requests between the first and the latest may.
-BINDING, DECIDED, ASKED = 0.5, 0.1, 0.1
+# The shares of what is not scarce that the user's rules, the user's decisions and what is open in a
+# long plan may take before names come, and of what is more than enough that requests between the
+# first and the latest may.
+BINDING, DECIDED, PLANNED, ASKED = 0.5, 0.1, 0.3, 0.1
 # So many of the names behind the first that did not fit are tried.
 SHORTER = 10
 # What was paid for once must fit again, however the sums are rounded.
@@ -133,7 +134,8 @@ def _counted(section: str, count: int) -> str:
 
 
 def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
-    """Floors, and as many of the user's rules, decisions and requests as their shares hold."""
+    """Floors, and as much of the user's rules, decisions and requests and of what is open in the
+    plan as their shares hold."""
     spared = _spared(told, room) if told else ()
     floors = [item for item in wanted if item.floor and item.kind not in spared]
     # The more room, the more of a request has to be told.
@@ -147,6 +149,8 @@ def _must(wanted: list[Item], room: Room, told: Summary | None) -> list[Item]:
     floors += _affordable(rules, BINDING * (room.tokens - SCARCE), room)
     decided = [one for one in by_value if one.section == "decided" and one.value >= OF_USER]
     floors += _affordable(decided, DECIDED * (room.tokens - SCARCE), room)
+    planned = [one for one in by_value if one.kind == "plan" and not one.floor]
+    floors += _affordable(planned, PLANNED * (room.tokens - SCARCE), room)
     floors += _affordable(asked, ASKED * (room.tokens - ENOUGH), room)
     return floors
 

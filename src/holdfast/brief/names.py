@@ -14,9 +14,13 @@ if TYPE_CHECKING:
     from holdfast.names.model import Entry, Index
     from holdfast.state.model import State
 
-# How much more likely a kind of name is needed than an identifier, and how much more so when the
-# agent used it itself or somebody said it than when a tool merely showed it.
+# How much more likely a kind of name is needed than an identifier. Where there is ample room the
+# likely commands have theirs already: one more file is worth more, and one more command less.
 KINDS = {"file": 3.8, "command": 2.5, "link": 1.0, "identifier": 1.0}
+AMPLY = {**KINDS, "file": 4.8, "command": 1.9}
+# From so many tokens on there is more than enough, and from so many ample room.
+ENOUGH, AMPLE = 1000, 1500
+# How likely one is that the agent used itself, that somebody said, that a tool merely showed.
 USED, SAID, SHOWN = 6.0, 3.0, 1.0
 # A file that was changed is likely to be changed again.
 CHANGED = 1.5
@@ -63,9 +67,12 @@ class Name:
         return 2.0 + len(shown) / DENSE
 
 
-def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name]:
+def ranked(
+    state: State, index: Index, told: Summary | None = None, tokens: int = ENOUGH
+) -> list[Name]:
     """The names worth their room first; what the summary says is left out."""
     others = _others(index)
+    kinds = _kinds(tokens)
     found = []
     for text, entry in _of_use(state, index):
         if told is not None and told.names(text, entry["kind"]):
@@ -76,10 +83,16 @@ def ranked(state: State, index: Index, told: Summary | None = None) -> list[Name
         if entry["kind"] == "file":
             changed = bool(state["files"].get(text, {}).get("edits"))
             value = (value * CHANGED if changed else value) ** SLOWLY
-        value *= KINDS[entry["kind"]]
+        value *= kinds[entry["kind"]]
         found.append(Name(text, entry, value))
     found.sort(key=lambda name: (-name.value / name.room, name.text))
     return _with_folders(_few_of_each(found[:MOST]))
+
+
+def _kinds(tokens: int) -> dict[str, float]:
+    """What each kind is worth in a brief of so many tokens."""
+    amply = min(1.0, max(0.0, (tokens - ENOUGH) / (AMPLE - ENOUGH)))
+    return {kind: few + amply * (AMPLY[kind] - few) for kind, few in KINDS.items()}
 
 
 def _few_of_each(names: list[Name]) -> list[Name]:

@@ -108,7 +108,7 @@ def build(
         for item in everything
         if id(item) not in known and frame.unsaid(opening, item, state, tokens)
     ]
-    choice = names.ranked(state, index or names.of_state(state), told)
+    choice = names.ranked(state, index or names.of_state(state), told, tokens)
     choice = [name for name in choice if SECTION_OF[name.kind] in template.sections]
     filled = fill(
         state, wanted, choice, room, template=template, opening=opening, told=told,

@@ -12,6 +12,8 @@ from holdfast.eval.session import Piece
 OPEN = ("pending", "in_progress")
 DONE = "completed"
 NUMBER = re.compile(r"#(\w+)")
+# A line of the list that the agent asked for: who else works on it is told there first.
+LISTED = re.compile(r"^#(\w+) \[(\w+)\] (.+?)(?: \[blocked by .*\])?$", re.MULTILINE)
 WORD = re.compile(r"\w+")
 # So much of an item's words make a line a line about that item.
 COVER = 0.8
@@ -29,6 +31,7 @@ def todos(pieces: Iterable[Piece]) -> Todos:
     """The last status of every item before the cut."""
     status: dict[str, tuple[str, str]] = {}  # key -> text, status
     created: dict[str, str] = {}  # call -> text
+    asked: set[str] = set()  # calls
     for piece in pieces:
         if piece.kind == "call" and piece.tool == "TodoWrite":
             # Each call writes the whole list anew; what it no longer names is off the list.
@@ -38,6 +41,11 @@ def todos(pieces: Iterable[Piece]) -> Todos:
             created[piece.id] = _text(piece.given.get("subject"))
         elif piece.kind == "call" and piece.tool == "TaskUpdate":
             _update(status, piece.given)
+        elif piece.kind == "call" and piece.tool == "TaskList":
+            asked.add(piece.id)
+        elif piece.kind == "result" and piece.id in asked:
+            for number, state, text in LISTED.findall(piece.text):
+                status[f"#{number}"] = (text, state)
         elif (
             piece.kind == "result" and piece.id in created and (found := NUMBER.search(piece.text))
         ):

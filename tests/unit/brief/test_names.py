@@ -45,6 +45,17 @@ def test_the_end_of_a_name_inside_a_part_of_it_is_another_file() -> None:
     assert set(order(**{"src/my_app.py": 5, "app.py": 5})) == {"src/my_app.py", "app.py"}
 
 
+def test_where_there_is_ample_room_an_older_file_comes_before_another_command() -> None:
+    names = index(**{"src/settings.py": 1, "make settings": 40})
+    names["moment"] = 100
+    names["names"]["make settings"]["kind"] = "command"
+    few, ample = (
+        [name.text for name in ranked(new_state(), names, tokens=tokens)] for tokens in (1000, 2000)
+    )
+    assert few == ["make settings", "src/settings.py"]
+    assert ample == ["src/settings.py", "make settings"]
+
+
 def test_what_stood_alone_comes_before_what_a_tool_showed_among_many() -> None:
     names = index(**{f"src/m{number}.py": 0 for number in range(40)})
     names["names"]["src/m5.py"]["lines"] = [1, 2]

@@ -168,6 +168,17 @@ def test_a_finished_item_is_never_shown_as_open(state: State) -> None:
             assert f"in progress: {item['text']}" not in text
 
 
+def test_a_long_plan_comes_before_names(state: State, index: Index) -> None:
+    """Whoever goes on has to know all that is left to do, not only the next three steps."""
+    texts = [f"Bring module {number} over to the new queue" for number in range(12)]
+    listed = [{"content": text, "status": "pending"} for text in texts]
+    planned = {**state, "plan": state_of(*used("TodoWrite", {"todos": listed}))["plan"]}
+    text = brief(planned, 1000, index=index).text  # type: ignore[arg-type]
+    assert sum(f"pending: {one} (L" in text for one in texts) >= 6
+    text = brief(planned, 2000, index=index).text  # type: ignore[arg-type]
+    assert all(f"pending: {one} (L" in text for one in texts)
+
+
 def test_a_superseded_rule_is_not_shown_as_a_rule() -> None:
     state = new_state()
     state["rules"] = [

@@ -123,6 +123,19 @@ def test_tasks_are_followed_by_their_number(session: Made) -> None:
     assert (found.open, found.done) == (("Test it all",), ("Write the parser",))
 
 
+def test_a_list_that_the_agent_asks_for_tells_what_others_have_done(session: Made) -> None:
+    steps = (
+        call("TaskCreate", {"subject": "Write the parser"}, text="Task #1 created successfully"),
+        call("TaskCreate", {"subject": "Test the parser"}, text="Task #2 created successfully"),
+        call("TaskList", {}, text=(
+            "#1 [completed] Write the parser\n#2 [pending] Test the parser [blocked by #3]\n"
+            "#3 [in_progress] Review"
+        )),
+    )  # fmt: skip
+    found = todos(session(*steps).pieces)
+    assert (found.open, found.done) == (("Test the parser", "Review"), ("Write the parser",))
+
+
 def test_a_line_is_about_an_item_if_it_holds_most_of_its_words_and_little_else() -> None:
     item = "Add retries to the upload client"
     assert covers("- pending: add retries to the upload client (L12)", item)
