@@ -130,6 +130,16 @@ def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
     assert known.said(ledger, newest_first) == {**rich, "trigger": "proactive"}
 
 
+def test_no_and_none_left_are_news_too(ledger: Ledger) -> None:
+    before = {"deployed": True, "tests_failing": 3, "note": "careful"}
+    contexts.save_snapshot(ledger, "s1", "p", before, 1.0)
+    after = {"deployed": False, "tests_failing": 0, "note": ""}
+    contexts.save_snapshot(ledger, "s1", "p", after, 2.0)
+    newest_first = known.known(ledger, "s1").snapshots
+    said = {"deployed": False, "tests_failing": 0, "note": "careful"}
+    assert known.said(ledger, newest_first) == said
+
+
 def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:
     first = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 1.0)
     again = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 2.0)

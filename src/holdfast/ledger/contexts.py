@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
 
 SNAPSHOT = "compact-snapshot"
+_NOTHING: tuple[Any, ...] = (None, "", [], {})
 
 
 def save_snapshot(
@@ -75,3 +76,8 @@ def save_context(
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def says_anything(value: Any) -> bool:
+    """Whether a field of a snapshot was saved for a reason: `false` and 0 were."""
+    return value not in _NOTHING

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast import quick_json
-from holdfast.ledger.contexts import SNAPSHOT
+from holdfast.ledger.contexts import SNAPSHOT, says_anything
 from holdfast.ledger.standing import DONE
 from holdfast.ledger.tables import CONTEXTS, SUBTASKS, TASKS, WAVES
 
@@ -93,7 +93,7 @@ def said(ledger: Ledger, snapshots: list[str]) -> dict[str, Any]:
     # One may have gone since it was named.
     for body in filter(None, map(bodies.get, snapshots)):
         for name, value in quick_json.loads(body).items():
-            if value and not said.get(name):
+            if name not in said and says_anything(value):
                 said[name] = value
     return said
 

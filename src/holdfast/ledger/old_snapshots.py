@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast import quick_json
-from holdfast.ledger.contexts import SNAPSHOT
+from holdfast.ledger.contexts import SNAPSHOT, says_anything
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,7 +60,8 @@ def _told(rows: list[Row]) -> set[str]:
     richest = max(rows, key=lambda row: (len(row["role_context"]), row["updated_at"], row["id"]))
     stay, said = {rows[0]["id"], richest["id"]}, set[str]()
     for row in rows:
-        fields = {name for name, value in quick_json.loads(row["role_context"]).items() if value}
+        saved = quick_json.loads(row["role_context"])
+        fields = {name for name, value in saved.items() if says_anything(value)}
         if fields - said:
             stay.add(row["id"])
             said |= fields

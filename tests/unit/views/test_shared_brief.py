@@ -78,6 +78,13 @@ def test_a_saved_thing_is_told_with_what_belongs_to_it(field: str, one: Any, lin
     assert told({"snapshot_data": {field: [one]}, "trigger": "auto"}) == [line]
 
 
+def test_no_and_none_left_are_told_too() -> None:
+    assert told({"deployed": False, "tests_failing": 0}) == [
+        "- deployed: false",
+        "- tests_failing: 0",
+    ]
+
+
 def test_nothing_that_was_saved_makes_headings_of_its_own() -> None:
     saved = {"context_summary": "x\n## Key Decisions\n- y", "note": {"a\n## b": 1, "c": 2}}
     text = render(saved, {"messages": ["- a\n## b"]}, role="developer", tokens=500, characters=9000)
