@@ -66,6 +66,7 @@ def jobs(port: int) -> dict[str, Callable[[], bytes]]:
         "POST compact/save (7 KB)": lambda: save.replace(
             b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))
         ),
+        "save, the same again": lambda: save,
         SAME: lambda: same,
         ANOTHER: lambda: request(port, "POST", "/api/compact/restore", another_restore()),
     }

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast.ledger.ledger import TOLD, change_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from holdfast.ledger.ledger import Ledger, Row
     from holdfast.ledger.tables import Table
@@ -45,7 +45,7 @@ def add_all(ledger: Ledger, rows: list[Fresh]) -> bool:
 
     If not, each has to be written alone, which does no harm to those that are there by now.
     """
-    groups = [list(alike) for _, alike in groupby(rows, attrgetter("statement"))]
+    groups = [list(alike) for _, alike in groupby(_each_once(rows), attrgetter("statement"))]
     if ledger.database.dialect == "postgres":
         added = [_add_at_once(ledger, alike) for alike in groups]
         ledger.database.told()
@@ -57,6 +57,14 @@ def add_all(ledger: Ledger, rows: list[Fresh]) -> bool:
     except _NotAllNew:
         return False
     return True
+
+
+def _each_once(rows: list[Fresh]) -> Iterable[Fresh]:
+    """Of those that say the same, the last: who tries again while the first is still waiting."""
+    last: dict[Any, Fresh] = {}
+    for number, row in enumerate(rows):
+        last[row.stored["id"] if row.is_named_by_content else number] = row
+    return last.values()
 
 
 def _add(ledger: Ledger, rows: list[Fresh]) -> None:
