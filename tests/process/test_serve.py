@@ -26,7 +26,7 @@ import pytest
 from holdfast import example
 from holdfast.ledger.opening import local_ledger
 from tests.postgres import Server as PostgreSQL
-from tests.process.serving import PATIENCE, Server, Start, read_event, wait_until_heard
+from tests.process.serving import PATIENCE, Server, Start, next_line, read_event, wait_until_heard
 
 
 def shell(server: Server, script: str) -> str:
@@ -100,7 +100,7 @@ def test_changes_are_told_as_they_happen_and_again_from_where_a_listener_stopped
     server: Server,
 ) -> None:
     with server.events() as stream:
-        wait_until_heard(stream)
+        assert next_line(stream, by=time.monotonic() + PATIENCE) == ": listening"
         made = [server.post("/api/actions", tool_name=name)["id"] for name in ("a", "b", "c")]
         first = read_event(stream)
         assert first["event"] == "actions"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from holdfast.brief.gap import Text
 from holdfast.brief.item import Item
 from holdfast.brief.layout import Layout, failing_at
+from holdfast.brief.names import AMPLE, ENOUGH
 from holdfast.brief.pack import pack
 from holdfast.brief.words import OF_USER
 
@@ -24,8 +25,7 @@ if TYPE_CHECKING:
 
 # What must be told, in few words, leaves at least this share of the room.
 LEAST_SHARE = 0.2
-# Up to so many tokens all that is left then goes to names; above, with each token a little less.
-ENOUGH = 1000
+# Where there is more than enough, with each token a little less of what is left goes to names.
 LESS_ALONE, LESS_BESIDE_SUMMARY, FEWEST = 0.00015, 0.00007, 0.5
 # Below so many tokens only what must be told is told, and up to so many, and so many, a goal in one
 # line, or in a little more.
@@ -40,7 +40,7 @@ SHORTER = 10
 ROUNDING = 0.01
 # From so many tokens on what was left out is pointed at, at first only what matters most of it,
 # by these names.
-ROOMY, AMPLE, FEW = 700, 1500, 2
+ROOMY, FEW = 700, 2
 KINDS = {
     "asked": "request", "rules": "rule", "failing": "failure", "plan": "plan item", "now": "step",
     "decided": "decision", "earlier": "earlier stage", "agents": "sub-agent", "notes": "note",
