@@ -36,6 +36,9 @@ class Fresh(NamedTuple):
         return self.table.touch if self.is_named_by_content else self.table.add
 
 
+_STATEMENT = attrgetter("statement")
+
+
 class _NotAllNew(Exception):
     pass
 
@@ -45,18 +48,30 @@ def add_all(ledger: Ledger, rows: list[Fresh]) -> bool:
 
     If not, each has to be written alone, which does no harm to those that are there by now.
     """
-    groups = [list(alike) for _, alike in groupby(_each_once(rows), attrgetter("statement"))]
     if ledger.database.dialect == "postgres":
-        added = [_add_at_once(ledger, alike) for alike in groups]
+        # One way over the network and back for each, and one transaction: what is sent together is.
+        run = ledger.database.run_many
+        added = [run(statement, values) == len(values) for statement, values in sendable(rows)]
         ledger.database.told()
         return all(added)
     try:
         with ledger.together():
-            for alike in groups:
-                _add(ledger, alike)
+            for _, alike in groupby(_each_once(rows), _STATEMENT):
+                _add(ledger, list(alike))
     except _NotAllNew:
         return False
     return True
+
+
+def sendable(rows: list[Fresh]) -> list[tuple[str, list[tuple[Any, ...]]]]:
+    """Statements for PostgreSQL that add and tell of them, each with the values of its rows."""
+    return [
+        (
+            _ADD_AND_TELL.format(add=statement),
+            [(*row.stored.values(), *_told(row)) for row in alike],
+        )
+        for statement, alike in groupby(_each_once(rows), _STATEMENT)
+    ]
 
 
 def _each_once(rows: list[Fresh]) -> Iterable[Fresh]:
@@ -73,13 +88,6 @@ def _add(ledger: Ledger, rows: list[Fresh]) -> None:
     if database.run_many(rows[0].statement, values) < len(rows):
         raise _NotAllNew
     database.run_many(TOLD, [_told(row) for row in rows])
-
-
-def _add_at_once(ledger: Ledger, rows: list[Fresh]) -> bool:
-    """One way over the network and back, and one transaction: what is sent together is."""
-    values = [(*row.stored.values(), *_told(row)) for row in rows]
-    statement = _ADD_AND_TELL.format(add=rows[0].statement)
-    return ledger.database.run_many(statement, values) == len(rows)
 
 
 def _told(row: Fresh) -> tuple[Any, ...]:

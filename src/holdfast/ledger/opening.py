@@ -11,7 +11,7 @@ from holdfast.store.sqlite import SQLiteDatabase
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from threading import Lock
+    from typing import Any
 
 BUSY_SECONDS = 5.0
 
@@ -19,7 +19,7 @@ BUSY_SECONDS = 5.0
 def local_ledger(
     path: str,
     *,
-    gate: Lock | None = None,
+    gate: Any = None,
     busy_seconds: float = BUSY_SECONDS,
     heard: Callable[[], None] | None = None,
 ) -> Ledger:

@@ -15,7 +15,8 @@ try:
     from psycopg.rows import dict_row
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-    from holdfast.store.postgres_bell import Bell, Listener
+    from holdfast.store.postgres_bell import ALIVE, Bell, Listener
+    from holdfast.store.postgres_sender import Sender
 except ImportError as missing:
     raise StoreUnavailable(
         f"PostgreSQL needs a package that is not installed ({missing.name})",
@@ -68,6 +69,10 @@ class Postgres:
     def listen(self, heard: Callable[[], None]) -> Listener:
         """Have `heard` called, by a thread of its own, when anybody has written a change."""
         return Listener(self._arguments, heard)
+
+    def sender(self) -> Sender:
+        """A connection of its own for an event loop."""
+        return Sender(psycopg.connect(**{**ALIVE, **self._arguments}))
 
     def explained(self, work: Callable[[], Any]) -> Any:
         """Do it; what the driver has to say about it is told in our words, without secrets."""
@@ -240,14 +245,5 @@ def _checked(connection: Connection) -> None:
 
 def _storable(values: Any) -> Any:
     if isinstance(values, dict):
-        return {key: _text(value) for key, value in values.items()}
-    return [_text(value) for value in values]
-
-
-def _text(value: Any) -> Any:
-    """PostgreSQL takes neither lone surrogates nor NUL, and a name with one is not another's."""
-    if isinstance(value, str):
-        if not value.isascii():
-            value = value.encode("utf-8", "replace").decode("utf-8")
-        return value.replace("\0", "\ufffd")
-    return value
+        return {key: statements.storable(value) for key, value in values.items()}
+    return [statements.storable(value) for value in values]

@@ -50,41 +50,42 @@ class Bell:
 
     def __init__(self, pool: ConnectionPool[Any]) -> None:
         self._pool = pool
-        self._turn = threading.Condition()
-        self._rung = self._closing = False
+        self._start = threading.Lock()
+        self._rung, self._closing = threading.Event(), threading.Event()
         self._ringer: threading.Thread | None = None
 
     def ring(self) -> None:
-        with self._turn:
-            self._rung = True
-            if self._ringer is None and not self._closing:
-                self._ringer = threading.Thread(target=self._work, name="bell", daemon=True)
-                self._ringer.start()
-            self._turn.notify()
+        if self._rung.is_set():
+            # It has yet to be sent, and is for this too. Nobody is woken for nothing.
+            return
+        self._rung.set()
+        if self._ringer is None:
+            with self._start:
+                if self._ringer is None and not self._closing.is_set():
+                    self._ringer = threading.Thread(target=self._work, name="bell", daemon=True)
+                    self._ringer.start()
 
     def close(self) -> None:
         """What was rung is sent before this returns, if it can be."""
-        with self._turn:
-            self._closing = True
-            self._turn.notify()
+        with self._start:
+            self._closing.set()
         if self._ringer is not None:
+            # It sends once more than it has to: there may have been a ring.
+            self._rung.set()
             self._ringer.join(CLOSE_SECONDS)
 
     def _work(self) -> None:
-        while self._awaited():
+        is_last = False
+        while not is_last:
+            self._rung.wait()
+            is_last = self._closing.is_set()
+            self._rung.clear()
             with (
                 suppress(psycopg.Error, PoolClosed, PoolTimeout),
                 self._pool.connection() as connection,
             ):
                 connection.execute(SEND)
-            with self._turn:
-                self._turn.wait_for(lambda: self._closing, PAUSE_SECONDS)
-
-    def _awaited(self) -> bool:
-        with self._turn:
-            self._turn.wait_for(lambda: self._rung or self._closing)
-            rung, self._rung = self._rung, False
-            return rung
+            self._closing.wait(PAUSE_SECONDS)
 
 
 class Listener:

@@ -1,9 +1,11 @@
-"""Our statements as psycopg wants them: `?` and `:name` become `%s` and `%(name)s`."""
+"""Our statements and their values as PostgreSQL and its driver want them."""
 
 from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import count
+from typing import Any
 
 _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
 _NAMED = re.compile(r"(?<![:\w']):([a-z_][a-z0-9_]*)")
@@ -11,6 +13,22 @@ _NAMED = re.compile(r"(?<![:\w']):([a-z_][a-z0-9_]*)")
 
 @lru_cache(maxsize=1000)
 def translated(statement: str) -> str:
-    """The same statement for PostgreSQL."""
+    """For psycopg: `?` and `:name` become `%s` and `%(name)s`."""
     bare = _COMMENT.sub("", statement).replace("%", "%%").strip()
     return _NAMED.sub(r"%(\1)s", bare).replace("?", "%s")
+
+
+@lru_cache(maxsize=100)
+def numbered(statement: str) -> str:
+    """For PostgreSQL itself: `?` becomes `$1`, `$2` and so on."""
+    numbers = count(1)
+    return re.sub(r"\?", lambda _: f"${next(numbers)}", statement)
+
+
+def storable(value: Any) -> Any:
+    """PostgreSQL takes neither lone surrogates nor NUL, and a name with one is not another's."""
+    if isinstance(value, str):
+        if not value.isascii():
+            value = value.encode("utf-8", "replace").decode("utf-8")
+        return value.replace("\0", "\ufffd")
+    return value

@@ -13,11 +13,14 @@ from litestar.testing import TestClient
 from holdfast import settings
 from holdfast.actions.remembered import Remembered
 from holdfast.errors import StoreUnavailable
+from holdfast.ledger.batch import Fresh
 from holdfast.state.fold import new_state
 from holdfast.state.model import State
 from holdfast.surfaces.api.app import guarded
-from holdfast.surfaces.api.desk import Books, Desk, LocalDesk, TeamDesk
+from holdfast.surfaces.api.desk import Books, Desk
+from holdfast.surfaces.api.local_desk import LocalDesk
 from holdfast.surfaces.api.named import Found
+from holdfast.surfaces.api.team_desk import TeamDesk
 from tests.contract.api import described
 
 HERE = "http://127.0.0.1:3847"
@@ -100,6 +103,9 @@ class Borrowed(Desk):
         if self.desk is None:
             raise StoreUnavailable("no test is running")
         return self.desk.books()
+
+    async def add(self, rows: list[Fresh]) -> bool:
+        return self.desk is not None and await self.desk.add(rows)
 
     def index(self, books: Books) -> AbstractContextManager[Any]:
         assert self.desk is not None

@@ -8,7 +8,8 @@ import pytest
 
 from holdfast import settings
 from holdfast.errors import NoSuchRecord, NotAllowed, NotNow
-from holdfast.surfaces.api.desk import Books, LocalDesk
+from holdfast.surfaces.api.desk import Books
+from holdfast.surfaces.api.local_desk import LocalDesk
 
 
 def after(desk: LocalDesk, problem: Exception) -> tuple[Books, Books]:

@@ -27,9 +27,11 @@ from holdfast.ledger.ledger import Ledger
 from holdfast.surfaces.api import event_routes, serving
 from holdfast.surfaces.api import live as module
 from holdfast.surfaces.api.app import guarded
-from holdfast.surfaces.api.desk import Desk, LocalDesk, TeamDesk
+from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.live import Live, Place, Start, place, read, written
+from holdfast.surfaces.api.local_desk import LocalDesk
 from holdfast.surfaces.api.serving import Place as Address
+from holdfast.surfaces.api.team_desk import TeamDesk
 from tests.contract.api.conftest import HERE, desk_at
 from tests.postgres import Server as PostgreSQL
 

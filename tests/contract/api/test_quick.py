@@ -146,10 +146,11 @@ def test_a_call_that_is_told_twice_is_one_action(api: Caller) -> None:
 def test_a_store_that_is_gone_is_a_503_and_says_when_to_come_back(
     api: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def gone() -> Any:
+    def gone(*_: object) -> Any:
         raise StoreUnavailable("restarting")
 
-    monkeypatch.setattr(api.desk, "books", gone)
+    for way in ("books", "add"):
+        monkeypatch.setattr(api.desk, way, gone)
     for path, body in (
         ("/api/actions", ACTIONS_SENT[0]),
         ("/api/compact/save", SAVES[0]),

@@ -14,7 +14,8 @@ from holdfast.actions.shared_restore import Wanted, restored
 from holdfast.ledger import contexts, messages, waves, work
 from holdfast.ledger.tables import TASKS
 from holdfast.state.model import State
-from holdfast.surfaces.api.desk import Books, Desk, LocalDesk
+from holdfast.surfaces.api.desk import Books, Desk
+from holdfast.surfaces.api.local_desk import LocalDesk
 from tests.contract.api.conftest import a_state, desk_at
 
 WANTED = Wanted("s1", "dev-1", "orchestrator")

@@ -15,7 +15,8 @@ from holdfast.ledger.actions import action
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.tables import ACTIONS
-from holdfast.surfaces.api.desk import Books, Desk, TeamDesk
+from holdfast.surfaces.api.desk import Books, Desk
+from holdfast.surfaces.api.team_desk import TeamDesk
 from holdfast.surfaces.api.writer import Writer
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
 from threading import Thread
@@ -48,18 +48,24 @@ class Crew(Generic[Job, Done]):
         self._threads: list[Thread] = []
         self._closed = False
 
-    async def done(self, job: Job) -> Done:
+    def check_open(self) -> None:
         if self._closed:
             raise ServerBusy("it is about to stop")
+
+    async def done(self, job: Job) -> Done:
+        self.check_open()
         loop = asyncio.get_running_loop()
-        if not self._threads:
-            self._start(loop)
         outcome: asyncio.Future[Done] = loop.create_future()
         self._coming.append((job, outcome))
         if len(self._coming) == 1:
             # They are handed over when all requests that have come by now are among them.
             loop.call_soon(self._hand_over)
         return await outcome
+
+    def take(self, group: Group[Job, Done]) -> None:
+        """Do these, for whoever waits for their outcomes already."""
+        self._coming += group
+        self._hand_over()
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._threads = [
@@ -70,6 +76,8 @@ class Crew(Generic[Job, Done]):
             thread.start()
 
     def _hand_over(self) -> None:
+        if self._coming and not self._threads:
+            self._start(self._coming[0][1].get_loop())
         for first in range(0, len(self._coming), self._most):
             self._groups.put(self._coming[first : first + self._most])
         self._coming = []
@@ -83,7 +91,7 @@ class Crew(Generic[Job, Done]):
                 outcomes = [problem] * len(group)
             # Whoever waited is gone with the loop.
             with suppress(RuntimeError):
-                loop.call_soon_threadsafe(_settle, group, outcomes)
+                loop.call_soon_threadsafe(settle, group, outcomes)
 
     def _next(self) -> Group[Job, Done] | None:
         """What waits, as far as it is one group; nothing at the end."""
@@ -111,7 +119,8 @@ class Crew(Generic[Job, Done]):
             thread.join()
 
 
-def _settle(group: Group[Job, Done], outcomes: list[Done | Exception]) -> None:
+def settle(group: Group[Job, Done], outcomes: Sequence[Done | Exception]) -> None:
+    """Tell everybody who has not left."""
     for (_, waiting), outcome in zip(group, outcomes, strict=True):
         if waiting.cancelled():
             continue

@@ -1,6 +1,7 @@
 """Group commit: rows that come while the last ones are being written are written together.
 
-Whoever waits for a row is answered after the commit that holds it, never before.
+Whoever waits for a row is answered after the commit that holds it, never before. The event loop
+writes them itself as long as all goes well; whatever needs patience is for a thread.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.ledger import batch
 from holdfast.surfaces.api.crew import Crew
+from holdfast.surfaces.api.rounds import Rounds
 
 if TYPE_CHECKING:
     from holdfast.ledger.batch import Fresh
@@ -22,16 +24,20 @@ LINGER = 0.0005
 
 
 class Writer:
-    """One thread that commits; everybody else only waits."""
+    """The event loop, and one thread; everybody else only waits."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._crew: Crew[Fresh, Row] = Crew("writer", self._written, most=MOST, linger=LINGER)
-        self.close = self._crew.close
+        patient: Crew[Fresh, Row] = Crew("writer", self._written, most=MOST, linger=LINGER)
+        self._rounds = Rounds(self._added, patient)
+        self.close = self._rounds.close
 
     async def write(self, row: Fresh) -> Row:
         """The row as it is on disk."""
-        return await self._crew.done(row)
+        return await self._rounds.done(row)
+
+    async def _added(self, rows: list[Fresh]) -> list[Row] | None:
+        return [row.stored for row in rows] if await self._desk.add(rows) else None
 
     def _written(self, rows: list[Fresh]) -> list[Row | Exception]:
         try:

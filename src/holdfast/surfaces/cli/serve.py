@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from holdfast import log, settings
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
     from holdfast.surfaces.api.desk import Desk
     from holdfast.surfaces.api.filling import Filling
+    from holdfast.surfaces.api.gate import Gate
     from holdfast.surfaces.api.pace import Pace
     from holdfast.surfaces.api.serving import Place
     from holdfast.surfaces.api.workers import Worker
@@ -67,6 +69,7 @@ def run(args: argparse.Namespace) -> int:
     chosen = settings.load(os.environ, here())
     try:
         from holdfast.surfaces.api import heap, serving, workers
+        from holdfast.surfaces.api.gate import Gate
         from holdfast.surfaces.api.pace import BURST, Pace
     except ImportError as missing:
         raise StoreUnavailable(
@@ -80,20 +83,25 @@ def run(args: argparse.Namespace) -> int:
     serving.check_certificate(place)
     heap.share_one()
     pace = Pace(BURST * args.rate, args.rate)
-    with serving.listening(place, args.workers) as sockets:
+    with (
+        closing(Gate(args.workers)) as gate,
+        serving.listening(place, args.workers) as sockets,
+    ):
         worker = workers.split(sockets, lambda how: say(how, style="yellow"))
         if worker is not None:
-            _serve(chosen, place, worker, pace, has_log=args.access_log)
+            _serve(chosen, place, worker, pace, gate, has_log=args.access_log)
     return 0
 
 
-def _serve(chosen: Settings, place: Place, worker: Worker, pace: Pace, *, has_log: bool) -> None:
+def _serve(
+    chosen: Settings, place: Place, worker: Worker, pace: Pace, gate: Gate, *, has_log: bool
+) -> None:
     from holdfast.surfaces.api import serving
     from holdfast.surfaces.api.access_log import AccessLog
-    from holdfast.surfaces.api.desk import LocalDesk
     from holdfast.surfaces.api.filling import Filling
+    from holdfast.surfaces.api.local_desk import LocalDesk
 
-    local = LocalDesk(chosen)
+    local = LocalDesk(chosen, gate)
     desk = _desk(local)
     filling = Filling(chosen)
     if worker.is_first and not place.is_local:
@@ -138,7 +146,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _desk(local: Desk) -> Desk:
-    from holdfast.surfaces.api.desk import TeamDesk
+    from holdfast.surfaces.api.team_desk import TeamDesk
 
     url = team_url(os.environ)
     return TeamDesk(url) if url else local

@@ -1,0 +1,72 @@
+"""Short work that the event loop does itself, round by round: all that has come meanwhile at once.
+
+To hand it to a thread costs more than the work: both want Python's lock, and hand it to and fro.
+What cannot be done this way is for a crew of threads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import Generic
+
+from holdfast.surfaces.api.crew import Crew, Done, Group, Job, settle
+
+# More at a time would keep the loop from everybody else for too long.
+FEW = 32
+
+
+class Rounds(Generic[Job, Done]):
+    """Whoever asks waits for an outcome, by whichever way it comes."""
+
+    def __init__(
+        self,
+        attempt: Callable[[list[Job]], Awaitable[list[Done] | None]],
+        crew: Crew[Job, Done],
+    ) -> None:
+        """`attempt` is given a few jobs and returns as many outcomes. If it returns nothing, or
+        fails, the crew does them.
+        """
+        self._attempt = attempt
+        self._crew = crew
+        self._coming: Group[Job, Done] = []
+        self._running: asyncio.Task[None] | None = None
+
+    async def done(self, job: Job) -> Done:
+        self._crew.check_open()
+        loop = asyncio.get_running_loop()
+        outcome: asyncio.Future[Done] = loop.create_future()
+        self._coming.append((job, outcome))
+        if self._running is None:
+            self._running = loop.create_task(self._run())
+        return await outcome
+
+    async def _run(self) -> None:
+        try:
+            while self._coming:
+                await self._gathered()
+                group, self._coming = self._coming[:FEW], self._coming[FEW:]
+                outcomes = None
+                # Whatever is wrong, the crew finds it too, and can tell for whom.
+                with suppress(Exception):
+                    outcomes = await self._attempt([job for job, _ in group])
+                if outcomes is None:
+                    self._crew.take(group)
+                else:
+                    settle(group, outcomes)
+        finally:
+            self._running = None
+
+    async def _gathered(self) -> None:
+        """Until nobody else comes: those who were answered a moment ago ask again now."""
+        seen = 0
+        while seen < len(self._coming) < FEW:
+            seen = len(self._coming)
+            await asyncio.sleep(0)
+
+    def close(self) -> None:
+        """What has come is done yet, by the crew."""
+        group, self._coming = self._coming, []
+        self._crew.take(group)
+        self._crew.close()

@@ -1,0 +1,140 @@
+"""What the event loop does itself: in groups, and what it cannot do goes to threads."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+pytest.importorskip("litestar")
+
+from holdfast.errors import ServerBusy
+from holdfast.surfaces.api.crew import Crew
+from holdfast.surfaces.api.rounds import FEW, Rounds
+
+Attempt = Callable[[list[int]], Awaitable[list[int] | None]]
+
+
+def rounds_of(attempt: Attempt) -> Rounds[int, int]:
+    return Rounds(attempt, Crew("test", lambda jobs: [-job for job in jobs], most=100))
+
+
+def run(rounds: Rounds[int, int], job: Callable[[], Awaitable[Any]]) -> Any:
+    async def work() -> Any:
+        with closing(rounds):
+            return await asyncio.wait_for(job(), 30)
+
+    return asyncio.run(work())
+
+
+def asked(rounds: Rounds[int, int], jobs: Iterable[int]) -> Callable[[], Awaitable[list[Any]]]:
+    async def job() -> list[Any]:
+        return await asyncio.gather(*map(rounds.done, jobs), return_exceptions=True)
+
+    return job
+
+
+class Loop:
+    """Doubles, in the loop; waits for whoever holds a turn."""
+
+    def __init__(self) -> None:
+        self.groups: list[list[int]] = []
+        self.turn = asyncio.Event()
+        self.turn.set()
+
+    async def __call__(self, jobs: list[int]) -> list[int] | None:
+        self.groups.append(jobs)
+        await self.turn.wait()
+        return [2 * job for job in jobs]
+
+
+async def a_moment() -> None:
+    for _ in range(20):
+        await asyncio.sleep(0)
+
+
+def test_everybody_gets_the_outcome_of_their_own_job() -> None:
+    loop = Loop()
+    rounds = rounds_of(loop)
+    assert run(rounds, asked(rounds, range(100))) == [2 * job for job in range(100)]
+    assert [job for group in loop.groups for job in group] == list(range(100))
+    assert max(map(len, loop.groups)) == FEW
+
+
+def test_who_comes_a_moment_later_is_in_the_same_group() -> None:
+    loop = Loop()
+    rounds = rounds_of(loop)
+
+    async def late(job: int) -> int:
+        for _ in range(job):
+            await asyncio.sleep(0)
+        return await rounds.done(job)
+
+    async def job() -> list[int]:
+        return await asyncio.gather(*map(late, range(4)))
+
+    assert run(rounds, job) == [0, 2, 4, 6]
+    assert loop.groups == [[0, 1, 2, 3]]
+
+
+def test_who_comes_while_others_are_under_way_is_in_the_next_group() -> None:
+    loop = Loop()
+    rounds = rounds_of(loop)
+
+    async def job() -> None:
+        loop.turn.clear()
+        first = asyncio.create_task(rounds.done(1))
+        await a_moment()
+        rest = [asyncio.create_task(rounds.done(number)) for number in (2, 3)]
+        await a_moment()
+        assert loop.groups == [[1]]
+        loop.turn.set()
+        await asyncio.gather(first, *rest)
+
+    run(rounds, job)
+    assert loop.groups == [[1], [2, 3]]
+
+
+@pytest.mark.parametrize("how", ["nothing", "a failure"])
+def test_what_the_loop_cannot_do_the_threads_do(how: str) -> None:
+    async def attempt(jobs: list[int]) -> list[int] | None:
+        if how == "a failure":
+            raise ZeroDivisionError
+        return None
+
+    rounds = rounds_of(attempt)
+    assert run(rounds, asked(rounds, range(50))) == [-job for job in range(50)]
+
+
+def test_who_leaves_disturbs_nobody() -> None:
+    loop = Loop()
+    rounds = rounds_of(loop)
+
+    async def job() -> int:
+        loop.turn.clear()
+        impatient = asyncio.create_task(rounds.done(1))
+        patient = asyncio.create_task(rounds.done(2))
+        await a_moment()
+        impatient.cancel()
+        loop.turn.set()
+        return await patient
+
+    assert run(rounds, job) == 4
+
+
+def test_what_has_come_before_the_end_is_done_and_later_ones_are_refused() -> None:
+    loop = Loop()
+    rounds = rounds_of(loop)
+
+    async def job() -> list[Any]:
+        early = asyncio.create_task(rounds.done(1))
+        await asyncio.sleep(0)
+        rounds.close()
+        return await asyncio.gather(early, rounds.done(2), return_exceptions=True)
+
+    early, late = run(rounds, job)
+    assert early in (2, -1)
+    assert isinstance(late, ServerBusy)
