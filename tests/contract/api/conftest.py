@@ -104,6 +104,10 @@ class Borrowed(Desk):
             raise StoreUnavailable("no test is running")
         return self.desk.books()
 
+    @property
+    def reads_at_once(self) -> bool:
+        return self.desk is not None and self.desk.reads_at_once
+
     async def add(self, rows: list[Fresh]) -> bool:
         return self.desk is not None and await self.desk.add(rows)
 

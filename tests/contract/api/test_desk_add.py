@@ -18,7 +18,7 @@ import pytest
 from holdfast.ledger import contexts
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
-from holdfast.surfaces.api import local_desk, team_desk
+from holdfast.surfaces.api import local_desk, pause
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.local_desk import LocalDesk
 from holdfast.surfaces.api.team_desk import TeamDesk
@@ -123,8 +123,7 @@ def test_whoever_saves_needs_no_thread(warm: Desk, no_threads: None) -> None:
 def test_a_row_that_cannot_be_written_is_nobody_else_s_trouble(
     warm: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (local_desk, team_desk):
-        monkeypatch.setattr(module, "PAUSE", 0.0)
+    monkeypatch.setattr(pause, "SECONDS", 0.0)
     good, bad = run(warm, together(fresh("a"), fresh("b", tool_name=None)))
     assert good["id"] == "a"
     assert isinstance(bad, Exception)
@@ -186,12 +185,12 @@ def test_while_another_thread_writes_the_loop_does_not_wait(local: LocalDesk) ->
 
 def test_a_slow_disk_is_for_a_thread(local: LocalDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     run(local, together(fresh("first")))
-    monkeypatch.setattr(local_desk, "SLOW", -1.0)
+    monkeypatch.setattr(pause, "SLOW", -1.0)
     assert added(local, fresh("a"))
     assert added(local, fresh("b")), "one may be slow: the log was copied into the file"
     assert not added(local, fresh("c"))
-    monkeypatch.setattr(local_desk, "SLOW", 60.0)
-    local._by_thread_until = 0.0
+    monkeypatch.setattr(pause, "SLOW", 60.0)
+    local._pause._until = 0.0
     assert added(local, fresh("c")), "after a while it is tried again"
     assert added(local, fresh("d"))
 
@@ -207,7 +206,7 @@ def test_a_commit_that_fails_leaves_nothing_and_nobody_uses_that_connection_agai
         added(local, fresh("b"))
     assert stored(local) == {"first", "a"}
     assert not added(local, fresh("b")), "for a while it is left to threads"
-    local._by_thread_until = 0.0
+    local._pause._until = 0.0
     assert added(local, fresh("b")), "the gate is open again"
 
 
@@ -234,7 +233,7 @@ def cut_off(url: str) -> None:
 def test_after_a_restart_of_the_database_rows_are_written_and_then_by_the_loop_again(
     team: TeamDesk, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(team_desk, "PAUSE", 0.2)
+    monkeypatch.setattr(pause, "SECONDS", 0.2)
     assert added(team, fresh("a"))
     cut_off(postgres_url)
     assert run(team, together(fresh("b")))[0]["id"] == "b", "a thread has written it"
@@ -272,7 +271,7 @@ def test_a_sender_who_is_stopped_leaves_no_half_sent_connection(team: TeamDesk) 
             await sending
 
     asyncio.run(job())
-    team._by_thread_until = 0.0
+    team._pause._until = 0.0
     assert added(team, fresh("c"))
     assert {"a", "c"} <= stored(team)
 

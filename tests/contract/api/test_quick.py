@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ import pytest
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import ids
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
-from holdfast.surfaces.api import quick
+from holdfast.surfaces.api import pause, quick
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.held import KEY as HELD_TO
 from holdfast.surfaces.api.quick import SMALL, Quick
@@ -272,6 +273,30 @@ def test_if_the_store_is_gone_restores_do_not_find_out_one_after_the_other(local
     gone = Counted()
     assert [status for status, _ in restores(gone, *"abcdefgh")] == [503] * 8
     assert gone.asked <= 3
+
+
+@pytest.mark.parametrize("slow", [False, True])
+def test_the_loop_reads_this_machine_s_files_itself_unless_that_is_slow(
+    api: Caller, monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
+    api.post("/api/compact/save", session_id="s1", context_summary="Login")
+    really, readers = quick.restored, list[str]()
+
+    def noted(*given: Any) -> str:
+        readers.append(threading.current_thread().name)
+        return really(*given)
+
+    monkeypatch.setattr(quick, "restored", noted)
+    monkeypatch.setattr(pause, "SLOW", -1.0 if slow else 60.0)
+    # In three rounds: the third is after two that were slow.
+    sessions = [f"s{number}" for number in range(3 * quick.AT_ONCE)]
+    found = restores(api.desk, *sessions)
+    assert [status for status, _ in found] == [200] * len(sessions)
+    by_loop = [name == threading.main_thread().name for name in readers]
+    if not api.desk.reads_at_once:
+        assert not any(by_loop), "to a database there is a way that may be long"
+    else:
+        assert by_loop == [True] * 2 * quick.AT_ONCE + [not slow] * quick.AT_ONCE
 
 
 class Heard:

@@ -47,6 +47,11 @@ class Desk:
         """
         return False
 
+    @property
+    def reads_at_once(self) -> bool:
+        """Whether the event loop may look into its books itself: it need not wait for anybody."""
+        return False
+
     def trouble(self) -> Exception | None:
         """What keeps everybody from their books, if anything does."""
         try:

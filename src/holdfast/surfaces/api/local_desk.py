@@ -17,6 +17,7 @@ from holdfast.store.sqlite import SQLiteDatabase
 from holdfast.store.sqlite_watch import Watch
 from holdfast.surfaces.api.desk import Books, Desk
 from holdfast.surfaces.api.gate import Gate, Impatient
+from holdfast.surfaces.api.pause import Pause
 
 if TYPE_CHECKING:
     from holdfast.index.database import Index
@@ -29,8 +30,6 @@ if TYPE_CHECKING:
 CACHE = "PRAGMA cache_size = -256"
 # How long the event loop waits for another writer: about as long as its commit takes.
 GLIMPSE = 0.001
-# What keeps the loop from everybody else for so long, or fails, is a thread's for the next seconds.
-SLOW, PAUSE = 0.02, 2.0
 
 
 class LocalDesk(Desk):
@@ -46,7 +45,7 @@ class LocalDesk(Desk):
         # Whoever comes first makes the file, or brings it up to date, which may take long.
         self._is_made = False
         self._impatient: Ledger | None = None
-        self._was_slow, self._by_thread_until = False, 0.0
+        self._pause = Pause()
         self._hearing: list[Callable[[], None]] = []
         self.shown = settings.home
 
@@ -68,33 +67,30 @@ class LocalDesk(Desk):
             raise
         self._free.append(books)
 
+    @property
+    def reads_at_once(self) -> bool:
+        return self._is_made
+
     async def add(self, rows: list[Fresh]) -> bool:
-        began = time.monotonic()
-        if began < self._by_thread_until:
+        if self._pause.is_on or not self._is_made:
             return False
-        if self._impatient is None:
-            if not self._is_made:
-                return False
-            self._impatient = self._ledger(Impatient(self._gate, GLIMPSE), busy_seconds=GLIMPSE)
+        began = time.monotonic()
         ledger, self._impatient = self._impatient, None
+        if ledger is None:
+            ledger = self._ledger(Impatient(self._gate, GLIMPSE), busy_seconds=GLIMPSE)
         try:
             added = batch.add_all(ledger, rows)
         except BlockingIOError:
             # It was not even begun.
             added = False
         except BaseException:
-            self._by_thread_until = time.monotonic() + PAUSE
+            self._pause.begin()
             ledger.database.close()
             raise
         self._impatient = ledger
-        self._judge(time.monotonic(), began)
+        # Now and then one copies the log into the file, which takes longer.
+        self._pause.judge(time.monotonic() - began)
         return added
-
-    def _judge(self, now: float, began: float) -> None:
-        """Once now and then the log is copied into the file; twice in a row, the disk is slow."""
-        if (is_slow := now > began + SLOW) and self._was_slow:
-            self._by_thread_until = now + PAUSE
-        self._was_slow = is_slow
 
     def _opened(self) -> Books:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)

@@ -22,6 +22,8 @@ from holdfast.surfaces.api import answers, held, problems
 from holdfast.surfaces.api.crew import Crew
 from holdfast.surfaces.api.named import plain
 from holdfast.surfaces.api.nesting import is_deep
+from holdfast.surfaces.api.pause import Pause
+from holdfast.surfaces.api.rounds import Rounds
 from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
 from holdfast.surfaces.api.system_routes import healthy
@@ -54,7 +56,9 @@ class Quick:
         self._app = app
         self._desk = desk
         self._writer = Writer(desk)
-        self._readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
+        readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
+        self._readers = Rounds(self._told_at_once, readers, few=AT_ONCE)
+        self._pause = Pause()
         self._checker: Crew[None, Answer] = Crew("checker", self._checked, most=TOGETHER)
         self._ways: dict[tuple[str, str], Way] = {
             ("POST", "/api/actions"): self._act,
@@ -133,16 +137,27 @@ class Quick:
     def _checked(self, some: list[None]) -> list[Answer | Exception]:
         return [healthy(self._desk)] * len(some)
 
-    def _told(self, some: list[Wanted]) -> list[str | Exception]:
+    async def _told_at_once(self, some: list[Wanted]) -> list[str] | None:
+        if self._pause.is_on or not self._desk.reads_at_once:
+            return None
+        began = time.monotonic()
+        told = self._looked_up(some)
+        self._pause.judge(time.monotonic() - began)
+        return told
+
+    def _looked_up(self, some: list[Wanted]) -> list[str]:
         now, briefs = time.time(), self._desk.briefs
+        with self._desk.books() as books:
+            # Agents of one session are often compacted together, and ask for the same.
+            told = {
+                one: restored(books.store, books.ledger, one, now, briefs)
+                for one in dict.fromkeys(some)
+            }
+        return [told[one] for one in some]
+
+    def _told(self, some: list[Wanted]) -> list[str | Exception]:
         try:
-            with self._desk.books() as books:
-                # Agents of one session are often compacted together, and ask for the same.
-                told = {
-                    one: restored(books.store, books.ledger, one, now, briefs)
-                    for one in dict.fromkeys(some)
-                }
-            return [told[one] for one in some]
+            return [*self._looked_up(some)]
         except Exception as problem:
             if len(some) == 1:
                 return [problem]

@@ -24,12 +24,15 @@ class Rounds(Generic[Job, Done]):
         self,
         attempt: Callable[[list[Job]], Awaitable[list[Done] | None]],
         crew: Crew[Job, Done],
+        *,
+        few: int = FEW,
     ) -> None:
         """`attempt` is given a few jobs and returns as many outcomes. If it returns nothing, or
         fails, the crew does them.
         """
         self._attempt = attempt
         self._crew = crew
+        self._few = few
         self._coming: Group[Job, Done] = []
         self._running: asyncio.Task[None] | None = None
 
@@ -46,7 +49,7 @@ class Rounds(Generic[Job, Done]):
         try:
             while self._coming:
                 await self._gathered()
-                group, self._coming = self._coming[:FEW], self._coming[FEW:]
+                group, self._coming = self._coming[: self._few], self._coming[self._few :]
                 outcomes = None
                 # Whatever is wrong, the crew finds it too, and can tell for whom.
                 with suppress(Exception):
@@ -61,7 +64,7 @@ class Rounds(Generic[Job, Done]):
     async def _gathered(self) -> None:
         """Until nobody else comes: those who were answered a moment ago ask again now."""
         seen = 0
-        while seen < len(self._coming) < FEW:
+        while seen < len(self._coming) < self._few:
             seen = len(self._coming)
             await asyncio.sleep(0)
 

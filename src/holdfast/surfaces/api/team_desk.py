@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ from holdfast.ledger.opening import BUSY_SECONDS
 from holdfast.store import schema
 from holdfast.store.records import Records
 from holdfast.surfaces.api.desk import Books, Desk
+from holdfast.surfaces.api.pause import Pause
 
 if TYPE_CHECKING:
     from holdfast.index.database import Index
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from holdfast.store.postgres_sender import Sender
 
 THREADS = 16
-# After something went wrong, threads find out when it is over.
-PAUSE = 1.0
 
 
 class TeamDesk(Desk):
@@ -41,11 +39,11 @@ class TeamDesk(Desk):
         self._postgres: Postgres = Postgres(url, busy_seconds=BUSY_SECONDS, most=THREADS)
         self._queries = schema.queries()
         self._sender: Sender | None = None
-        self._by_thread_until = 0.0
+        self._pause = Pause()
         self.shown = self._postgres.shown
 
     async def add(self, rows: list[Fresh]) -> bool:
-        if time.monotonic() < self._by_thread_until:
+        if self._pause.is_on:
             return False
         sender, self._sender = self._sender, None
         try:
@@ -54,7 +52,8 @@ class TeamDesk(Desk):
             parts = batch.sendable(rows)
             changed = await sender.send(parts)
         except BaseException:
-            self._by_thread_until = time.monotonic() + PAUSE
+            # Threads find out when it is back.
+            self._pause.begin()
             raise
         self._sender = sender
         self._postgres.bell.ring()
