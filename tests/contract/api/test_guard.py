@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -333,6 +334,22 @@ def test_limits_of_what_may_be_null_are_described(local: Caller) -> None:
         described["NewTask"]["properties"]["wave_number"]["anyOf"]
     )
     assert described["Saved"]["required"] == ["session_id"]
+
+
+def test_a_body_is_described_as_required_where_nothing_works_without_it(local: Caller) -> None:
+    paths = local.client.get("/openapi/openapi.json").json()["paths"]
+    wanted = {
+        (method, path): operation["requestBody"]["required"]
+        for path, operations in paths.items()
+        for method, operation in operations.items()
+        if "requestBody" in operation
+    }
+    assert {path for (_, path), required in wanted.items() if not required} == {
+        f"/api/waves/{{session_id}}/{step}" for step in ("create", "start", "transition")
+    }
+    for (method, path), required in wanted.items():
+        found = local.client.request(method, re.sub(r"\{\w+\}", "s1", path))
+        assert (found.status_code in (400, 404)) == required, (method, path)
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,7 @@ def _path(path: str, told: Told, told_by: Told) -> Told:
     return {
         name: {
             **part,
-            **_body(path),
+            **_body(path, part),
             **({"security": []} if path in OPEN else {}),
             "responses": _responses(part, told_by.get(f"{name.upper()} {path}")),
         }
@@ -109,11 +109,16 @@ def _path(path: str, told: Told, told_by: Told) -> Told:
     }
 
 
-def _body(path: str) -> Told:
-    if path not in WHOLE:
+def _body(path: str, operation: Told) -> Told:
+    if path in WHOLE:
+        named = {"$ref": NAMED.format(name=WHOLE[path])}
+        return {"requestBody": {"required": True, "content": {JSON: {"schema": named}}}}
+    body = operation.get("requestBody")
+    if body is None:
         return {}
-    named = {"$ref": NAMED.format(name=WHOLE[path])}
-    return {"requestBody": {"required": True, "content": {JSON: {"schema": named}}}}
+    # The framework calls every body required, also one that may be nothing.
+    may_be = body["content"][JSON]["schema"].get("oneOf", ())
+    return {"requestBody": {**body, "required": {"type": "null"} not in may_be}}
 
 
 def _responses(operation: Told, answer: Told | None) -> Told:
