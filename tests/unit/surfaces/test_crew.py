@@ -13,7 +13,6 @@ import pytest
 pytest.importorskip("litestar")
 
 from holdfast.errors import ServerBusy
-from holdfast.surfaces.api import crew as crew_module
 from holdfast.surfaces.api.crew import Crew
 
 Work = Callable[[list[int]], list[int | Exception]]
@@ -102,40 +101,6 @@ def test_one_that_takes_long_does_not_hold_up_the_other_thread() -> None:
         return early, quick
 
     assert run(crew, job) == (False, 2)
-
-
-def test_whoever_was_answered_may_come_back_before_the_next_group(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    waits, groups = [], []
-    lingers, go_on = threading.Event(), threading.Event()
-
-    def slept(seconds: float) -> None:
-        waits.append(seconds)
-        lingers.set()
-        go_on.wait(30)
-
-    def work(jobs: list[int]) -> list[int | Exception]:
-        groups.append(sorted(jobs))
-        return doubled(jobs)
-
-    monkeypatch.setattr(crew_module.time, "sleep", slept)
-    crew: Crew[int, int] = Crew("test", work, most=10, linger=0.25)
-
-    async def job() -> None:
-        await asked(crew, (1, 2, 3))()
-        first = asyncio.create_task(crew.done(4))
-        await asyncio.to_thread(lingers.wait, 30)
-        rest = [asyncio.create_task(crew.done(number)) for number in (5, 6)]
-        await asyncio.sleep(0)
-        await asyncio.sleep(0)
-        go_on.set()
-        await asyncio.gather(first, *rest)
-        await asked(crew, (7, 8, 9))()
-
-    run(crew, job)
-    assert groups == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
-    assert waits == [0.25], "when as many come as before, nobody waits"
 
 
 def test_what_has_come_before_the_end_is_done_and_later_ones_are_refused() -> None:

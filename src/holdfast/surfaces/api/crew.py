@@ -6,7 +6,6 @@ An executor would do, but its hand-over costs as much again as a small commit.
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from queue import Empty, SimpleQueue
@@ -30,19 +29,12 @@ class Crew(Generic[Job, Done]):
         *,
         threads: int = 1,
         most: int,
-        linger: float = 0.0,
     ) -> None:
-        """`work` is given up to so many jobs, and returns as many outcomes.
-
-        Whoever was answered asks again in a moment: if fewer wait than there were before, they get
-        these seconds to come back.
-        """
+        """`work` is given up to so many jobs, and returns as many outcomes."""
         self._name = name
         self._do = work
         self._size = threads
         self._most = most
-        self._linger = linger
-        self._before = 0
         self._coming: Group[Job, Done] = []
         self._groups: SimpleQueue[Group[Job, Done] | None] = SimpleQueue()
         self._threads: list[Thread] = []
@@ -96,8 +88,6 @@ class Crew(Generic[Job, Done]):
     def _next(self) -> Group[Job, Done] | None:
         """What waits, as far as it is one group; nothing at the end."""
         group = self._groups.get()
-        if self._linger and group and len(group) < self._before:
-            time.sleep(self._linger)
         with suppress(Empty):
             while group and len(group) < self._most:
                 more = self._groups.get_nowait()
@@ -106,7 +96,6 @@ class Crew(Generic[Job, Done]):
                     self._groups.put(more)
                     break
                 group += more
-        self._before = len(group or ())
         return group
 
     def close(self) -> None:

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 # A thousand agents may wait at once. The first of a group is answered when the last is written.
 MOST = 500
-# A commit for one row costs as much as one for all of those who are about to come back.
-LINGER = 0.0005
 
 
 class Writer:
@@ -28,7 +26,7 @@ class Writer:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        patient: Crew[Fresh, Row] = Crew("writer", self._written, most=MOST, linger=LINGER)
+        patient: Crew[Fresh, Row] = Crew("writer", self._written, most=MOST)
         self._rounds = Rounds(self._added, patient)
         self.close = self._rounds.close
 
