@@ -98,6 +98,27 @@ def test_who_comes_while_others_are_under_way_is_in_the_next_group() -> None:
     assert loop.groups == [[1], [2, 3]]
 
 
+def test_between_two_rounds_everybody_else_has_a_turn() -> None:
+    turns: list[str] = []
+
+    async def attempt(jobs: list[int]) -> list[int] | None:
+        turns.append("round")
+        return jobs
+
+    rounds = rounds_of(attempt)
+
+    async def somebody_else() -> None:
+        while turns.count("round") < 5:
+            turns.append("else")
+            await asyncio.sleep(0)
+
+    async def job() -> None:
+        await asyncio.gather(asked(rounds, range(5 * FEW))(), somebody_else())
+
+    run(rounds, job)
+    assert "round round" not in " ".join(turns)
+
+
 @pytest.mark.parametrize("how", ["nothing", "a failure"])
 def test_what_the_loop_cannot_do_the_threads_do(how: str) -> None:
     async def attempt(jobs: list[int]) -> list[int] | None:

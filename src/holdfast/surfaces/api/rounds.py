@@ -50,21 +50,27 @@ class Rounds(Generic[Job, Done]):
             while self._coming:
                 await self._gathered()
                 group, self._coming = self._coming[: self._few], self._coming[self._few :]
-                outcomes = None
-                # Whatever is wrong, the crew finds it too, and can tell for whom.
-                with suppress(Exception):
-                    outcomes = await self._attempt([job for job, _ in group])
-                if outcomes is None:
-                    self._crew.take(group)
-                else:
-                    settle(group, outcomes)
+                if group:
+                    await self._do(group)
         finally:
             self._running = None
 
+    async def _do(self, group: Group[Job, Done]) -> None:
+        outcomes = None
+        # Whatever is wrong, the crew finds it too, and can tell for whom.
+        with suppress(Exception):
+            outcomes = await self._attempt([job for job, _ in group])
+        if outcomes is None:
+            self._crew.take(group)
+        else:
+            settle(group, outcomes)
+
     async def _gathered(self) -> None:
-        """Until nobody else comes: those who were answered a moment ago ask again now."""
-        seen = 0
-        while seen < len(self._coming) < self._few:
+        """Until nobody else comes: those who were answered a moment ago ask again now. Between two
+        rounds everybody else has a turn.
+        """
+        seen = -1
+        while seen < len(self._coming) < self._few or seen < 0:
             seen = len(self._coming)
             await asyncio.sleep(0)
 
