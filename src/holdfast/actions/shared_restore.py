@@ -42,19 +42,34 @@ class Wanted(NamedTuple):
         return self.agent_type or self.agent_id
 
 
+class TakesLong(Exception):
+    """Somebody who must not wait has asked for what takes as long as a hundred others."""
+
+
 def restored(
-    store: Store, ledger: Ledger, wanted: Wanted, now: float, remembered: Remembered
+    store: Store,
+    ledger: Ledger,
+    wanted: Wanted,
+    now: float,
+    remembered: Remembered,
+    *,
+    at_once: bool = False,
 ) -> str:
     """What an agent of this session should know again, within so many tokens; empty if nothing.
 
     States and snapshots are large and told by their names first: if all that a restore is made of
     is what it was the last time, so is the text, whoever has written to the database meanwhile.
+    `at_once` is for who must not wait: no brief of the session's own log is made for them.
     """
     own = store.restorable(wanted.session)
     shared = known.known(ledger, wanted.session)
     mail = _mail(ledger, wanted, now)
     make = partial(_made, store if own else None, ledger, wanted, shared, mail)
-    return remembered.text((own, shared, mail, wanted), make)
+    return remembered.text((own, shared, mail, wanted), _refused if own and at_once else make)
+
+
+def _refused() -> str:
+    raise TakesLong
 
 
 def _made(

@@ -242,10 +242,10 @@ def test_a_restore_that_fails_is_nobody_else_s(
     really = quick.restored
     api.post("/api/compact/save", session_id="s1", context_summary="Login")
 
-    def broken(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+    def broken(store: Any, ledger: Any, wanted: Any, *rest: Any, **how: Any) -> str:
         if wanted.session == "broken":
             raise StoreUnavailable("of this one")
-        return really(store, ledger, wanted, *rest)
+        return really(store, ledger, wanted, *rest, **how)
 
     monkeypatch.setattr(quick, "restored", broken)
     found = restores(api.desk, "s1", "broken", "s1")
@@ -259,9 +259,9 @@ def test_agents_of_one_session_who_ask_at_once_are_told_by_one_look(
     really, asked = quick.restored, list[str]()
     api.post("/api/compact/save", session_id="s1", context_summary="Login")
 
-    def counted(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+    def counted(store: Any, ledger: Any, wanted: Any, *rest: Any, **how: Any) -> str:
         asked.append(wanted.session)
-        return really(store, ledger, wanted, *rest)
+        return really(store, ledger, wanted, *rest, **how)
 
     monkeypatch.setattr(quick, "restored", counted)
     found = restores(api.desk, "s1", "s2", "s1", "s1")
@@ -282,9 +282,9 @@ def test_the_loop_reads_this_machine_s_files_itself_unless_that_is_slow(
     api.post("/api/compact/save", session_id="s1", context_summary="Login")
     really, readers = quick.restored, list[str]()
 
-    def noted(*given: Any) -> str:
+    def noted(*given: Any, **how: Any) -> str:
         readers.append(threading.current_thread().name)
-        return really(*given)
+        return really(*given, **how)
 
     monkeypatch.setattr(quick, "restored", noted)
     monkeypatch.setattr(pause, "SLOW", -1.0 if slow else 60.0)

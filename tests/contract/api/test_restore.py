@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.actions import shared_restore
-from holdfast.actions.shared_restore import Wanted, restored
+from holdfast.actions.shared_restore import TakesLong, Wanted, restored
 from holdfast.ledger import contexts, messages, waves, work
 from holdfast.ledger.tables import TASKS
 from holdfast.state.model import State
@@ -159,3 +159,19 @@ def test_the_same_again_is_not_made_again(desk: Desk, monkeypatch: pytest.Monkey
 
     monkeypatch.setattr(shared_restore, "_made", again)
     assert told(desk) == first
+
+
+def test_who_must_not_wait_is_told_at_once_or_not_at_all(desk: Desk) -> None:
+    def at_once() -> str:
+        with desk.books() as books:
+            return restored(books.store, books.ledger, WANTED, 10.0, desk.briefs, at_once=True)
+
+    with desk.books() as books:
+        save(books)
+    assert "the login" in at_once(), "what callers saved is quickly told"
+    with desk.books() as books:
+        folded(books, a_state("hello"), 0)
+    with pytest.raises(TakesLong):
+        at_once()
+    made = told(desk)
+    assert at_once() == made, "what was made before is there"

@@ -141,16 +141,16 @@ class Quick:
         if self._pause.is_on or not self._desk.reads_at_once:
             return None
         began = time.monotonic()
-        told = self._looked_up(some)
+        told = self._looked_up(some, at_once=True)
         self._pause.judge(time.monotonic() - began)
         return told
 
-    def _looked_up(self, some: list[Wanted]) -> list[str]:
+    def _looked_up(self, some: list[Wanted], *, at_once: bool = False) -> list[str]:
         now, briefs = time.time(), self._desk.briefs
         with self._desk.books() as books:
             # Agents of one session are often compacted together, and ask for the same.
             told = {
-                one: restored(books.store, books.ledger, one, now, briefs)
+                one: restored(books.store, books.ledger, one, now, briefs, at_once=at_once)
                 for one in dict.fromkeys(some)
             }
         return [told[one] for one in some]
