@@ -9,6 +9,7 @@ from holdfast.actions.handoffs import with_handoffs
 from holdfast.brief import roles
 from holdfast.brief.render import build
 from holdfast.brief.tokens import estimate, units
+from holdfast.errors import NotNow
 from holdfast.hosts import claude_code
 from holdfast.ledger import known, messages
 from holdfast.state.richness import richness
@@ -42,8 +43,8 @@ class Wanted(NamedTuple):
         return self.agent_type or self.agent_id
 
 
-class TakesLong(Exception):
-    """Somebody who must not wait has asked for what takes as long as a hundred others."""
+class TakesLong(NotNow):
+    """Whoever must not wait has asked for what takes as long as a hundred others."""
 
 
 def restored(

@@ -22,6 +22,9 @@ _ADD_AND_TELL = (
 )
 
 
+_STATEMENT = attrgetter("statement")
+
+
 class Fresh(NamedTuple):
     """A row that is most likely new, as it is stored, and how to write it if it is not."""
 
@@ -34,9 +37,6 @@ class Fresh(NamedTuple):
     @property
     def statement(self) -> str:
         return self.table.touch if self.is_named_by_content else self.table.add
-
-
-_STATEMENT = attrgetter("statement")
 
 
 class _NotAllNew(Exception):

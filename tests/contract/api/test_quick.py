@@ -16,7 +16,7 @@ from holdfast.surfaces.api import pause, quick
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.held import KEY as HELD_TO
 from holdfast.surfaces.api.quick import SMALL, Quick
-from tests.contract.api.conftest import Caller
+from tests.contract.api.conftest import Caller, a_state
 
 # A header that means nothing, except that the request is not a plain one.
 LONG = {"Content-Encoding": "identity"}
@@ -297,6 +297,24 @@ def test_the_loop_reads_this_machine_s_files_itself_unless_that_is_slow(
         assert not any(by_loop), "to a database there is a way that may be long"
     else:
         assert by_loop == [True] * 2 * quick.AT_ONCE + [not slow] * quick.AT_ONCE
+
+
+def test_a_brief_of_a_session_s_own_log_is_made_by_a_thread_with_the_books_that_are_there(
+    local: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with local.desk.books() as books:
+        books.store.save_session(
+            session="s1", host="claude-code", project="/p", transcript="/t", cursor=None,
+            state=a_state("hello", "the login"), revision=0, now=2.0,
+        )  # fmt: skip
+
+    def opened() -> Any:
+        raise AssertionError("nothing was wrong with the others")
+
+    monkeypatch.setattr(local.desk, "_opened", opened)
+    first, again = restores(local.desk, "s1"), restores(local.desk, "s1")
+    assert first == again
+    assert "the login" in first[0][1]["additionalContext"]
 
 
 class Heard:
