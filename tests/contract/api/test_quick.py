@@ -287,7 +287,8 @@ def test_the_loop_reads_this_machine_s_files_itself_unless_that_is_slow(
         return really(*given, **how)
 
     monkeypatch.setattr(quick, "restored", noted)
-    monkeypatch.setattr(pause, "SLOW", -1.0 if slow else 60.0)
+    monkeypatch.setattr(pause, "SLOW", -1.0 if slow else 600.0)
+    monkeypatch.setattr(pause, "SECONDS", 600.0)
     # In three rounds: the third is after two that were slow.
     sessions = [f"s{number}" for number in range(3 * quick.AT_ONCE)]
     found = restores(api.desk, *sessions)
