@@ -75,3 +75,13 @@ class Server:
 def within(url: str, schema: str) -> str:
     """The same address, where unqualified names mean that schema."""
     return f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{schema}"
+
+
+def cut_off(url: str) -> None:
+    """End all connections that Holdfast has there, as a restart of the database does."""
+    with psycopg.connect(url, autocommit=True) as other:
+        other.execute(
+            # Returns when they have ended.
+            "SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity "
+            "WHERE application_name = 'holdfast' AND pid <> pg_backend_pid()"
+        )

@@ -30,6 +30,10 @@ class StoreUnavailable(HoldfastError):
     hint = "run `holdfast doctor` to see what is wrong with it"
 
 
+class NoConnection(StoreUnavailable):
+    """Somebody has waited for a way to the store, and whoever tries next waits as long."""
+
+
 class StoreDamaged(StoreUnavailable):
     """The store's file is damaged and was set aside."""
 

@@ -404,3 +404,18 @@ def test_a_wave_whose_tasks_end_at_once_ends_once(database: Database) -> None:
         first, second = waves.waves(ledger, "s1")
     assert (first["status"], first["completed_tasks"]) == ("completed", 6)
     assert second["status"] == "running"
+
+
+def test_another_repository_in_the_same_folder_is_another_project(ledger: Ledger) -> None:
+    first = projects.project(ledger, "/w", 1.0, origin="acme/payroll")
+    assert projects.project(ledger, "/w", 2.0, origin="acme/payroll") == first
+    assert projects.project(ledger, "/w", 3.0) == first, "who does not know its origin means it"
+    second = projects.project(ledger, "/w", 4.0, origin="acme/website")
+    assert second["id"] != first["id"]
+    assert projects.by_path(ledger, "/w/src") == second
+    assert projects.name_of(ledger, "/elsewhere", "acme/payroll") == first["id"]
+
+
+def test_a_folder_that_somebody_has_named_stays_its_project(ledger: Ledger) -> None:
+    named = projects.project(ledger, "/w", 1.0, name="Payroll")
+    assert projects.project(ledger, "/w", 2.0, origin="acme/payroll")["id"] == named["id"]

@@ -8,15 +8,17 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+import psutil
 import psycopg
 import pytest
 from psycopg.rows import dict_row
+from psycopg_pool.base import AttemptWithBackoff
 
-from holdfast.errors import BadSetting, HoldfastError, StoreUnavailable
+from holdfast.errors import BadSetting, HoldfastError, NoConnection, StoreUnavailable
 from holdfast.index import ids
 from holdfast.index.search import ANYTHING, search
 from holdfast.index.team import TeamIndex
@@ -24,10 +26,10 @@ from holdfast.index.words import match
 from holdfast.ledger import messages
 from holdfast.ledger.ledger import Ledger
 from holdfast.state.fold import new_state
-from holdfast.store import dsn, postgres_schema, schema, statements
+from holdfast.store import dsn, postgres_schema, postgres_watch, schema, statements
 from holdfast.store.postgres import Postgres, PostgresStore
 from holdfast.store.sqlite import SQLiteDatabase
-from tests.postgres import Server, within
+from tests.postgres import Server, cut_off, within
 from tests.unit.store.store_file import OLD_MESSAGE
 
 MIGRATIONS = Path(postgres_schema.MIGRATIONS)
@@ -304,6 +306,55 @@ def test_a_restarted_server_is_found_again(postgres: Server, store: PostgresStor
     assert {row["id"] for row in store.sessions(None)} == {"before", "after"}
 
 
+def test_after_a_long_outage_the_next_who_asks_need_not_wait_for_the_pool_s_patience(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Its second attempt would come after ten minutes.
+    monkeypatch.setattr(AttemptWithBackoff, "INITIAL_DELAY", 0.06)
+    monkeypatch.setattr(AttemptWithBackoff, "DELAY_BACKOFF", 10_000.0)
+    monkeypatch.setattr(dsn, "CONNECT_SECONDS", 1)
+    with closing(PostgresStore.at(postgres_url)) as store:
+        save(store, "before")
+        pool = store.database.postgres.pool
+        really = pool._connect
+
+        def refused(*_: object) -> None:
+            raise psycopg.OperationalError("connection refused")
+
+        monkeypatch.setattr(pool, "_connect", refused)
+        cut_off(postgres_url)
+        for _ in range(2):
+            with pytest.raises(NoConnection, match="no connection could be had"):
+                store.sessions(None)
+        monkeypatch.setattr(pool, "_connect", really)
+        assert [row["id"] for row in until_it_answers(store)] == ["before"]
+
+
+def test_a_server_that_does_not_answer_at_all_holds_nobody_for_ever(
+    postgres: Server, store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_watch, "PATIENCE", 0.2)
+    monkeypatch.setattr(postgres_watch, "LOOK_SECONDS", 0.1)
+    save(store, "before")
+    whole = [psutil.Process(postgres.pid), *psutil.Process(postgres.pid).children()]
+    for process in whole:
+        process.suspend()
+    try:
+        with pytest.raises(NoConnection, match="it does not answer"):
+            store.sessions(None)
+    finally:
+        for process in whole:
+            process.resume()
+    assert [row["id"] for row in until_it_answers(store)] == ["before"]
+
+
+def until_it_answers(store: PostgresStore) -> list[Any]:
+    for _ in range(10):
+        with suppress(NoConnection):
+            return store.sessions(None)
+    raise AssertionError("it did not come back")
+
+
 def test_what_was_open_when_the_server_died_is_told_and_left_no_trace(
     postgres: Server, store: PostgresStore
 ) -> None:
@@ -386,6 +437,12 @@ def test_statements_are_written_once_and_read_by_both() -> None:
         "SELECT ':no' WHERE a = %(a)s AND b = %s;"
     )
     assert statements.translated("SELECT a LIKE '5%' FROM t") == "SELECT a LIKE '5%%' FROM t"
+    assert statements.numbered("-- why: ?\nSELECT ':no' WHERE a = :a AND b = :b OR c = :a;") == (
+        "SELECT ':no' WHERE a = $1 AND b = $2 OR c = $1;", ("a", "b"),
+    )  # fmt: skip
+    assert statements.numbered("SELECT a::text LIKE '5%' WHERE b = ? AND c = ?") == (
+        "SELECT a::text LIKE '5%' WHERE b = $1 AND c = $2", (),
+    )  # fmt: skip
 
 
 def test_a_schema_can_be_named_in_the_address(postgres: Server) -> None:

@@ -27,6 +27,7 @@ KEYS = [
     ("model-key", "r8_" + MIXED[:37]),
     ("model-key", "pplx-" + MIXED),
     ("huggingface-token", "hf_" + MIXED[:34]),
+    ("holdfast-token", "hft_" + MIXED[:43]),
     ("github-token", "ghp_" + MIXED[:36]),
     ("github-token", "gho_" + MIXED[:36]),
     ("github-token", "ghu_" + MIXED[:36]),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.actions import ledger_calls
 from holdfast.actions.moment import seconds
 from holdfast.actions.repository import origin_of
-from holdfast.ledger import agents, from_state, projects, standing, tombstones, work
+from holdfast.ledger import agents, from_state, ids, projects, standing, tombstones, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
 
@@ -26,16 +26,25 @@ AT_ONCE = 200
 APART = 1e-6
 
 
-def fill_all(store: Store, ledger: Ledger, now: float) -> int:
-    """Every session that moved on since; how many did."""
+def fill_all(store: Store, ledger: Ledger, now: float, skipped: list[str] | None = None) -> int:
+    """Every session that moved on since; how many did. `skipped` is told of those that cannot be
+    filled: the others can.
+    """
     moved = 0
     for known in store.transcripts(None):
         stands = [known["seen_at"], known["ended_at"]]
         if ledger.reading(known["id"]).get("stands") == stands:
             continue
         row = store.session(known["id"])
-        if row is not None:
+        if row is None:
+            continue
+        try:
             fill(ledger, row, now)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
+            if skipped is None:
+                raise
+            skipped.append(f"session {known['id']}: {type(problem).__name__}: {problem}")
+        else:
             moved += 1
     return moved
 
@@ -128,7 +137,11 @@ class Filling:
             if found.source not in known:
                 if found.source in self.gone:
                     continue
-                task = tasks.get(found.parent) or self._unplanned(found.parent, requests, tasks)
+                task = (
+                    tasks.get(found.parent)
+                    or self._where_a_caller_put_it(found)
+                    or self._unplanned(found.parent, requests, tasks)
+                )
                 if task is None:
                     continue
                 known[found.source] = work.add_subtask(
@@ -137,6 +150,13 @@ class Filling:
                 )  # fmt: skip
             result = {"text": found.result} if found.result else known[found.source]["result"]
             self._follow(SUBTASKS, known[found.source], found, result=result)
+
+    def _where_a_caller_put_it(self, found: Found) -> Row | None:
+        likeness = ids.likeness(found.agent_type, found.text)
+        told = self.ledger.first(
+            SUBTASKS, session=self.session, likeness=likeness, posted=1, also="source IS NULL"
+        )
+        return self.ledger.get(TASKS, told["task"]) if told else None
 
     def _unplanned(
         self, source: str, requests: dict[str, Row], tasks: dict[str, Row]

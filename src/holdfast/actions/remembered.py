@@ -28,20 +28,30 @@ class Remembered:
 
     def text(self, made_of: object, make: Callable[[], str]) -> str:
         """The text that `make` gives for values that are written like these."""
-        key = hashlib.sha256(repr(made_of).encode(*CODE)).digest()
+        key = key_of(made_of)
+        found = self.find(key)
+        return self.keep(key, make()) if found is None else found
+
+    def find(self, key: bytes) -> str | None:
         with self._turn:
-            if (found := self._texts.get(key)) is not None:
-                self._texts.move_to_end(key)
-                return found.decode(*CODE)
-        made = make()
+            if (found := self._texts.get(key)) is None:
+                return None
+            self._texts.move_to_end(key)
+        return found.decode(*CODE)
+
+    def keep(self, key: bytes, made: str) -> str:
+        """And what was kept."""
+        # One quotation mark that is not ASCII doubles what a text takes; bytes stay what it is.
+        text = made.encode(*CODE)
         with self._turn:
-            # One quotation mark that is not ASCII doubles what a text takes; bytes stay what it is.
-            self._keep(key, made.encode(*CODE))
+            if key not in self._texts:
+                self.size += len(text) + EACH
+            self._texts[key] = text
+            while self.size > self._most:
+                self.size -= len(self._texts.popitem(last=False)[1]) + EACH
         return made
 
-    def _keep(self, key: bytes, text: bytes) -> None:
-        if key not in self._texts:
-            self.size += len(text) + EACH
-        self._texts[key] = text
-        while self.size > self._most:
-            self.size -= len(self._texts.popitem(last=False)[1]) + EACH
+
+def key_of(made_of: object) -> bytes:
+    """Values that are written alike have the same."""
+    return hashlib.sha256(repr(made_of).encode(*CODE)).digest()

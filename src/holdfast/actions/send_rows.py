@@ -26,10 +26,11 @@ class Sending:
         self.team = team
         self._projects: set[str] = set()
 
-    def rows(self, table: Table, some: list[Row]) -> None:
+    def rows(self, table: Table, some: list[Row]) -> int:
         with self.team.together():
             for row in some:
                 self._put(table, row)
+        return len(some)
 
     def changes(self, some: list[Row]) -> int:
         """What these changes tell of, as it is now; how many rows that are."""
@@ -81,7 +82,9 @@ class Sending:
             gone = tombstones.of_fact(self.team, row["session"], row["source"])
         if gone is None:
             return False
-        return bool(row["created_at"] < gone["at"] if row["posted"] else gone["source"])
+        # What a log tells of again was there before, unless it came only after that.
+        known = gone["source"] and not row["posted"]
+        return bool(known or row["created_at"] < gone["at"])
 
     def _placed(self, table: Table, row: Row) -> Row | None:
         """On what it hangs there; none if that was deleted there."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from holdfast.actions import sent_sessions
 from holdfast.actions.repository import origin_of
 from holdfast.index.sending import send
 from holdfast.index.team import TeamIndex
-from holdfast.ledger import ids
-from holdfast.ledger.tables import PROJECT_PATHS
+from holdfast.ledger import projects
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +31,7 @@ def send_all(
     stop: Callable[[], bool],
 ) -> int:
     """The texts of every session that has new ones, the latest session first; how many."""
-    there, known, total = TeamIndex(team), ledger.reading(_memory(target)), 0
+    there, known, total = TeamIndex(team), sent_sessions.known(ledger, _memory(target)), 0
     try:
         for row in _moved(index, known):
             project = project_of_path(ledger, row["project"])
@@ -43,19 +43,23 @@ def send_all(
     finally:
         # What arrived before the network went away is known there, too.
         if total or known:
-            ledger.keep_reading(_memory(target), known)
+            sent_sessions.keep(ledger, _memory(target), known)
     return total
+
+
+def forget(ledger: Ledger, target: str) -> None:
+    """Nothing of it is there."""
+    ledger.keep_reading(_memory(target), {})
 
 
 def waiting(index: Index, ledger: Ledger, target: str) -> int:
     """How many sessions hold texts that were not sent yet."""
-    return len(_moved(index, ledger.reading(_memory(target))))
+    return len(_moved(index, sent_sessions.known(ledger, _memory(target))))
 
 
 def project_of_path(ledger: Ledger, path: str) -> str:
     """The id that the ledger has, or would have, for the project at this path."""
-    known = ledger.get(PROJECT_PATHS, path.rstrip("/") or "/")
-    return str(known["project"]) if known else ids.ident("project", origin_of(path) or path)
+    return projects.name_of(ledger, path, origin_of(path))
 
 
 def _moved(index: Index, known: Row) -> list[Row]:

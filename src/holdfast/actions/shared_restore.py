@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import chain
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.actions.handoffs import with_handoffs
+from holdfast.actions.remembered import key_of
 from holdfast.brief import roles
 from holdfast.brief.render import build
 from holdfast.brief.tokens import estimate, units
-from holdfast.errors import NotNow
 from holdfast.hosts import claude_code
 from holdfast.ledger import known, messages
+from holdfast.ledger.tables import MESSAGES
 from holdfast.state.richness import richness
-from holdfast.views.shared_brief import render, role_of
+from holdfast.store.questions import Question
+from holdfast.store.records import what_is_restorable
+from holdfast.store.schema import queries
+from holdfast.views.shared_brief import mail_lines, of_ledger, render, role_of
 
 if TYPE_CHECKING:
     from holdfast.actions.remembered import Remembered
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger
     from holdfast.state.model import State
     from holdfast.store.base import Store
+    from holdfast.store.questions import Asking, Rows
 
 # Where a session has both a log and callers' snapshots, so much of the room is for the log, and
 # what the others do not need.
@@ -28,6 +34,9 @@ OWN_SHARE = 0.7
 MOST = 100
 # What the line between both takes at most.
 BETWEEN = 1
+# Snapshots of more characters than this keep an event loop from everybody else for too long.
+LARGE = 1 << 18
+OWN = queries()["restorable"]
 
 
 class Wanted(NamedTuple):
@@ -43,47 +52,68 @@ class Wanted(NamedTuple):
         return self.agent_type or self.agent_id
 
 
-class TakesLong(NotNow):
-    """Whoever must not wait has asked for what takes as long as a hundred others."""
+class Sources(NamedTuple):
+    """All that a restore is made of. States and snapshots are large and told by their names: if
+    these are what they were the last time, so is the text, whoever has written meanwhile.
+    """
+
+    own: tuple[Any, ...]
+    shared: Known
+    mail: list[str]
+    wanted: Wanted
 
 
 def restored(
-    store: Store,
-    ledger: Ledger,
-    wanted: Wanted,
-    now: float,
-    remembered: Remembered,
-    *,
-    at_once: bool = False,
+    store: Store, ledger: Ledger, wanted: Wanted, now: float, remembered: Remembered
 ) -> str:
-    """What an agent of this session should know again, within so many tokens; empty if nothing.
-
-    States and snapshots are large and told by their names first: if all that a restore is made of
-    is what it was the last time, so is the text, whoever has written to the database meanwhile.
-    `at_once` is for who must not wait: no brief of the session's own log is made for them.
-    """
-    own = store.restorable(wanted.session)
+    """What an agent of this session should know again, within so many tokens; empty if nothing."""
     shared = known.known(ledger, wanted.session)
-    mail = _mail(ledger, wanted, now)
-    make = partial(_made, store if own else None, ledger, wanted, shared, mail)
-    return remembered.text((own, shared, mail, wanted), _refused if own and at_once else make)
+    waiting = _inbox(ledger, wanted, now) if wanted.agent_id else []
+    sources = Sources(store.restorable(wanted.session), shared, mail_lines(waiting), wanted)
+
+    def make() -> str:
+        return _made(sources, known.said(ledger, shared.snapshots), store)
+
+    return remembered.text(sources, make)
 
 
-def _refused() -> str:
-    raise TakesLong
+def restoring(wanted: Wanted, now: float, remembered: Remembered) -> Asking[str | None]:
+    """The same for an event loop, and for whoever may see everything. What takes as long as a
+    hundred others is not made here: then nothing is returned, not even an empty text.
+    """
+    session = wanted.session
+    asked = [Question(OWN, {"session": session}, is_ledgers=False), known.question(session)]
+    if wanted.agent_id:
+        asked.append(messages.question(wanted.agent_id, now, MOST + 1, session))
+    own, shared, *waiting = yield asked
+    mail = mail_lines(map(MESSAGES.decoded, chain(*waiting)))
+    sources = Sources(what_is_restorable(own), known.told(shared), mail, wanted)
+    key = key_of(sources)
+    if (found := remembered.find(key)) is not None:
+        return found
+    if sources.own:
+        return None
+    snapshots = sources.shared.snapshots
+    (rows,) = (yield [known.question_for(snapshots)]) if snapshots else ([],)
+    if sum(len(row["role_context"]) for row in rows) > LARGE:
+        return None
+    return remembered.keep(key, _made(sources, known.said_in(rows, snapshots), None))
 
 
-def _made(
-    store: Store | None, ledger: Ledger, wanted: Wanted, shared: Known, mail: list[str]
-) -> str:
-    saved = known.said(ledger, shared.snapshots)
+def _made(sources: Sources, saved: dict[str, Any], store: Store | None) -> str:
+    """`store` has the session's own log, if there is one."""
+    own_log, shared, mail, wanted = sources
     lines = {"waves": shared.waves, "subtasks": shared.open_work, "messages": mail[:MOST]}
+    # A log tells more of its session than what was read from it into the ledger.
+    if not own_log:
+        agents, actions = map(known.agent, shared.agents), map(known.action, shared.actions)
+        lines |= of_ledger(shared.request, [*agents], [*actions])
     told = partial(
-        render, saved, lines, role=role_of(wanted.agent),
+        render, saved, lines, role=role_of(wanted.agent), is_led=bool(shared.request),
         is_part=shared.is_part or len(mail) > MOST,
     )  # fmt: skip
     others = told(tokens=wanted.tokens, characters=claude_code.CHARACTERS)
-    if not store:
+    if not (own_log and store):
         return others
     left = wanted.tokens - estimate(others) - BETWEEN
     own = _own(
@@ -120,8 +150,5 @@ def _state(store: Store, session: str) -> State | None:
     return best if best is not None and richness(best) else None
 
 
-def _mail(ledger: Ledger, wanted: Wanted, now: float) -> list[str]:
-    if not wanted.agent_id:
-        return []
-    waiting = messages.inbox(ledger, wanted.agent_id, now, MOST + 1, session=wanted.session)
-    return [f"- {row['from_agent_id']}: {row['topic'] or row['message_type']}" for row in waiting]
+def _inbox(ledger: Ledger, wanted: Wanted, now: float) -> Rows:
+    return messages.inbox(ledger, wanted.agent_id, now, MOST + 1, session=wanted.session)

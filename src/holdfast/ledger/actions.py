@@ -35,7 +35,10 @@ def _together(ledger: Ledger, known: Row | None, row: Row) -> Row:
     if known is None:
         return ledger.write(ACTIONS, row)
     said = {name: value for name, value in row.items() if value not in NOTHING}
-    return ledger.write(ACTIONS, {**known, **said, "created_at": known["created_at"]})
+    # A log tells of it later, with the time at which it was: that is news nevertheless.
+    later = max(known["updated_at"], row["updated_at"])
+    told = {**known, **said, "created_at": known["created_at"], "updated_at": later}
+    return ledger.write(ACTIONS, told) if told != known else known
 
 
 def action(

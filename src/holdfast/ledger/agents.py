@@ -47,6 +47,7 @@ def seen(
             "project": project or old["project"], "parent": parent or old["parent"],
             "capacity": capacity or old["capacity"],
         }  # fmt: skip
+        used = min(used, MOST) if used is not None else None
         if used is not None and used != old["used"]:
             # What it had used before anybody looked says nothing of how fast.
             minutes, more = (now - old["updated_at"]) / 60, used - old["used"]

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
 
 SNAPSHOT = "compact-snapshot"
 _NOTHING: tuple[Any, ...] = (None, "", [], {})
+# Lists that callers only add to, and the one that is empty when all is done.
+GROWING = ("key_decisions", "decisions", "modified_files")
+OPEN_WORK = "active_tasks"
+_ABOUT = ("session_id", "trigger", "timestamp", "project_id", "cwd")
 
 
 def save_snapshot(
@@ -40,7 +44,7 @@ def snapshot(
     dumps: Callable[[Any], str] = quick_json.dumps,
 ) -> tuple[Row, str]:
     """The row of a snapshot, named by what it says, and its body as JSON, which `dumps` makes."""
-    body = dict(sorted(body.items()))
+    body = dict(sorted(_without_snapshots(body).items()))
     text = dumps(body)
     return {
         "id": ids.ident("snapshot", session, text), "project": project, "session": session,
@@ -48,6 +52,23 @@ def snapshot(
         "tools_used": [], "progress_summary": _text(body.get("context_summary")),
         "created_at": now, "updated_at": now,
     }, text  # fmt: skip
+
+
+def _without_snapshots(body: dict[str, Any]) -> dict[str, Any]:
+    """A list of agents as this ledger gives it has snapshots too: each would hold all before it."""
+    states = body.get("agent_states")
+    listed = states.get("contexts") if isinstance(states, dict) else states
+    if not isinstance(listed, list) or not any(map(is_snapshot, listed)):
+        return body
+    kept = [one for one in listed if not is_snapshot(one)]
+    return {
+        **body,
+        "agent_states": {**states, "contexts": kept} if isinstance(states, dict) else kept,
+    }
+
+
+def is_snapshot(one: Any) -> bool:
+    return isinstance(one, dict) and one.get("agent_type") == SNAPSHOT
 
 
 def save_context(
@@ -76,6 +97,11 @@ def save_context(
 
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
+
+
+def is_rich(body: dict[str, Any]) -> bool:
+    """Whether a snapshot says more than that there is one."""
+    return any(says_anything(value) for name, value in body.items() if name not in _ABOUT)
 
 
 def says_anything(value: Any) -> bool:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from holdfast.ledger import ids
 from holdfast.ledger.waves import NO_WAVE
-from holdfast.state.model import State
+from holdfast.state.model import PlanItem, State
 
 UNPLANNED = "Work outside the plan"
 # The host's words for where something stands, and ours.
@@ -56,7 +56,7 @@ def tasks(session: str, state: State) -> list[Found]:
         Found(
             source=f"{session}:plan:{ids.likeness(item['id'].partition('@')[0], item['text'])}",
             parent=_in_force(session, state, item["told"]), text=item["text"],
-            status=_status(item["status"]), wave=item["wave"] or NO_WAVE,
+            status=_status(item["status"]), wave=_wave(item),
         )
         for item in state["plan"]
         if state["requests"]
@@ -104,6 +104,12 @@ def _in_force(session: str, state: State, line: int) -> str:
     """The source of the latest request up to that line, else of the first."""
     lines = [request["line"] for request in state["requests"]]
     return request_source(session, max((one for one in lines if one <= line), default=lines[0]))
+
+
+def _wave(item: PlanItem) -> int:
+    """The state has 0 for none, and only the words tell whether it is the first of all."""
+    says_first = f" {item['text'].lower()}".partition(" wave ")[2].split(":")[0].strip() == "0"
+    return item["wave"] or (0 if says_first else NO_WAVE)
 
 
 def _status(word: str) -> str:

@@ -8,17 +8,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast import quick_json
-from holdfast.ledger.contexts import SNAPSHOT, says_anything
+from holdfast.ledger.contexts import GROWING, OPEN_WORK, SNAPSHOT, is_rich, says_anything
+from holdfast.ledger.ledger import EVERYTHING
 from holdfast.ledger.standing import DONE
-from holdfast.ledger.tables import CONTEXTS, SUBTASKS, TASKS, WAVES
+from holdfast.ledger.tables import ACTIONS, CONTEXTS, REQUESTS, SUBTASKS, TASKS, WAVES
+from holdfast.store.questions import Question
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.store.questions import Rows
 
 # How many snapshots of a session are looked at for what the newest of them does not say.
 LOOKED_AT = 20
 # More than there is room for, of each kind and of each one's words.
 MOST, LONGEST = 200, 1000
+FEW = 10
 # In braces: which rows of a table this ledger shows.
 _STATEMENT = f"""\
 SELECT * FROM (
@@ -40,11 +44,31 @@ UNION ALL SELECT * FROM (
     WHERE session = :session AND status NOT IN {DONE} AND {{{SUBTASKS.name}}}
     ORDER BY created_at DESC, id DESC LIMIT {MOST + 1}
 ) AS open_subtasks
+UNION ALL SELECT * FROM (
+    SELECT 'request', id, substr(prompt, 1, {LONGEST + 1}), status, '', '', created_at
+    FROM requests WHERE session = :session AND {{{REQUESTS.name}}}
+    ORDER BY created_at DESC, id DESC LIMIT 1
+) AS latest
+UNION ALL SELECT * FROM (
+    SELECT 'agent', id, agent_id, substr(progress_summary, 1, {LONGEST + 1}), agent_type,
+        CASE WHEN length(role_context) <= {4 * LONGEST} THEN role_context ELSE '{{{{}}}}' END,
+        updated_at
+    FROM agent_contexts
+    WHERE session = :session AND agent_type <> '{SNAPSHOT}' AND {{{CONTEXTS.name}}}
+    ORDER BY updated_at DESC, id DESC LIMIT {FEW}
+) AS agents_of_it
+UNION ALL SELECT * FROM (
+    SELECT 'action', id, tool_name, '', '', file_paths, created_at FROM actions
+    WHERE session = :session AND {{{ACTIONS.name}}}
+    ORDER BY created_at DESC, id DESC LIMIT {FEW}
+) AS last_actions
 UNION ALL SELECT 'wave', id, CAST(wave_number AS TEXT), status, CAST(completed_tasks AS TEXT),
     CAST(total_tasks AS TEXT), -wave_number
 FROM waves WHERE session = :session AND {{{WAVES.name}}}
 ORDER BY kind, at DESC, id DESC
 """
+_TABLES = (CONTEXTS, TASKS, SUBTASKS, WAVES, REQUESTS, ACTIONS)
+_WHOLE = _STATEMENT.format_map({table.name: EVERYTHING for table in _TABLES})
 
 
 class Known(NamedTuple):
@@ -56,14 +80,29 @@ class Known(NamedTuple):
     open_work: list[str]
     is_part: bool
     """Whether there is more than this."""
+    request: str
+    """What was asked for last; nothing if the ledger has no work of this session."""
+    agents: list[tuple[str, ...]]
+    """As they are stored: to be read if somebody is told of them."""
+    actions: list[tuple[str, str]]
 
 
 def known(ledger: Ledger, session: str) -> Known:
     """What there is of this session, by its exact id."""
-    shown = {table.name: ledger.shown(table) for table in (CONTEXTS, TASKS, SUBTASKS, WAVES)}
-    found: dict[str, list[Row]] = {"snapshot": [], "task": [], "subtask": [], "wave": []}
+    shown = {table.name: ledger.shown(table) for table in _TABLES}
     given = {"session": session, **ledger.held}
-    for row in ledger.database.run(_STATEMENT.format_map(shown), given)[0]:
+    return told(ledger.database.run(_STATEMENT.format_map(shown), given)[0])
+
+
+def question(session: str) -> Question:
+    """What there is of this session, for whoever may see everything."""
+    return Question(_WHOLE, {"session": session})
+
+
+def told(rows: Rows) -> Known:
+    kinds = "snapshot", "task", "subtask", "wave", "request", "agent", "action"
+    found: dict[str, Rows] = {kind: [] for kind in kinds}
+    for row in rows:
         found[row["kind"]].append(row)
     work = [*found["task"], *found["subtask"]]
     return Known(
@@ -72,30 +111,60 @@ def known(ledger: Ledger, session: str) -> Known:
         [*map(_task, found["task"][:MOST]), *map(_subtask, found["subtask"][:MOST])],
         max(len(found["task"]), len(found["subtask"])) > MOST
         or any(len(row["name"]) > LONGEST for row in work),
+        next((_short(row["name"]) for row in found["request"]), ""),
+        [(row["name"], row["who"], row["status"], row["more"]) for row in found["agent"]],
+        [(row["name"], row["more"]) for row in found["action"]],
     )
 
 
 def said(ledger: Ledger, snapshots: list[str]) -> dict[str, Any]:
     """What these snapshots say: of every field the first value that says anything, so that a thin
-    snapshot hides no rich one.
+    snapshot hides no rich one, and of what grows all that was ever in it.
     """
     if not snapshots:
         return {}
+    asked = question_for(snapshots)
+    return said_in(ledger.database.run(asked.statement, asked.values)[0], snapshots)
+
+
+def question_for(snapshots: list[str]) -> Question:
+    """Everything that at least one snapshot says."""
     names = {f"s{number}": ident for number, ident in enumerate(snapshots)}
     listed = ", ".join(f":{name}" for name in names)
-    bodies = {
-        row["id"]: row["role_context"]
-        for row in ledger.database.run(
-            f"SELECT id, role_context FROM agent_contexts WHERE id IN ({listed})", names
-        )[0]
-    }
+    return Question(f"SELECT id, role_context FROM agent_contexts WHERE id IN ({listed})", names)
+
+
+def said_in(rows: Rows, snapshots: list[str]) -> dict[str, Any]:
+    bodies = {row["id"]: row["role_context"] for row in rows}
     said: dict[str, Any] = {}
     # One may have gone since it was named.
     for body in filter(None, map(bodies.get, snapshots)):
-        for name, value in quick_json.loads(body).items():
-            if name not in said and says_anything(value):
-                said[name] = value
+        told = quick_json.loads(body)
+        for name, value in told.items():
+            if name not in said:
+                if says_anything(value) or (name == OPEN_WORK and is_rich(told)):
+                    said[name] = value
+            elif name in GROWING and value != said[name]:
+                said[name] = _longer(said[name], value)
     return said
+
+
+def _longer(newer: Any, older: Any) -> Any:
+    """What an earlier snapshot had in a list that grows at its end, and a later one does not."""
+    if not (isinstance(newer, list) and isinstance(older, list)):
+        return newer
+    known = set(map(quick_json.dumps, newer))
+    return [*(one for one in older if quick_json.dumps(one) not in known), *newer]
+
+
+def agent(stored: tuple[str, ...]) -> Row:
+    name, kind, summary, context = stored
+    told = {"agent_id": name, "agent_type": kind, "progress_summary": summary}
+    return {**told, "role_context": quick_json.loads(context)}
+
+
+def action(stored: tuple[str, str]) -> Row:
+    return {"tool_name": stored[0], "file_paths": quick_json.loads(stored[1])}
 
 
 def _wave(row: Row) -> str:

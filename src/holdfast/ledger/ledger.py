@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 MOST = 100
+# The condition that all rows meet.
+EVERYTHING = "1 = 1"
 _FORGOTTEN = "changes that were taken away"
 TOLD = (
     "INSERT INTO changes (id, kind, record, project, session, gone, at) "
@@ -46,6 +48,7 @@ _CHANGES_POSTGRES = (
     "AND (tx, seq) > (CAST(CAST(:tx AS TEXT) AS xid8), :seq){kinds} "
     "ORDER BY tx, seq LIMIT :most"
 )
+_TRANSACTIONS = "SELECT CAST(CAST(pg_snapshot_xmax(pg_current_snapshot()) AS TEXT) AS BIGINT) AS tx"
 _HELD_BACK = (
     "SELECT EXISTS (SELECT 1 FROM changes "
     "WHERE tx >= pg_snapshot_xmin(pg_current_snapshot())) AS held"
@@ -62,7 +65,7 @@ class Ledger:
 
     def shown(self, table: Table) -> str:
         """The condition for the rows of a table that there are for whoever holds this ledger."""
-        return "1 = 1"
+        return EVERYTHING
 
     @contextmanager
     def together(self, lock: str = "") -> Iterator[None]:
@@ -193,7 +196,12 @@ class Ledger:
     def forgotten(self) -> tuple[int, int]:
         """The place of the last change that was taken away: from there on all are told."""
         found = self.reading(_FORGOTTEN)
-        return found.get("tx", 0), found.get("seq", 0)
+        place = found.get("tx", 0), found.get("seq", 0)
+        if place[0] and self.database.dialect == "postgres":
+            # Moved into another cluster, a database counts its transactions anew.
+            (now,) = self.database.run(_TRANSACTIONS)[0]
+            return place if place[0] <= now["tx"] else (0, 0)
+        return place
 
     def forget(self, until: tuple[int, int]) -> None:
         """Remember that changes up to there are being taken away."""
@@ -218,6 +226,9 @@ class Ledger:
 
     def keep_sent(self, target: str, seq: int, now: float) -> None:
         self.database.run(_SENT, {"target": target, "seq": seq, "at": now})
+
+    def forget_sent(self, target: str) -> None:
+        self.database.run("DELETE FROM sent WHERE target = :target", {"target": target})
 
     def count_changes(self, after: int) -> int:
         """How many rows have changed since."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from holdfast.errors import NotNow
 from holdfast.ledger import flags, ids, whose
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, READS, SUBSCRIPTIONS
+from holdfast.store.questions import Question
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
@@ -98,13 +100,27 @@ def inbox(
     the oldest; `after` is priority, time and id of the last one of a page.
     """
     also = f"{REACHES}{UNREAD if unread else ''}"
-    values = {"agent": agent, "now": now, "project": project, "session": session}
+    values = _asking(agent, now, project, session)
     if after is not None:
         also += f" AND {AFTER}"
         values |= dict(zip(("less", "at", "last"), after, strict=True))
     return ledger.rows(
         MESSAGES, most=most, newest_first=False, first=IMPORTANT, also=also, values=values
     )
+
+
+def question(agent: str, now: float, most: int, session: str) -> Question:
+    """What waits for an agent of that session, in the same order, for whoever may see everything;
+    the rows as they are stored.
+    """
+    statement = MESSAGES.select(
+        [f"{REACHES}{UNREAD}"], newest_first=False, most=True, first=IMPORTANT
+    )
+    return Question(statement, {**_asking(agent, now, "", session), "most": most})
+
+
+def _asking(agent: str, now: float, project: str, session: str) -> Row:
+    return {"agent": agent, "now": now, "project": project, "session": session}
 
 
 def mark_read(ledger: Ledger, messages: list[Row], agent: str, now: float) -> None:
@@ -137,11 +153,23 @@ def unsubscribe(ledger: Ledger, agent: str, topic: str, now: float) -> bool:
 
 def block(ledger: Ledger, blocked: str, blocker: str, reason: str, now: float) -> Row:
     """One agent waits for another; a reason that is given later counts."""
+    _check_it_can_end(ledger, blocked, blocker)
     ident = ids.ident("blocking", blocked, blocker)
     if known := ledger.get(BLOCKINGS, ident):
         return ledger.change(BLOCKINGS, known, now, reason=reason or known["reason"])
     row = {"blocked_id": blocked, "blocker_id": blocker, "reason": reason}
     return ledger.write(BLOCKINGS, {"id": ident, **row, "created_at": now, "updated_at": now})
+
+
+def _check_it_can_end(ledger: Ledger, blocked: str, blocker: str) -> None:
+    """Nobody waits for itself, by way of whomever."""
+    waits_for, new = set[str](), {blocker}
+    while new:
+        if blocked in new:
+            raise NotNow(f"{blocked} would wait for itself")
+        waits_for |= new
+        found = ledger.among(BLOCKINGS, "blocked_id", new)
+        new = {row["blocker_id"] for row in found} - waits_for
 
 
 def unblock(ledger: Ledger, blocked: str, blocker: str | None, now: float) -> int:

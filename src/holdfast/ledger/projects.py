@@ -23,9 +23,18 @@ def by_path(ledger: Ledger, path: str) -> Row:
 
 
 def name_of(ledger: Ledger, path: str, origin: str = "") -> str:
-    """The id that the project of this path has, or would have."""
-    known = ledger.get(PROJECT_PATHS, _clean(path))
-    return str(known["project"]) if known else ids.ident("project", origin or _clean(path))
+    """The id that the project of this path has, or would have.
+
+    Another repository may lie there now, or on another machine: then its origin counts, but not
+    against somebody who has named the folder itself.
+    """
+    known, by_path = ledger.get(PROJECT_PATHS, _clean(path)), ids.ident("project", _clean(path))
+    if not origin:
+        return str(known["project"]) if known else by_path
+    by_origin = ids.ident("project", origin)
+    if known is None or known["project"] != by_path or ledger.get(PROJECTS, by_origin):
+        return by_origin
+    return by_path
 
 
 def project(
@@ -54,7 +63,8 @@ def project(
         elif name or metadata:
             merged = {**found["metadata"], **(metadata or {})}
             found = ledger.change(PROJECTS, found, now, name=name or found["name"], metadata=merged)
-        if ledger.get(PROJECT_PATHS, path) is None:
+        known = ledger.get(PROJECT_PATHS, path)
+        if known is None or known["project"] != ident:
             ledger.write(PROJECT_PATHS, {"id": path, "project": ident, "updated_at": now})
     return found
 

@@ -70,7 +70,8 @@ def refuse_to_begin(ledger: Ledger, subtask: Row, others: list[str]) -> None:
     known = {row["id"]: row["description"] for row in ledger.among(SUBTASKS, "id", set(others))}
     named = [f"{ident} ({known.get(ident, '?')[:LONGEST]})" for ident in others[:MOST_NAMED]]
     more = f" and {len(others) - MOST_NAMED} more" if len(others) > MOST_NAMED else ""
+    who = subtask.get("id") or f"“{subtask['description'][:LONGEST]}”"
     raise NotNow(
-        f"{subtask['id']} waits for {', '.join(named)}{more}",
+        f"{who} waits for {', '.join(named)}{more}",
         hint="complete or cancel them, or PATCH its blocked_by",
     )

@@ -100,7 +100,7 @@ def settle_wave(ledger: Ledger, task: Row, now: float, *, before: str = "") -> N
         found = _again(ledger, found, now)
     if stands != "running":
         _ended(ledger, found, stands, now)
-        _unblocked(ledger, task["session"], now)
+        _unblocked(ledger, found, now)
     elif found["status"] == "pending" and statuses != {"pending"}:
         _started(ledger, found, now)
 
@@ -118,10 +118,11 @@ def _ends(one: Row) -> str:
     return "failed" if one["failed_tasks"] else "completed"
 
 
-def _unblocked(ledger: Ledger, session: str, now: float) -> None:
-    """The first wave starts of which all that come before it are completed."""
-    first = next((one for one in waves(ledger, session) if one["status"] != "completed"), None)
-    if first is not None:
+def _unblocked(ledger: Ledger, ended: Row, now: float) -> None:
+    """The next wave starts if all that come before it are completed."""
+    known = waves(ledger, ended["session"])
+    first = next((one for one in known if one["status"] != "completed"), None)
+    if first is not None and first["wave_number"] > ended["wave_number"]:
         _started(ledger, first, now)
 
 

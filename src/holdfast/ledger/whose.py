@@ -48,10 +48,7 @@ def with_projects(ledger: Ledger, changes: list[Row], folders: Folders) -> list[
 
 def of_sessions(ledger: Ledger, sessions: Collection[str], folders: Folders) -> dict[str, str]:
     """The project of each of these, as far as it is known and only one."""
-    found: dict[str, set[str]] = {session: set() for session in sessions}
-    listed, values = _listed(sessions)
-    for row in ledger.database.run(_OF_SESSION.format(listed), values)[0]:
-        found[row["session"]].add(row["project"])
+    found = _known_in(ledger, sessions)
     led_in = folders(sessions)
     paths = ledger.among(PROJECT_PATHS, "id", set(led_in.values()))
     projects = {row["id"]: row["project"] for row in paths}
@@ -59,6 +56,23 @@ def of_sessions(ledger: Ledger, sessions: Collection[str], folders: Folders) -> 
         # A folder that is nobody's yet may become another's.
         found[session].add(projects.get(folder, ""))
     return {session: some.pop() for session, some in found.items() if len(some) == 1}
+
+
+def led_elsewhere(ledger: Ledger, sessions: Collection[str], project: str) -> set[str]:
+    """Those of them that are known in other projects, and not in this one."""
+    if not sessions:
+        return set()
+    found = _known_in(ledger, {*sessions})
+    return {session for session, some in found.items() if some and project not in some}
+
+
+def _known_in(ledger: Ledger, sessions: Collection[str]) -> dict[str, set[str]]:
+    """The projects in which each of these has work or agents."""
+    found: dict[str, set[str]] = {session: set() for session in sessions}
+    listed, values = _listed(sessions)
+    for row in ledger.database.run(_OF_SESSION.format(listed), values)[0]:
+        found[row["session"]].add(row["project"])
+    return found
 
 
 def of_agent(ledger: Ledger, agent: str) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from holdfast.errors import NoSuchRecord, NotAllowed
+from holdfast.ledger.contexts import SNAPSHOT
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.tables import (
     ACTIONS,
@@ -28,16 +29,20 @@ if TYPE_CHECKING:
     from holdfast.ledger.tables import Table
     from holdfast.store.base import Database
 
+THEIRS = "NOT IN ('', :within)"
 # An agent's name may be in use by another project too: then it is nobody's alone.
 _AGENT = (
     "EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = {0} AND agents.project = :within) "
     "AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = {0} "
-    "AND agents.project NOT IN ('', :within))"
+    f"AND agents.project {THEIRS})"
 )
-_SESSION = " OR ".join(
-    f"EXISTS (SELECT 1 FROM {table} WHERE {table}.session = waves.session "
-    f"AND {table}.project = :within)"
-    for table in ("requests", "agents")
+_WHERE = "(SELECT 1 FROM {0} WHERE {0}.session = waves.session AND {0}.project {1})"
+# A wave counts the tasks of all who work in its session: if some are others', it is nobody's alone.
+_SESSION = (
+    f"(EXISTS {_WHERE.format('requests', '= :within')} "
+    f"OR EXISTS {_WHERE.format('agents', '= :within')}) "
+    f"AND NOT EXISTS {_WHERE.format('requests', THEIRS)} "
+    f"AND NOT EXISTS {_WHERE.format('tasks', THEIRS)}"
 )
 # Tables that name no project hang on one that does.
 _HANGS = {
@@ -52,11 +57,15 @@ _HANGS = {
 _AGENTS_OF = {SUBSCRIPTIONS.name: ("agent_id",), BLOCKINGS.name: ("blocked_id", "blocker_id")}
 _ELSEWHERE = (
     " UNION ALL ".join(
-        f"SELECT 1 AS n FROM {table} WHERE session = :session AND project NOT IN ('', :within)"
-        for table in ("requests", "agents", "actions")
+        f"SELECT 1 AS n FROM {table} WHERE {whose} AND project {THEIRS}"
+        for table, whose in (
+            ("requests", "session = :session"), ("agents", "session = :session"),
+            ("actions", "session = :session"),
+            ("agent_contexts", f"agent_id = :session AND agent_type = '{SNAPSHOT}'"),
+        )
     )
     + " LIMIT 1"
-)
+)  # fmt: skip
 
 
 class LedgerWithin(Ledger):
@@ -158,4 +167,4 @@ class LedgerWithin(Ledger):
         raise NotAllowed("this is for tokens that are good for all projects")
 
     take_over = last_change = reading = keep_reading = sent = keep_sent = _whole
-    count_changes = changes = forgotten = forget = _whole
+    count_changes = changes = forgotten = forget = forget_sent = _whole

@@ -77,6 +77,8 @@ def add_task(
         elif is_new:
             made = _over(ledger, TASKS, made, now)
             join_wave(ledger, made, now)
+            if made["status"] not in DONE:
+                reopen(ledger, REQUESTS, ledger.get(REQUESTS, made["request"]), now)
     return made
 
 
@@ -131,8 +133,8 @@ def add_subtask(
     with ledger.together(f"session {task['session']}"):
         if known := retrying.answered(ledger, SUBTASKS, row):
             return known
-        waits = bool(waiting.still_open(ledger, row["blocked_by"]))
-        row["status"] = "blocked" if waits else status or "pending"
+        waits = waiting.still_open(ledger, row["blocked_by"])
+        row["status"] = _first_status(ledger, row, status, waits)
         made, is_new = meet(
             ledger, SUBTASKS, row, now, source=source,
             can_be=lambda other: bool(source) or _can_be_part(ledger, other, task, row["status"]),
@@ -143,6 +145,15 @@ def add_subtask(
         elif not source:
             made = _hung_on(ledger, _said_of_part(ledger, made, row, status, now), task, now)
         return made
+
+
+def _first_status(ledger: Ledger, row: Row, status: str, waits: list[str]) -> str:
+    """Whatever it waits for, it can be over, but not have begun."""
+    if not waits or status in DONE:
+        return status or "pending"
+    if status == "running":
+        waiting.refuse_to_begin(ledger, row, waits)
+    return "blocked"
 
 
 def _can_be_part(ledger: Ledger, other: Row, task: Row, status: str) -> bool:

@@ -28,6 +28,7 @@ _KEYS = (
     ("openai-key", "sk-", r"^[\w-]{20,}+"),
     ("model-key", "gsk_ xai- r8_ pplx- nvapi- tvly- pcsk_ lsv2_pt_ lsv2_sk_", r"^[\w-]{30,}+"),
     ("huggingface-token", "hf_ api_org_", r"^[A-Za-z0-9]{30,}+"),
+    ("holdfast-token", "hft_", r"[\w-]{20,}+"),
     ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", r"\w{20,}+"),
     ("gitlab-token", "glpat- gldt- glrt- glptt- glft- glsoat- glimt- glcbt-", r"[\w.-]{16,}+"),
     ("atlassian-token", "ATATT", r"[\w=-]{30,}+"),
@@ -70,6 +71,7 @@ _NAME_HINTS = [*NAMES, "_pass", "secret_key_base", *(f"{name}_key" for name in _
 # Programs that take a password by a short option, and how far behind their name it is looked for.
 _LOGINS = ["curl ", "docker login", "podman login", "sshpass ", "mysql", "mariadb", "redis-cli"]
 LOGIN_LENGTH = 400
+_TAKEN_OUT = "[redacted:assignment]"
 DIGITS, _QUOTES = frozenset("0123456789"), frozenset("\"'`")
 BODY = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~:+/=%")
 
@@ -93,18 +95,29 @@ def redact_lines(text: str) -> list[str]:
 def redact_value(value: T, name: object = None) -> T:
     """A JSON-shaped value without the secrets in its strings and under its secret names."""
     clean: Any = value
+    secret = name if isinstance(name, str) and is_secret_name(name) else ""
     if isinstance(value, str):
         clean = redact(value)
-        if isinstance(name, str) and is_secret_name(name):
-            from holdfast.redact.shapes import is_literal
+        if secret and clean == value:
+            from holdfast.redact.shapes import is_given_as
 
-            clean = "[redacted:assignment]" if is_literal(name, clean, quoted=True) else clean
+            clean = _TAKEN_OUT if is_given_as(secret, value) else value
     elif isinstance(value, dict):
-        clean = {redact_value(key): redact_value(item, key) for key, item in value.items()}
+        clean = {
+            redact_value(key): redact_value(item, secret if key == "value" and secret else key)
+            for key, item in value.items()
+        }
     elif isinstance(value, list):
-        clean = [redact_value(item) for item in value]
+        clean = [redact_value(item, secret) for item in value]
+    elif "pass" in secret.lower() and type(value) in (int, float):
+        clean = _TAKEN_OUT
     same: T = value if clean == value else clean
     return same
+
+
+def is_suspect(text: str) -> bool:
+    """Whether anything in it may be a secret, or stands under a secret's name."""
+    return bool(_rules_for(text))
 
 
 def _redact_once(text: str, *, keep_lines: bool = False) -> str:

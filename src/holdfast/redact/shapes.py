@@ -102,6 +102,13 @@ def _assigned(match: re.Match[str]) -> str | None:
     return group if is_literal(name, match[group], quoted=quoted, shell=shell) else None
 
 
+def is_given_as(name: str, value: str) -> bool:
+    """Whether a value that stands under a secret's name is one, behind `Bearer` or not."""
+    import re
+
+    return is_literal(name, re.sub(rf"\A\s*{_SCHEME}", "", value), quoted=True)
+
+
 def is_literal(name: str, value: str, *, quoted: bool, shell: bool = False) -> bool:
     """Whether a value is spelled out, and not code, a type, a reference or a stand-in."""
     low, digit = value.lower(), not DIGITS.isdisjoint(value)

@@ -27,29 +27,29 @@ class Copying:
         return database.run(self._queries[name], values)[0]
 
     def stands(self) -> dict[str, str]:
-        """For each session a word that changes whenever there is something new to copy."""
-        return {row["id"]: self._word(row) for row in self._ask(self._here, "sessions")}
+        """For each session a word that changes whenever there is something new to copy.
 
-    def _word(self, row: Row) -> str:
-        told = [
-            row,
-            self._ask(self._here, "snapshot_ids", id=row["id"]),
-            self._ask(self._here, "compactions", id=row["id"]),
-            [
-                (one["id"], one["captured_at"])
-                for one in self._ask(self._here, "handoffs", id=row["id"])
-            ],
-        ]
-        return hashlib.sha256(quick_json.dumps(told).encode()).hexdigest()[:24]
+        It is asked for every few seconds: nothing long is read for it, and nothing one by one.
+        """
+        told: dict[str, list[Row]] = {row["id"]: [row] for row in self._ask(self._here, "sessions")}
+        for name in ("all_snapshots", "all_compactions", "all_handoffs"):
+            for row in self._ask(self._here, name):
+                told[row["session"]].append(row)
+        return {
+            session: hashlib.sha256(quick_json.dumps(rows).encode()).hexdigest()[:24]
+            for session, rows in told.items()
+        }
 
     def copy(self, session: str) -> None:
         """One session, all of it or nothing."""
         self._there.begin(LOCK)
         try:
             for row in self._ask(self._here, "session", id=session):
-                self._there.run(self._queries["put_session"], row)
-            renamed = self._snapshots(session)
-            for row in self._ask(self._here, "compactions", id=session):
+                told = {**row, "is_further": int(self._is_further(row))}
+                self._there.run(self._queries["put_session"], told)
+            compactions = self._ask(self._here, "compactions", id=session)
+            renamed = self._snapshots(session, {row["snapshot"] for row in compactions})
+            for row in compactions:
                 snapshot = renamed.get(row["snapshot"], row["snapshot"])
                 self._there.run(self._queries["put_compaction"], {**row, "snapshot": snapshot})
             for row in self._ask(self._here, "handoffs", id=session):
@@ -59,11 +59,23 @@ class Copying:
             raise
         self._there.commit()
 
-    def _snapshots(self, session: str) -> dict[str, str]:
-        """Copy what is missing; which ones had to get another id there."""
+    def _is_further(self, row: Row) -> bool:
+        """Whether as much of its log was read as there, or more, whatever clocks say."""
+        known = self._ask(self._there, "session", id=row["id"])
+        return bool(known) and _lines(known[0]) <= _lines(row)
+
+    def _snapshots(self, session: str, needed: set[str | None]) -> dict[str, str]:
+        """Copy what is missing; which ones had to get another id there.
+
+        They come in their order: one of an earlier line than the newest there, and not there, was
+        there and has been thinned out. Compactions need theirs in any case.
+        """
         renamed: dict[str, str] = {}
+        (newest,) = self._ask(self._there, "newest_snapshot", id=session)
         for known in self._ask(self._here, "snapshot_ids", id=session):
             ident = known["id"]
+            if ident not in needed and newest["line"] and known["line"] < newest["line"]:
+                continue
             owner = self._ask(self._there, "snapshot_owner", id=ident)
             if owner and owner[0]["session"] == session:
                 continue
@@ -86,6 +98,10 @@ class Copying:
         ident, session = str(row["id"]), str(row["session"])
         owner = self._ask(self._there, "handoff_owner", id=ident)
         return _longer(session, ident) if owner and owner[0]["session"] != session else ident
+
+
+def _lines(row: Row) -> int:
+    return int(encoding.load(row["state"])["lines"])
 
 
 def _longer(session: str, ident: str) -> str:

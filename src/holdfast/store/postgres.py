@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import logging
 import select
+from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import HoldfastError, StoreUnavailable
+from holdfast.errors import NoConnection, StoreUnavailable
 from holdfast.store import dsn, postgres_schema, schema, statements
 from holdfast.store.records import Records
 
@@ -16,7 +17,8 @@ try:
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
     from holdfast.store.postgres_bell import ALIVE, Bell, Listener
-    from holdfast.store.postgres_sender import Sender
+    from holdfast.store.postgres_pipeline import Pipeline
+    from holdfast.store.postgres_watch import Watch
 except ImportError as missing:
     raise StoreUnavailable(
         f"PostgreSQL needs a package that is not installed ({missing.name})",
@@ -41,6 +43,7 @@ class Postgres:
         kwargs = {**dsn.completed(self.parts, busy_seconds), "autocommit": True}
         kwargs["row_factory"] = dict_row
         self._arguments: dict[str, Any] = kwargs
+        self.watch = Watch()
         self._migrate()
         self.pool: ConnectionPool[Connection] = ConnectionPool(
             connection_class=psycopg.Connection[dict[str, Any]],
@@ -48,6 +51,9 @@ class Postgres:
             min_size=1,
             max_size=most,
             timeout=dsn.CONNECT_SECONDS,
+            # Attempts come ever later after each other, for minutes if they may, and nobody else
+            # tries meanwhile. Given up, the next who asks begins anew.
+            reconnect_timeout=dsn.CONNECT_SECONDS,
             # A restarted server leaves dead connections: they are replaced, not handed out.
             check=_checked,
             name="holdfast",
@@ -63,6 +69,7 @@ class Postgres:
         self.explained(work)
 
     def close(self) -> None:
+        self.watch.close()
         self.bell.close()
         self.pool.close()
 
@@ -70,22 +77,22 @@ class Postgres:
         """Have `heard` called, by a thread of its own, when anybody has written a change."""
         return Listener(self._arguments, heard)
 
-    def sender(self) -> Sender:
+    def pipeline(self) -> Pipeline:
         """A connection of its own for an event loop."""
-        return Sender(psycopg.connect(**{**ALIVE, **self._arguments}))
+        return Pipeline(psycopg.connect(**{**ALIVE, **self._arguments}))
 
     def explained(self, work: Callable[[], Any]) -> Any:
         """Do it; what the driver has to say about it is told in our words, without secrets."""
         try:
             return work()
-        except (PoolTimeout, PoolClosed) as problem:
-            raise self._unavailable("no connection could be had", problem) from None
+        except (PoolTimeout, PoolClosed):
+            raise NoConnection(f"{self.shown} (no connection could be had)") from None
         except psycopg.Error as problem:
+            if self.watch.has_cut():
+                raise NoConnection(f"{self.shown} (it does not answer)") from None
             told = problem.diag.message_primary or str(problem) or type(problem).__name__
-            raise self._unavailable(told, problem) from None
-
-    def _unavailable(self, told: str, problem: Exception) -> HoldfastError:
-        return StoreUnavailable(f"{self.shown} ({dsn.without_secrets(told, self.parts)})")
+            clean = dsn.without_secrets(told, self.parts)
+            raise StoreUnavailable(f"{self.shown} ({clean})") from None
 
 
 class PostgresDatabase:
@@ -132,18 +139,18 @@ class PostgresDatabase:
 
     def _execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
         words = statements.translated(statement).encode()
-        if self._held is None and not self._keeps:
-            with self.postgres.pool.connection() as connection:
-                return _done_many(connection, words, rows)
-        return _done_many(self._held or self._taken(), words, rows)
+        with self._connection() as connection, self.postgres.watch.over(connection):
+            return _done_many(connection, words, rows)
 
     def _execute(self, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
-        if self._held is not None:
-            return _done(self._held, statement, values)
-        if self._keeps:
-            return _done(self._taken(), statement, values)
-        with self.postgres.pool.connection() as connection:
+        with self._connection() as connection, self.postgres.watch.over(connection):
             return _done(connection, statement, values)
+
+    def _connection(self) -> AbstractContextManager[Connection]:
+        """For one statement: that of the transaction, one that is kept, or any."""
+        if self._held is not None:
+            return nullcontext(self._held)
+        return nullcontext(self._taken()) if self._keeps else self.postgres.pool.connection()
 
     def _taken(self) -> Connection:
         """A connection from the pool, or the one that is kept."""

@@ -170,8 +170,7 @@ class Records(CompactionRecords):
         return self._snapshot(found) if found else None
 
     def restorable(self, session: str) -> tuple[Any, ...]:
-        found = tuple(self._found("restorable", {"session": session})[0].values())
-        return found if any(found) else ()
+        return what_is_restorable(self._found("restorable", {"session": session}))
 
     def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
         self._write("prune_snapshots", {"session": session, "most": snapshots})
@@ -194,3 +193,8 @@ def _session(row: dict[str, Any]) -> SessionRow:
     row["cursor"] = quick_json.loads(row["cursor"])
     row["state"] = encoding.load(row["state"])
     return row  # type: ignore[return-value]
+
+
+def what_is_restorable(rows: list[dict[str, Any]]) -> tuple[Any, ...]:
+    found = tuple(rows[0].values())
+    return found if any(found) else ()

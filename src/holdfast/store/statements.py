@@ -19,10 +19,15 @@ def translated(statement: str) -> str:
 
 
 @lru_cache(maxsize=100)
-def numbered(statement: str) -> str:
-    """For PostgreSQL itself: `?` becomes `$1`, `$2` and so on."""
+def numbered(statement: str) -> tuple[str, tuple[str, ...]]:
+    """For PostgreSQL itself: `?`, or each `:name`, becomes `$1`, `$2` and so on; and the names in
+    the order of their numbers.
+    """
+    bare = _COMMENT.sub("", statement).strip()
+    names = tuple(dict.fromkeys(_NAMED.findall(bare)))
     numbers = count(1)
-    return re.sub(r"\?", lambda _: f"${next(numbers)}", statement)
+    bare = re.sub(r"\?", lambda _: f"${next(numbers)}", bare)
+    return _NAMED.sub(lambda found: f"${names.index(found[1]) + 1}", bare), names
 
 
 def storable(value: Any) -> Any:

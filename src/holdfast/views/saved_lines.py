@@ -30,6 +30,9 @@ MORE = (
 STATE = ("status", "progress")
 TIMES = ("timestamp", "created_at", "last_updated", "updated_at", "at")
 OVER = ("completed", "failed", "cancelled")
+SNAPSHOT = "compact-snapshot"
+# What tells a row of a ledger from a task that a caller wrote down.
+PARENTS = frozenset({"task_id", "task_list_id", "request_id"})
 # More than any host takes: of what is longer, the rest need not even be read.
 LONGEST = 20_000
 # Nobody reads in one line what lies deeper.
@@ -47,11 +50,36 @@ def lines(saved: dict[str, Any], section: str) -> Iterator[str]:
         if isinstance(value, dict):
             value = next((one for one in value.values() if isinstance(one, list)), [value])
         if isinstance(value, list):
-            found = map(_words, _newest_first(value, section))
-            yield from (f"- {words}" for words in found if words)
+            some = _newest_first(value, section)
+            if section in ("agents", "subtasks"):
+                some = [one for one in some if not _is_beside(one, section, saved)]
+            yield from (f"- {words}" for words in map(_words, some) if words)
         elif words := _words(value):
             yield words
     yield from _of_tree(saved.get("hierarchy"), section)
+
+
+def without_work(saved: dict[str, Any]) -> dict[str, Any]:
+    """What was saved, without the rows of a ledger that tells them itself, as they are now."""
+    kept = {name: value for name, value in saved.items() if name != "hierarchy"}
+    for field in FIELDS["subtasks"]:
+        if isinstance(listed := kept.get(field), list):
+            kept[field] = [one for one in listed if not _is_row(one)]
+    return kept
+
+
+def _is_row(one: Any) -> bool:
+    return isinstance(one, dict) and "id" in one and not PARENTS.isdisjoint(one)
+
+
+def _is_beside(one: Any, section: str, saved: dict[str, Any]) -> bool:
+    """Work that is over, a snapshot in a list of agents, or anything of another session."""
+    if not isinstance(one, dict):
+        return False
+    session, whose = saved.get("session_id"), one.get("session_id")
+    if session and whose and session != whose:
+        return True
+    return one.get("status") in OVER if section == "subtasks" else one.get("agent_type") == SNAPSHOT
 
 
 def _others(saved: dict[str, Any]) -> Iterator[str]:

@@ -6,11 +6,11 @@ import asyncio
 import sqlite3
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import closing, contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import psycopg
 import pytest
@@ -25,6 +25,9 @@ from holdfast.surfaces.api.team_desk import TeamDesk
 from holdfast.surfaces.api.writer import Writer
 from tests.contract.api.conftest import desk_at
 from tests.contract.api.test_writer import fresh, run, stored, together
+from tests.postgres import cut_off
+
+T = TypeVar("T")
 
 
 def saved(text: str) -> Fresh:
@@ -228,13 +231,35 @@ def team(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[TeamDesk]:
         yield made
 
 
-def cut_off(url: str) -> None:
-    """End all connections of the server, as a restart of the database does."""
-    with psycopg.connect(url, autocommit=True) as other:
-        other.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-            "WHERE application_name = 'holdfast' AND pid <> pg_backend_pid()"
-        )
+@contextmanager
+def nobody_reads_actions(url: str) -> Iterator[threading.Event]:
+    """Until the event is set."""
+    locked, go_on = threading.Event(), threading.Event()
+
+    def hold() -> None:
+        with psycopg.connect(url) as other:
+            other.execute("LOCK TABLE actions IN ACCESS EXCLUSIVE MODE")
+            locked.set()
+            go_on.wait(30)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    try:
+        assert locked.wait(30)
+        yield go_on
+    finally:
+        go_on.set()
+        holder.join(30)
+
+
+async def answered_after(go_on: threading.Event, work: Coroutine[Any, Any, T]) -> T:
+    """What comes of it; until then the loop goes on."""
+    waiting = asyncio.create_task(work)
+    for _ in range(20):
+        await asyncio.sleep(0.005)
+    assert not waiting.done()
+    go_on.set()
+    return await waiting
 
 
 def test_after_a_restart_of_the_database_rows_are_written_and_then_by_the_loop_again(
@@ -286,29 +311,7 @@ def test_a_database_that_does_not_answer_holds_up_nobody_else(
     team: TeamDesk, postgres_url: str
 ) -> None:
     assert added(team, fresh("a"))
-    locked, go_on = threading.Event(), threading.Event()
 
-    def hold() -> None:
-        with psycopg.connect(postgres_url) as other:
-            other.execute("LOCK TABLE actions IN ACCESS EXCLUSIVE MODE")
-            locked.set()
-            go_on.wait(30)
-
-    holder = threading.Thread(target=hold)
-    holder.start()
-    assert locked.wait(30)
-
-    async def job() -> bool:
-        sending = asyncio.create_task(team.add([fresh("b")]))
-        for _ in range(20):
-            await asyncio.sleep(0.005)
-        assert not sending.done()
-        go_on.set()
-        return await sending
-
-    try:
-        assert asyncio.run(job())
-    finally:
-        go_on.set()
-        holder.join(30)
+    with nobody_reads_actions(postgres_url) as go_on:
+        assert asyncio.run(answered_after(go_on, team.add([fresh("b")])))
     assert stored(team) == {"a", "b"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from typing import Any
@@ -12,6 +13,7 @@ from litestar.testing import TestClient
 
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
+from holdfast.ledger.tables import ACTIONS
 from holdfast.surfaces.api.answer_shapes import ANSWERS
 from holdfast.surfaces.api.app import LARGEST_BODY, guarded
 from holdfast.surfaces.api.desk import Desk
@@ -357,3 +359,119 @@ def test_a_body_is_described_as_required_where_nothing_works_without_it(local: C
 )
 def test_where_nothing_is_a_problem_says_so(local: Caller, path: str) -> None:
     assert is_problem(local.client.get(path), 404)
+
+
+def test_slashes_change_nothing_about_what_a_token_may(desk: Desk, far: Any) -> None:
+    reader, writer, _ = (made(desk, scope) for scope in tokens.SCOPES)
+    project = far.post("/api/projects", json={"path": "/a"}, headers=writer).json()["id"]
+    for path in (f"//api/projects/{project}", f"/api//projects/{project}/"):
+        assert is_problem(far.delete(f"http://holdfast.example{path}", headers=writer), 403)
+    for path in ("//api/messages/a", "/api//messages/a", "/api/messages//a/"):
+        asked = f"http://holdfast.example{path}?mark_read=true"
+        assert is_problem(far.get(asked, headers=reader), 403)
+    assert far.get("/api/projects/", headers=reader).status_code == 200
+    for path in ("//api/events", "/api/events/"):
+        assert far.head(f"http://holdfast.example{path}", headers=reader).status_code == 405
+
+
+def test_whoever_marks_nothing_as_read_only_reads(desk: Desk, far: Any) -> None:
+    reader = made(desk, "read")
+    for word, status in (("false", 200), ("0", 200), ("true", 403), ("1", 403), ("", 403)):
+        answer = far.get(f"/api/messages/a?mark_read={word}", headers=reader)
+        assert answer.status_code in (status, 400), word
+    both = far.get("/api/messages/a?mark_read=false&mark_read=true", headers=reader)
+    assert both.status_code in (403, 400)
+
+
+@pytest.mark.parametrize("host", ["localhost:80@evil.example", "[::1].evil.example", "localhost:x"])
+def test_what_only_begins_like_a_name_of_ours_is_none(local: Caller, host: str) -> None:
+    assert is_problem(local.client.get("/health", headers={"Host": host}), 421)
+
+
+@pytest.mark.parametrize("name", [b"host", b"Origin", b"content-type", b"Authorization"])
+def test_what_can_be_said_once_is_not_said_twice(desk: Desk, name: bytes) -> None:
+    app, _ = guarded(desk)
+    sent: list[Any] = []
+    given = [(b"host", b"127.0.0.1:3847"), (b"content-type", b"application/json")]
+    twice = [*given, (name, b"evil.example"), (name, b"x")]
+    scope = {
+        "type": "http", "method": "POST", "path": "/api/actions", "query_string": b"",
+        "headers": twice,
+    }  # fmt: skip
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def receive() -> Any:
+        return {"type": "http.request", "body": b'{"tool_name":"x"}', "more_body": False}
+
+    asyncio.run(app(scope, receive, send))  # type: ignore[arg-type]
+    assert sent[0]["status"] == 400
+    with desk.books() as books:
+        assert books.ledger.rows(ACTIONS) == []
+
+
+def test_pages_share_the_pace_of_who_opened_them_and_refusals_count(desk: Desk) -> None:
+    app, _ = guarded(
+        desk, hosts=("holdfast.example",), token_needed=True, pace=Pace(at_once=4, a_second=0.001)
+    )
+    with TestClient(app, base_url="http://holdfast.example") as client:  # type: ignore[arg-type]
+        reader = made(desk, "read")
+        cookies = []
+        for _ in range(2):
+            answer = client.post("/docs/session", headers=reader)
+            assert answer.status_code == 204
+            cookies.append(answer.headers["set-cookie"].partition(";")[0])
+            client.cookies.clear()
+        assert client.post("/api/actions", json=ACTION, headers=reader).status_code == 403
+        seen = [client.get("/stats", headers={"Cookie": one}).status_code for one in cookies]
+        assert seen == [200, 429]
+
+
+def test_a_key_in_a_path_does_not_get_into_the_log(desk: Desk) -> None:
+    logged: list[dict[str, Any]] = []
+    app, _ = guarded(desk, logged=logged.append)
+    with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
+        client.get(f"/api/requests/{TOKEN}")
+    assert logged[-1]["path"] == "/api/requests/[redacted:github-token]"
+
+
+SECRETS = [
+    {"Authorization": "Bearer abc123def456ghi789zq13"}, {"Authorization": "Basic dXNlcjpodW50ZXIy"},
+    {"headers": {"authorization": "token 9f8e7d6c5b4a3f2e1d0c"}}, {"password": 12345678901},
+    {"password": ["hunter2abc"]}, {"password": {"value": "hunter2abc"}},
+    {"password": "correct horse battery staple"}, {"passphrase": "Tr0ub4dor and three"},
+    {"password": 'ab"cdefgh12'}, {"a": [{"db": {"password": "horse value"}}]},
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("secret", SECRETS)
+def test_what_stands_under_a_secret_s_name_is_not_kept(api: Caller, secret: Any) -> None:
+    told = api.post("/api/actions", tool_name="Bash", input=secret, output={"said": secret})
+    assert "[redacted:" in json.dumps(told["input"])
+    assert told["output"] == {"said": told["input"]}
+    (kept,) = api.get("/api/actions")["actions"]
+    # None of these can stand in an id by chance.
+    words = ["ghi789", "dXNl", "9f8e7d6c5b4a", "12345678901", "hunter2", "horse", "Tr0ub", "cdefgh"]
+    assert not [word for word in words if word in json.dumps(kept)]
+
+
+def test_what_only_sounds_like_a_secret_is_kept(api: Caller) -> None:
+    given = {
+        "max_tokens": 2000, "token": 5, "password": {"type": "string", "minLength": 8},
+        "note": "the password is asked for: see login.py", "authorization": "required",
+    }  # fmt: skip
+    assert api.post("/api/actions", tool_name="Bash", input=given)["input"] == given
+
+
+def test_an_id_in_a_path_may_have_slashes(api: Caller) -> None:
+    api.post("/api/agents", agent_id="/root/a b", session_id="team/s1")
+    api.post("/api/messages", from_agent_id="a", to_agent_id="/root/a b", topic="x")
+    api.post("/api/compact/save", session_id="team/s1", context_summary="x")
+    (one,) = api.client.get("/api/messages/%2Froot%2fa%20b").json()["messages"]
+    assert one["topic"] == "x"
+    told = api.client.get("/api/capacity/%2Froot%2Fa%20b").json()
+    assert told["agent_id"] == "/root/a b"
+    assert api.client.get("/api/compact/status/team%2Fs1").json()["has_snapshot"]
+    assert api.client.get("/api/messages/root/x").status_code == 404
+    assert api.client.delete("/api/requests/..%2F..%2Fetc").status_code == 404

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from holdfast.brief.tokens import estimate
 from holdfast.views.fitting import CUT
 from tests.contract.api.conftest import Caller, a_state
@@ -253,3 +255,104 @@ def test_sessions_compactions_and_losses_can_be_read(api: Caller) -> None:
     assert [item["text"] for item in losses["restored"]] != []
     api.get("/api/compactions/9/losses", 404, session_id="s1")
     api.get("/api/sessions/s10", 404)
+
+
+def seed_save(api: Caller, session: str, number: int) -> int:
+    """What the original's hook collects and saves; how long that is."""
+    told = {
+        "session_id": session, "trigger": "auto", "context_summary": f"round {number}",
+        "hierarchy": api.client.get("/api/hierarchy/null").json(),
+        "agent_states": api.get("/api/agent-contexts"),
+        "recent_messages": api.get("/api/messages", limit=50),
+        "recent_actions": api.get("/api/actions", limit=100, session_id=session),
+        "modified_files": [f"f{number}.py"], "key_decisions": [f"decision {number}"],
+    }  # fmt: skip
+    api.post("/api/compact/save", **told)
+    return len(json.dumps(told))
+
+
+def test_saves_that_collect_everything_do_not_grow_with_each_other(api: Caller) -> None:
+    api.post(
+        "/api/agent-contexts", agent_id="dev-1", agent_type="dev", session_id="s1",
+        role_context={"current_task": "routes"},
+    )  # fmt: skip
+    api.post("/api/compact/save", session_id="other", context_summary="PRIVATE")
+    sizes = [seed_save(api, "s1", number) for number in range(9)]
+    assert sizes[-1] < 20_000
+    assert sizes[-1] - sizes[-2] < 2 * (sizes[2] - sizes[1]), "each adds as much as the last one"
+    text = api.post("/api/compact/restore", session_id="s1")["additionalContext"]
+    assert "dev-1: routes" in text
+    assert "PRIVATE" not in text
+    assert "about:blank" not in text
+    assert all(f"decision {number}" in text and f"f{number}.py" in text for number in range(9))
+    assert text.count("round") == 1, "a snapshot is no agent"
+
+
+def test_a_list_of_all_contexts_has_snapshots_in_short(api: Caller) -> None:
+    api.post("/api/compact/save", session_id="s1", context_summary="x" * 5000, more=["y"] * 500)
+    (short,) = api.get("/api/agent-contexts")["contexts"]
+    assert len(json.dumps(short)) < 1500
+    assert short["role_context"]["session_id"] == "s1"
+    for named in ({"agent_type": "compact-snapshot"}, {"agent_id": "s1"}, {"session_id": "s1"}):
+        (whole,) = api.get("/api/agent-contexts", **named)["contexts"]
+        assert whole["role_context"]["more"] == ["y"] * 500
+
+
+def test_all_decisions_and_files_are_told_and_work_that_is_over_is_not(api: Caller) -> None:
+    task = {"description": "Write the parser", "status": "running"}
+    api.post(
+        "/api/compact/save", session_id="s1", context_summary="one", active_tasks=[task],
+        key_decisions=["use sqlite", {"decision": "tabs"}], modified_files=["a.py"],
+    )  # fmt: skip
+    api.post(
+        "/api/compact/save", session_id="s1", context_summary="all finished", active_tasks=[],
+        key_decisions=["use postgres"], modified_files=["b.py", "a.py"],
+    )  # fmt: skip
+    text = api.post("/api/compact/restore", session_id="s1")["additionalContext"]
+    told = [text.index(word) for word in ("use sqlite", "tabs", "use postgres")]
+    assert told == sorted(told)
+    assert (text.count("a.py"), text.count("b.py")) == (1, 1)
+    assert "parser" not in text
+    done = {"description": "Write the lexer", "status": "completed"}
+    api.post("/api/compact/save", session_id="s1", active_tasks=[done, task])
+    text = api.post("/api/compact/restore", session_id="s1")["additionalContext"]
+    assert ("parser" in text, "lexer" in text) == (True, False)
+
+
+def test_the_ledger_s_word_counts_and_not_what_was_saved_of_it(api: Caller) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    request = api.post("/api/requests", session_id="s1", prompt="add login", project_id=project)
+    task = api.post("/api/tasks", request_id=request["id"], name="Backend", wave_number=1)["id"]
+    subtask = api.post("/api/subtasks", task_id=task, description="routes", status="running")
+    api.post(
+        "/api/compact/save", session_id="s1", context_summary="half way",
+        hierarchy=api.get(f"/api/hierarchy/{project}"), active_tasks=[subtask],
+    )  # fmt: skip
+    text = api.post("/api/compact/restore", session_id="s1")["additionalContext"]
+    assert text.count("routes") == 1
+    api.patch(f"/api/subtasks/{subtask['id']}", status="completed")
+    text = api.post("/api/compact/restore", session_id="s1")["additionalContext"]
+    assert "Wave 1: completed (1 of 1 tasks)" in text
+    assert "routes" not in text
+    assert "running" not in text
+
+
+def test_what_the_ledger_knows_is_told_without_any_snapshot(api: Caller) -> None:
+    api.post("/api/requests", session_id="s1", prompt="add login")
+    api.post("/api/actions", session_id="s1", tool_name="Write", file_paths=["/app/auth.php"])
+    api.post(
+        "/api/agent-contexts", agent_id="dev-2", agent_type="dev", session_id="s1",
+        role_context={"progress": "60%", "blockers": ["no schema"]}, progress_summary="half",
+    )  # fmt: skip
+    api.post(
+        "/api/messages", from_agent_id="dev-2", to_agent_id="dev-1", topic="endpoint",
+        payload={"path": "/login"},
+    )  # fmt: skip
+    api.post("/api/messages", from_agent_id="dev-2", to_agent_id="dev-1", message_type="ping")
+    told = api.post("/api/compact/restore", session_id="s1", agent_id="dev-1")
+    text = told["additionalContext"]
+    assert "Working on: “add login”" in text
+    assert text.count("/app/auth.php") == 2, "as a file and as an action"
+    assert "no schema" in text
+    assert "dev-2: endpoint: /login" in text
+    assert "- dev-2: ping" in text

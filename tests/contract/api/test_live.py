@@ -21,7 +21,7 @@ from litestar.testing import TestClient
 
 from holdfast import settings
 from holdfast.actions.retention import clear
-from holdfast.errors import ServerBusy
+from holdfast.errors import BadUsage, ServerBusy
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger
 from holdfast.surfaces.api import event_routes, serving
@@ -365,10 +365,12 @@ def test_there_is_room_for_so_many_and_no_more(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["", "x", "1", "1-", "-1", "1-x", "1-1-1", "9" * 50, f"{2**63}-1", "1-" + "9" * 30, "١-١x"],
+    ["x", "1", "1-", "-1", "1-x", "1-1-1", "9" * 50, f"{2**63}-1", "1-" + "9" * 30, "١-١x"],
 )
-def test_a_place_that_is_none_is_as_good_as_none(word: str) -> None:
-    assert read(word) is None
+def test_a_place_that_is_none_is_refused_and_not_taken_for_now(word: str) -> None:
+    assert read("") is None
+    with pytest.raises(BadUsage, match="not the id of an event"):
+        read(word)
 
 
 def test_a_place_can_be_written_down_and_read_again() -> None:

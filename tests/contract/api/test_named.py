@@ -73,12 +73,40 @@ def test_what_was_found_is_asked_for_again_after_a_while(monkeypatch: pytest.Mon
     assert found.has(PROJECTS, "")
     assert found.has(PROJECTS, None)
     assert not found.has(PROJECTS, "p")
-    found.note(PROJECTS, "p")
+    found.note(PROJECTS.name, "p")
     assert found.has(PROJECTS, "p")
     later = time.monotonic() + named.SECONDS + 1
     monkeypatch.setattr(time, "monotonic", lambda: later)
     assert not found.has(PROJECTS, "p")
     for number in range(named.MOST + 1):
-        found.note(PROJECTS, str(number))
+        found.note(PROJECTS.name, str(number))
     assert found.has(PROJECTS, str(named.MOST))
     assert not found.has(PROJECTS, "0")
+
+
+def test_work_of_a_session_whose_project_is_known_is_that_project_s(api: Caller) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    first = api.post("/api/requests", session_id="s1", prompt="x", project_id=project)
+    again = api.post("/api/requests", session_id="s1", prompt="y", project_id=None)
+    assert (first["project_id"], again["project_id"]) == (project, project)
+    for _ in range(3):
+        assert api.post("/api/actions", tool_name="Read", session_id="s1")["project_id"] == project
+    assert api.post("/api/actions", tool_name="Read", session_id="s2")["project_id"] is None
+    assert len(api.get("/api/actions", project_id=project)["actions"]) == 3
+
+
+def test_an_action_is_its_subtask_s_project_s(api: Caller) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    request = api.post("/api/requests", session_id="s1", prompt="x", project_id=project)["id"]
+    task = api.post("/api/tasks", request_id=request, name="x")["id"]
+    subtask = api.post("/api/subtasks", task_id=task, description="x")["id"]
+    for _ in range(3):
+        told = api.post("/api/actions", tool_name="Read", subtask_id=subtask)
+        assert (told["project_id"], told["subtask_id"]) == (project, subtask)
+
+
+def test_a_session_of_two_projects_is_neither_s(api: Caller) -> None:
+    for path in ("/srv/a", "/srv/b"):
+        project = api.post("/api/projects", path=path)["id"]
+        api.post("/api/requests", session_id="s1", prompt=path, project_id=project)
+    assert api.post("/api/requests", session_id="s1", prompt="x")["project_id"] is None

@@ -158,7 +158,10 @@ CASES: dict[str, Case] = {
     "GET /api/waves/{session_id:str}/history": Case("/api/waves/{session}/history", None, LISTED),
     "POST /api/messages": Case(
         "/api/messages",
-        {"from_agent_id": "{other}", "to_agent_id": "{agent}", "id": "{message}"},
+        {
+            "from_agent_id": "{other}", "to_agent_id": "{agent}", "id": "{message}",
+            "topic": "{topic}", "payload": {"text": "{topic}"},
+        },
         REFUSED,
     ),
     "GET /api/messages": Case("/api/messages?topic={topic}", None, LISTED),
@@ -369,3 +372,51 @@ def test_a_call_cannot_be_hung_on_another_project_s_subtask(
 ) -> None:
     call = {"tool_name": "Read", "subtask_id": world.theirs["subtask"]}
     assert held.post("/api/actions", json=call).status_code == 404
+
+
+def test_a_session_that_another_project_has_only_saved_is_that_project_s(
+    held: TestClient[Any], world: World, desk: Desk
+) -> None:
+    with desk.books() as books:
+        contexts.save_snapshot(books.ledger, "saved", world.theirs["project"], {"a": 1}, 1.0)
+    body = {"session_id": "saved", "context_summary": "mine now"}
+    assert held.post("/api/compact/save", json=body).status_code == 403
+    assert held.post("/api/requests", json={**body, "prompt": "x"}).status_code == 403
+
+
+def test_waves_that_count_another_project_s_tasks_are_not_shown(
+    held: TestClient[Any], world: World, desk: Desk
+) -> None:
+    with desk.books() as books:
+        for who in (world.ours, world.theirs):
+            request = work.add_request(
+                books.ledger, 1.0, project=who["project"], session="both", prompt=who["project"]
+            )
+        for number in range(3):
+            work.add_task(
+                books.ledger, 1.0, request=request, name=f"{SECRET} {number}", wave_number=7
+            )
+    assert held.get("/api/waves/both/history").json()["waves"] == []
+    told = held.post("/api/compact/restore", json={"session_id": "both"}).json()
+    assert "Wave 7" not in told["additionalContext"]
+
+
+def test_of_two_projects_in_one_folder_on_two_machines_each_sees_its_own(
+    held: TestClient[Any], world: World, desk: Desk
+) -> None:
+    with desk.books() as books:
+        for name, who in (("here", world.ours), ("there", world.theirs)):
+            books.store.save_session(
+                session=name, host="claude-code", project=OURS, transcript="/t", cursor=None,
+                state=a_state(f"work {name}"), revision=0, now=2.0,
+            )  # fmt: skip
+            books.store.add_snapshot(name, "auto", a_state(f"work {name}"), 2.0)
+            agents.seen(books.ledger, 1.0, agent_id=name, session=name, project=who["project"])
+    listed = [one["id"] for one in held.get("/api/sessions").json()["sessions"]]
+    assert "here" in listed
+    assert "there" not in listed
+    assert held.get("/api/sessions/there").status_code == 404
+    told = held.post("/api/compact/restore", json={"session_id": "there"}).json()
+    assert told == {"additionalContext": ""}
+    assert "work there" not in held.get("/api/agent-contexts").text
+    assert held.get("/api/sessions/here").status_code == 200

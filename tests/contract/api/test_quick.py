@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
 from typing import Any
 
 import pytest
@@ -15,8 +14,10 @@ from holdfast.ledger.tables import ACTIONS, CONTEXTS
 from holdfast.surfaces.api import pause, quick
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.held import KEY as HELD_TO
+from holdfast.surfaces.api.local_desk import LocalDesk
 from holdfast.surfaces.api.quick import SMALL, Quick
 from tests.contract.api.conftest import Caller, a_state
+from tests.contract.api.test_restore import folded
 
 # A header that means nothing, except that the request is not a plain one.
 LONG = {"Content-Encoding": "identity"}
@@ -166,9 +167,10 @@ def test_a_store_that_is_gone_is_a_503_and_says_when_to_come_back(
 def test_a_bug_is_told_to_whoever_runs_the_server(
     api: Caller, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(*_: object, **__: object) -> str:
+    def broken(*_: object) -> str:
         raise ZeroDivisionError("of ours")
 
+    monkeypatch.setattr(quick, "restoring", broken)
     monkeypatch.setattr(quick, "restored", broken)
     answer = api.client.post("/api/compact/restore", json=RESTORES[0])
     assert answer.status_code == 500
@@ -239,34 +241,50 @@ def test_whoever_asks_while_the_store_is_gone_is_told_so(local: Caller) -> None:
 def test_a_restore_that_fails_is_nobody_else_s(
     api: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    really = quick.restored
+    by_loop, by_thread = quick.restoring, quick.restored
     api.post("/api/compact/save", session_id="s1", context_summary="Login")
 
-    def broken(store: Any, ledger: Any, wanted: Any, *rest: Any, **how: Any) -> str:
+    def check(wanted: Any) -> None:
         if wanted.session == "broken":
             raise StoreUnavailable("of this one")
-        return really(store, ledger, wanted, *rest, **how)
 
-    monkeypatch.setattr(quick, "restored", broken)
+    def loop(wanted: Any, *rest: Any) -> Any:
+        check(wanted)
+        return by_loop(wanted, *rest)
+
+    def thread(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+        check(wanted)
+        return by_thread(store, ledger, wanted, *rest)
+
+    monkeypatch.setattr(quick, "restoring", loop)
+    monkeypatch.setattr(quick, "restored", thread)
     found = restores(api.desk, "s1", "broken", "s1")
     assert [status for status, _ in found] == [200, 503, 200]
     assert "Login" in found[2][1]["additionalContext"]
 
 
+@pytest.mark.parametrize("by_whom", ["loop", "thread"])
 def test_agents_of_one_session_who_ask_at_once_are_told_by_one_look(
-    api: Caller, monkeypatch: pytest.MonkeyPatch
+    api: Caller, monkeypatch: pytest.MonkeyPatch, by_whom: str
 ) -> None:
-    really, asked = quick.restored, list[str]()
+    by_loop, by_thread, asked = quick.restoring, quick.restored, list[str]()
     api.post("/api/compact/save", session_id="s1", context_summary="Login")
 
-    def counted(store: Any, ledger: Any, wanted: Any, *rest: Any, **how: Any) -> str:
+    def loop(wanted: Any, *rest: Any) -> Any:
         asked.append(wanted.session)
-        return really(store, ledger, wanted, *rest, **how)
+        return by_loop(wanted, *rest)
 
-    monkeypatch.setattr(quick, "restored", counted)
+    def thread(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+        asked.append(wanted.session)
+        return by_thread(store, ledger, wanted, *rest)
+
+    monkeypatch.setattr(quick, "restoring", loop)
+    monkeypatch.setattr(quick, "restored", thread)
+    if by_whom == "thread":
+        monkeypatch.setattr(api.desk, "ask", Desk().ask)
     found = restores(api.desk, "s1", "s2", "s1", "s1")
     assert ["Login" in told["additionalContext"] for _, told in found] == [True, False, True, True]
-    assert sorted(asked) == ["s1", "s2"]
+    assert sorted(asked) == ["s1", "s2"] if by_whom == "loop" else ["s1", "s1", "s2", "s2"]
 
 
 def test_if_the_store_is_gone_restores_do_not_find_out_one_after_the_other(local: Caller) -> None:
@@ -276,15 +294,15 @@ def test_if_the_store_is_gone_restores_do_not_find_out_one_after_the_other(local
 
 
 @pytest.mark.parametrize("slow", [False, True])
-def test_the_loop_reads_this_machine_s_files_itself_unless_that_is_slow(
+def test_the_loop_reads_itself_unless_this_machine_s_files_are_slow(
     api: Caller, monkeypatch: pytest.MonkeyPatch, slow: bool
 ) -> None:
-    api.post("/api/compact/save", session_id="s1", context_summary="Login")
-    really, readers = quick.restored, list[str]()
+    api.post("/api/compact/save", session_id="other", context_summary="x")
+    really, by_threads = quick.restored, list[str]()
 
-    def noted(*given: Any, **how: Any) -> str:
-        readers.append(threading.current_thread().name)
-        return really(*given, **how)
+    def noted(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+        by_threads.append(wanted.session)
+        return really(store, ledger, wanted, *rest)
 
     monkeypatch.setattr(quick, "restored", noted)
     monkeypatch.setattr(pause, "SLOW", -1.0 if slow else 600.0)
@@ -293,21 +311,16 @@ def test_the_loop_reads_this_machine_s_files_itself_unless_that_is_slow(
     sessions = [f"s{number}" for number in range(3 * quick.AT_ONCE)]
     found = restores(api.desk, *sessions)
     assert [status for status, _ in found] == [200] * len(sessions)
-    by_loop = [name == threading.main_thread().name for name in readers]
-    if not api.desk.reads_at_once:
-        assert not any(by_loop), "to a database there is a way that may be long"
-    else:
-        assert by_loop == [True] * 2 * quick.AT_ONCE + [not slow] * quick.AT_ONCE
+    # Nobody waits while a database far away takes its time.
+    is_left = slow and isinstance(api.desk, LocalDesk)
+    assert by_threads == (sessions[2 * quick.AT_ONCE :] if is_left else [])
 
 
 def test_a_brief_of_a_session_s_own_log_is_made_by_a_thread_with_the_books_that_are_there(
     local: Caller, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with local.desk.books() as books:
-        books.store.save_session(
-            session="s1", host="claude-code", project="/p", transcript="/t", cursor=None,
-            state=a_state("hello", "the login"), revision=0, now=2.0,
-        )  # fmt: skip
+        folded(books, a_state("hello", "the login"), 0)
 
     def opened() -> Any:
         raise AssertionError("nothing was wrong with the others")
@@ -316,6 +329,23 @@ def test_a_brief_of_a_session_s_own_log_is_made_by_a_thread_with_the_books_that_
     first, again = restores(local.desk, "s1"), restores(local.desk, "s1")
     assert first == again
     assert "the login" in first[0][1]["additionalContext"]
+
+
+def test_only_a_brief_of_a_session_s_own_log_is_left_to_a_thread(
+    api: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    really, by_threads = quick.restored, list[str]()
+    with api.desk.books() as books:
+        folded(books, a_state("hello", "the login"), 0)
+
+    def noted(store: Any, ledger: Any, wanted: Any, *rest: Any) -> str:
+        by_threads.append(wanted.session)
+        return really(store, ledger, wanted, *rest)
+
+    monkeypatch.setattr(quick, "restored", noted)
+    found = restores(api.desk, "s0", "s1", "s2")
+    assert ["the login" in told["additionalContext"] for _, told in found] == [False, True, False]
+    assert by_threads == ["s1"]
 
 
 class Heard:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -10,12 +11,15 @@ from typing import Any
 import pytest
 
 from holdfast.actions import shared_restore
-from holdfast.actions.shared_restore import TakesLong, Wanted, restored
+from holdfast.actions.remembered import Remembered
+from holdfast.actions.shared_restore import MOST, Wanted, restored, restoring
 from holdfast.ledger import contexts, messages, waves, work
 from holdfast.ledger.tables import TASKS
 from holdfast.state.model import State
+from holdfast.store.questions import answered
 from holdfast.surfaces.api.desk import Books, Desk
 from holdfast.surfaces.api.local_desk import LocalDesk
+from holdfast.views.fitting import CUT
 from tests.contract.api.conftest import a_state, desk_at
 
 WANTED = Wanted("s1", "dev-1", "orchestrator")
@@ -30,8 +34,18 @@ def other(desk: Desk, request: pytest.FixtureRequest, tmp_path: Path) -> Iterato
 
 
 def told(desk: Desk, wanted: Wanted = WANTED, now: float = 10.0) -> str:
+    """What a thread says; what the event loop can tell, it tells in the same words."""
     with desk.books() as books:
-        return restored(books.store, books.ledger, wanted, now, desk.briefs)
+        text = restored(books.store, books.ledger, wanted, now, desk.briefs)
+    assert by_the_loop(desk, [wanted], now)[0] in (text, None)
+    return text
+
+
+def by_the_loop(
+    desk: Desk, some: list[Wanted], now: float = 10.0, briefs: Remembered | None = None
+) -> list[str | None]:
+    work = [restoring(one, now, briefs or Remembered()) for one in some]
+    return asyncio.run(answered(desk.ask, work))
 
 
 def request_of(books: Books) -> dict[str, Any]:
@@ -162,16 +176,53 @@ def test_the_same_again_is_not_made_again(desk: Desk, monkeypatch: pytest.Monkey
 
 
 def test_who_must_not_wait_is_told_at_once_or_not_at_all(desk: Desk) -> None:
-    def at_once() -> str:
-        with desk.books() as books:
-            return restored(books.store, books.ledger, WANTED, 10.0, desk.briefs, at_once=True)
-
     with desk.books() as books:
         save(books)
-    assert "the login" in at_once(), "what callers saved is quickly told"
+    (first,) = by_the_loop(desk, [WANTED])
+    assert "the login" in str(first), "what callers saved is quickly told"
     with desk.books() as books:
         folded(books, a_state("hello"), 0)
-    with pytest.raises(TakesLong):
-        at_once()
+    assert by_the_loop(desk, [WANTED]) == [None]
     made = told(desk)
-    assert at_once() == made, "what was made before is there"
+    assert by_the_loop(desk, [WANTED], briefs=desk.briefs) == [made], "it was made before"
+
+
+def test_large_snapshots_are_for_who_may_wait(desk: Desk) -> None:
+    with desk.books() as books:
+        save(books)
+        large = {"context_summary": "x" * shared_restore.LARGE}
+        contexts.save_snapshot(books.ledger, "s1", "p", large, 3.0)
+    assert by_the_loop(desk, [WANTED]) == [None]
+    assert "xxx" in told(desk)
+
+
+def test_many_are_told_together_each_what_is_its_own(desk: Desk) -> None:
+    with desk.books() as books:
+        for number in range(5):
+            said = {"context_summary": f"the work of s{number} é ' ? $1 %s :name"}
+            contexts.save_snapshot(books.ledger, f"s{number}", "", said, 2.0)
+        for write in (task, subtask, wave, message):
+            write(books)
+    some = [
+        Wanted(f"s{number}", agent, "dev") for number in range(7) for agent in ("", "dev-1", "a")
+    ]
+    found = by_the_loop(desk, some)
+    assert found == [told(desk, one) for one in some]
+    assert len(set(found)) > 7
+    assert ["the work of s3 é ' ? $1 %s :name" in str(text) for text in found[9:12]] == [True] * 3
+
+
+def test_names_that_no_database_takes_are_asked_for_too(desk: Desk) -> None:
+    assert told(desk, Wanted("half \ud83d", "of \0 it")) == ""
+
+
+def test_mail_is_told_by_either_way_in_the_same_order_and_as_far(desk: Desk) -> None:
+    with desk.books() as books:
+        for number in range(MOST + 5):
+            messages.send(
+                books.ledger, 1.0 + number, ident=f"m{number}", from_agent_id=f"a{number}",
+                to_agent_id="dev-1" if number % 2 else "", topic=f"t{number}", priority=number % 3,
+            )  # fmt: skip
+    text = told(desk, WANTED._replace(tokens=4000))
+    assert "- a2: t2" in text
+    assert CUT in text

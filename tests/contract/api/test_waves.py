@@ -167,3 +167,17 @@ def test_waves_are_made_and_left_without_a_word(api: Caller) -> None:
         told = api.client.post(f"/api/waves/s1/{path}")
         assert told.status_code in (200, 201), told.text
         assert told.json()["wave"]["wave_number"] == number
+
+
+def test_a_wave_that_ends_before_its_turn_starts_none_that_came_before(api: Caller) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="x")["id"]
+    tasks = [
+        api.post("/api/tasks", request_id=request, name=f"t{number}", wave_number=number)["id"]
+        for number in range(3)
+    ]
+    for status in ("running", "completed"):
+        api.patch(f"/api/tasks/{tasks[2]}", status=status)
+    found = api.get("/api/waves/s1/history")["waves"]
+    assert {one["wave_number"]: one["status"] for one in found} == {
+        0: "pending", 1: "pending", 2: "completed",
+    }  # fmt: skip

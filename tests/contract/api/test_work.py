@@ -361,3 +361,54 @@ def test_health_and_stats_answer(api: Caller) -> None:
     api.post("/api/actions", tool_name="Read")
     assert api.get("/health")["status"] == "healthy"
     assert api.get("/stats")["actions"] == 1
+
+
+def test_a_subtask_that_is_over_is_over_whatever_it_waited_for(api: Caller) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="x")["id"]
+    task = api.post("/api/tasks", request_id=request, name="x")["id"]
+    other = api.post("/api/subtasks", task_id=task, description="first")["id"]
+    waits = {"task_id": task, "blocked_by": [other]}
+    done = api.post("/api/subtasks", description="done", status="completed", **waits)
+    assert done["status"] == "completed"
+    assert done["completed_at"]
+    refused = api.post("/api/subtasks", 409, description="early", status="running", **waits)
+    assert "early" in refused["detail"]
+    later = api.post("/api/subtasks", description="later", **waits)
+    assert (later["status"], later["started_at"]) == ("blocked", None)
+    assert len(api.get("/api/subtasks")["subtasks"]) == 3
+
+
+def test_a_request_with_a_new_task_is_active_again(api: Caller) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="x")["id"]
+    first = api.post("/api/tasks", request_id=request, name="one")["id"]
+    api.patch(f"/api/tasks/{first}", status="completed")
+    assert api.get(f"/api/requests/{request}")["status"] == "completed"
+    api.post("/api/tasks", request_id=request, name="over", status="completed")
+    assert api.get(f"/api/requests/{request}")["status"] == "completed"
+    api.post("/api/tasks", request_id=request, name="two")
+    assert api.get(f"/api/requests/{request}")["status"] == "active"
+
+
+def test_a_message_that_is_sent_again_is_the_same_or_refused(api: Caller) -> None:
+    told = {"id": "m1", "from_agent_id": "a", "to_agent_id": "b", "payload": {"n": 1}}
+    first = api.post("/api/messages", **told, ttl_seconds=60)
+    api.get("/api/messages/b", mark_read=True)
+    assert api.post("/api/messages", **told) == first
+    for other in ({"payload": {"n": 2}}, {"topic": "x"}, {"priority": 9}, {"to_agent_id": "c"}):
+        api.post("/api/messages", 409, **{**told, **other})
+    (kept,) = api.get("/api/messages")["messages"]
+    assert kept["payload"] == {"n": 1}
+
+
+def test_nobody_waits_for_itself(api: Caller) -> None:
+    api.post("/api/blocking", 409, blocked_id="x", blocker_id="x")
+    api.post("/api/blocking", blocked_id="x", blocker_id="y")
+    api.post("/api/blocking", blocked_id="y", blocker_id="z")
+    api.post("/api/blocking", 409, blocked_id="z", blocker_id="x")
+    api.post("/api/blocking", blocked_id="x", blocker_id="z")
+    assert not api.get("/api/blocking/check", blocked_id="z")["blocked"]
+
+
+def test_events_after_what_is_none_are_refused(api: Caller) -> None:
+    told = api.get("/api/events", 400, after="01a1e8a609c5")
+    assert "not the id of an event" in told["detail"]

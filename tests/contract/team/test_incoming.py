@@ -221,3 +221,19 @@ def test_who_asks_the_team_is_not_told_what_a_hook_told_already(
     mine = local_ledger(path)
     with closing(mine.database):
         assert told(mine, time.time(), Reader("s1", "main")) == []
+
+
+def test_a_team_that_moved_into_another_cluster_is_heard(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    one, two = machines
+    for machine in machines:
+        machine.session(f"s-{machine.folder.name}", "add login")
+        machine.sync()
+    # What was taken away there had numbers that this cluster has yet to come to.
+    Ledger(team.database).keep_reading("changes that were taken away", {"tx": 1 << 40, "seq": 9})
+    for machine in machines:
+        machine.sync()
+    messages.send(one.ledger, one.now, ident="m1", from_agent_id="a", to_agent_id="b")
+    one.sync()
+    assert two.sync().received == 1

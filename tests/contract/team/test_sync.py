@@ -21,6 +21,7 @@ from holdfast.ledger.tables import (
     SUBTASKS,
     TASKS,
 )
+from holdfast.store.copying import Copying
 from holdfast.store.postgres import PostgresStore
 from holdfast.store.sqlite import SQLiteStore
 
@@ -275,19 +276,20 @@ def test_after_a_week_offline_nothing_is_missing(
 ) -> None:
     for number in range(250):
         messages.send(machine.ledger, float(number), ident=f"m{number}", from_agent_id="a")
-    real = Ledger.write
-    sent = 0
+    real = team.database.run
+    written = 0
 
-    def breaks(self: Ledger, table: Any, row: Row) -> Row:
-        nonlocal sent
-        sent += 1
-        if self.database is team.database and sent == 150:
+    def breaks(statement: str, *given: Any) -> Any:
+        nonlocal written
+        written += "INTO messages" in statement
+        if written >= 150:
             raise StoreUnavailable("the network went away")
-        return real(self, table, row)
+        return real(statement, *given)
 
-    monkeypatch.setattr(Ledger, "write", breaks)
-    with pytest.raises(StoreUnavailable):
-        machine.sync()
+    with monkeypatch.context() as away:
+        away.setattr(team.database, "run", breaks)
+        with pytest.raises(StoreUnavailable):
+            machine.sync()
     assert 0 < len(shared(team, MESSAGES)) < 250, "what arrived before is there"
     machine.sync()
     assert len(shared(team, MESSAGES)) == 250
@@ -313,3 +315,143 @@ def test_two_snapshots_that_happen_to_have_one_id_are_both_kept(
         saved = team.snapshot(row["snapshot"])
         assert saved["session"] == f"s{number}"
         assert len(team.snapshots(f"s{number}")) == 1
+
+
+def emptied(team: PostgresStore) -> None:
+    """The same address, and behind it a new database."""
+    found = team.database.run(
+        "SELECT table_name FROM information_schema.tables WHERE table_schema = current_schema() "
+        "AND table_name <> 'migrations' AND table_type = 'BASE TABLE'"
+    )[0]
+    names = [row["table_name"] for row in found if "version" not in row["table_name"]]
+    team.database.run(f"TRUNCATE {', '.join(names)}")
+
+
+def test_a_database_that_was_made_anew_is_told_everything(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.session("s1", "add login")
+    machine.sync()
+    emptied(team)
+    machine.sync()
+    assert team.session("s1") == machine.store.session("s1")
+    assert [row["prompt"] for row in shared(team)] == ["add login"]
+    assert machine.sync() == Sent(sessions=0, rows=0)
+
+
+def test_yesterday_s_backup_is_told_what_it_lacks(machine: Machine, team: PostgresStore) -> None:
+    machine.session("s1", "add login")
+    machine.sync()
+    there = Ledger(team.database)
+    (name,) = (
+        row["id"]
+        for row in team.database.run("SELECT id FROM readings")[0]
+        if row["id"].startswith("sent by ")
+    )
+    word = there.reading(name)
+    machine.session("s2", "add logout")
+    machine.sync()
+    with there.together():
+        for table in ("requests", "snapshots", "sessions"):
+            column = "id" if table == "sessions" else "session"
+            team.database.run(f"DELETE FROM {table} WHERE {column} = 's2'")
+    there.keep_reading(name, word)
+    machine.sync()
+    assert sorted(row["prompt"] for row in shared(team)) == ["add login", "add logout"]
+    assert team.session("s2") == machine.store.session("s2")
+
+
+def test_what_is_deleted_is_so_at_a_team_that_is_told_everything_again(
+    machine: Machine, team: PostgresStore
+) -> None:
+    messages.send(machine.ledger, 1.0, ident="m1", from_agent_id="a")
+    machine.sync()
+    row = machine.ledger.need(MESSAGES, "m1")
+    machine.ledger.remove(MESSAGES, row, 5.0)
+    # The same database under another spelling of its address.
+    machine.ledger.keep_reading(f"team at {TEAM}", {})
+    machine.ledger.forget_sent(TEAM)
+    machine.sync()
+    assert shared(team, MESSAGES) == []
+
+
+def test_what_a_team_does_not_take_keeps_nothing_else_back(
+    machine: Machine, team: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.session("good", "add login")
+    machine.session("bad", "add logout")
+    path = "/" + "".join(chr(0x4E00 + (number * 7919) % 20_000) for number in range(3000))
+    bad = projects.project(machine.ledger, path, 1.0)["id"]
+    messages.send(machine.ledger, 2.0, ident="m1", from_agent_id="a")
+    real = Copying.copy
+
+    def copy(self: Copying, session: str) -> None:
+        if session == "bad":
+            raise OverflowError("too large")
+        real(self, session)
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Copying, "copy", copy)
+        sent = machine.sync()
+    assert sorted(one.split(":")[0].split(" ")[0] for one in sent.skipped) == [
+        "project_paths", "session",
+    ]  # fmt: skip
+    assert any("bad: too large" in one for one in sent.skipped)
+    assert [row["id"] for row in shared(team, MESSAGES)] == ["m1"]
+    assert team.session("good") is not None
+    assert len(machine.sync().skipped) == 1, "one can be sent now, and the other is tried again"
+    assert team.session("bad") is not None
+    machine.ledger.database.run("DELETE FROM project_paths WHERE project = :id", {"id": bad})
+    assert machine.sync().skipped == ()
+
+
+def test_a_clock_that_was_put_right_does_not_leave_an_old_state(
+    machine: Machine, team: PostgresStore
+) -> None:
+    machine.now = 90_000.0
+    machine.session("s1", "add login")
+    machine.sync()
+    machine.now = 1000.0
+    machine.session("s1", "add login", "now the clock is right")
+    machine.sync()
+    assert team.session("s1") is not None
+    assert team.session("s1")["state"] == machine.store.session("s1")["state"]  # type: ignore[index]
+    assert machine.waits() == (0, 0)
+
+
+def test_snapshots_that_were_thinned_there_do_not_come_back(
+    machine: Machine, team: PostgresStore
+) -> None:
+    for line in (3, 6, 9):
+        machine.session("s1", "add login")
+        state = machine.store.session("s1")["state"]  # type: ignore[index]
+        machine.store.add_snapshot("s1", "auto", {**state, "lines": line}, machine.now)
+    machine.sync()
+    team.database.run("DELETE FROM snapshots WHERE line < 9")
+    left = [row["id"] for row in team.snapshots("s1")]
+    machine.session("s1", "add login", "one more")
+    machine.sync()
+    now = [row["id"] for row in team.snapshots("s1")]
+    assert set(left) < set(now)
+    assert all(row["line"] == 9 for row in team.snapshots("s1"))
+
+
+def test_a_session_that_is_called_like_a_secret_is_sent_once(machine: Machine) -> None:
+    machine.session("fix-auth-token", "add login")
+    assert machine.sync().sessions == 1
+    assert machine.sync().sessions == 0
+    assert machine.waits() == (0, 0)
+
+
+def test_what_callers_deleted_does_not_come_back_with_the_log_it_stands_in(
+    machine: Machine, team: PostgresStore
+) -> None:
+    there = Ledger(team.database)
+    gone = work.add_request(there, 1.0, project="", session="s1", prompt="forget me")
+    there.remove(REQUESTS, gone, 5000.0)
+    machine.session("s1", "forget me")
+    machine.sync()
+    assert shared(team) == []
+    machine.session("s1", "forget me", "and this is new")
+    machine.sync()
+    assert [row["prompt"] for row in shared(team)] == ["and this is new"]

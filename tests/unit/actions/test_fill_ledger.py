@@ -14,9 +14,10 @@ from holdfast.actions.fill_ledger import fill_all
 from holdfast.actions.repository import origin_of
 from holdfast.hosts.call import HookCall
 from holdfast.ledger import projects, tree, work
-from holdfast.ledger.actions import call_id
+from holdfast.ledger.actions import action, call_id, post_action
 from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.tables import ACTIONS, AGENTS, REQUESTS, TASKS
+from holdfast.ledger.waves import NO_WAVE
 from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
 from tests.unit import rollout_lines as codex
@@ -211,3 +212,37 @@ def test_clones_are_known_by_where_they_come_from(tmp_path: Path, url: str, orig
 
 def test_a_tree_without_a_remote_has_no_origin(tmp_path: Path) -> None:
     assert origin_of(str(tmp_path)) == origin_of("/nowhere") == ""
+
+
+def test_a_plan_may_begin_with_wave_0(scene: Scene) -> None:
+    todos = [
+        {"content": text, "status": "pending"}
+        for text in ("Wave 0: schema", "Wave 1: routes", "Wave of the future", "docs")
+    ]
+    scene.say(user("add login"), call("TodoWrite", {"todos": todos}, "t1"), result(ident="t1"))
+    (request,) = scene.tree()
+    assert [task["wave_number"] for task in request["tasks"]] == [0, 1, NO_WAVE, NO_WAVE]
+
+
+def test_where_a_caller_has_put_an_agent_there_is_no_other_place_for_it(scene: Scene) -> None:
+    asked = {"subagent_type": "Explore", "description": "Find callers", "prompt": "Find them"}
+    scene.say(user("add login"))
+    request = scene.ledger.first(REQUESTS)
+    assert request is not None
+    task = work.add_task(scene.ledger, scene.now, request=request, name="mine")
+    work.add_subtask(
+        scene.ledger, scene.now, task=task, description="Find callers", agent_type="Explore"
+    )
+    scene.say(call("Task", asked, "toolu_agent"), result("Two.", ident="toolu_agent"))
+    (request,) = scene.tree()
+    assert names(request["tasks"]) == [("mine", "completed")]
+    assert names(request["tasks"][0]["subtasks"], "description") == [("Find callers", "completed")]
+
+
+def test_a_call_that_somebody_told_of_gets_what_the_log_knows_of_it(scene: Scene) -> None:
+    ident = call_id("s1", "toolu_w")
+    post_action(scene.ledger, action(2e9, ident=ident, session="s1", tool_name="Write"))
+    scene.say(user("x"), call("Write", {"file_path": "/a.py"}, "toolu_w"), result(ident="toolu_w"))
+    row = scene.ledger.need(ACTIONS, ident)
+    assert row["project"] == projects.by_path(scene.ledger, str(scene.project))["id"]
+    assert (row["file_paths"], row["created_at"]) == (["/a.py"], 2e9)

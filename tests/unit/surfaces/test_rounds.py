@@ -15,7 +15,7 @@ from holdfast.errors import ServerBusy
 from holdfast.surfaces.api.crew import Crew
 from holdfast.surfaces.api.rounds import FEW, Rounds
 
-Attempt = Callable[[list[int]], Awaitable[list[int] | None]]
+Attempt = Callable[[list[int]], Awaitable[list[int | None] | list[int] | None]]
 
 
 def rounds_of(attempt: Attempt) -> Rounds[int, int]:
@@ -128,6 +128,15 @@ def test_what_the_loop_cannot_do_the_threads_do(how: str) -> None:
 
     rounds = rounds_of(attempt)
     assert run(rounds, asked(rounds, range(50))) == [-job for job in range(50)]
+
+
+def test_only_what_the_loop_cannot_do_is_left_to_the_threads() -> None:
+    async def attempt(jobs: list[int]) -> list[int | None]:
+        return [None if job % 3 else 2 * job for job in jobs]
+
+    rounds = rounds_of(attempt)
+    told = run(rounds, asked(rounds, range(50)))
+    assert told == [-job if job % 3 else 2 * job for job in range(50)]
 
 
 def test_who_leaves_disturbs_nobody() -> None:

@@ -1,14 +1,30 @@
 -- name: sessions
 SELECT id, seen_at, ended_at FROM sessions ORDER BY seen_at;
 
+-- name: all_snapshots
+SELECT session, id FROM snapshots ORDER BY session, created_at, id;
+
+-- name: all_compactions
+-- A summary that is another one has another length, or begins otherwise.
+SELECT session, ordinal, trigger_name, opened_at, snapshot, length(summary) AS summary_length,
+    substr(summary, 1, 200) AS summary_begins, brief_id, length(brief) AS brief_length, brief_at,
+    brief_line, delivered_by, receipt, receipt_line
+FROM compactions ORDER BY session, ordinal;
+
+-- name: all_handoffs
+SELECT session, id, captured_at FROM handoffs ORDER BY session, captured_at, id;
+
 -- name: session
 SELECT * FROM sessions WHERE id = :id;
 
 -- name: snapshot_ids
-SELECT id FROM snapshots WHERE session = :id ORDER BY created_at, id;
+SELECT id, line FROM snapshots WHERE session = :id ORDER BY created_at, id;
 
 -- name: snapshot
 SELECT * FROM snapshots WHERE id = :id;
+
+-- name: newest_snapshot
+SELECT max(line) AS line FROM snapshots WHERE session = :id;
 
 -- name: snapshot_owner
 SELECT session FROM snapshots WHERE id = :id;
@@ -28,11 +44,12 @@ INSERT INTO sessions
      ended_at)
 VALUES (:id, :host, :project, :transcript, :cursor, :state, :revision, :first_line, :started_at,
     :seen_at, :ended_at)
--- A session lives on one machine, so whatever was seen later is what it is.
+-- A session lives on one machine, so whatever was seen later, or has read further by a clock that
+-- was put right, is what it is.
 ON CONFLICT (id) DO UPDATE
 SET transcript = excluded.transcript, cursor = excluded.cursor, state = excluded.state,
     revision = sessions.revision + 1, seen_at = excluded.seen_at, ended_at = excluded.ended_at
-WHERE excluded.seen_at >= sessions.seen_at;
+WHERE excluded.seen_at >= sessions.seen_at OR :is_further = 1;
 
 -- name: put_snapshot
 INSERT INTO snapshots (id, session, reason, created_at, line, richness, context, state)

@@ -6,6 +6,9 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from holdfast.redact import redact
+from holdfast.surfaces.api.paths import whole
+
 if TYPE_CHECKING:
     from holdfast.surfaces.api.asgi import App, Message, Receive, Scope, Send
 
@@ -38,7 +41,8 @@ class Access:
                 "at": round(time.time(), 3),
                 "client": client[0] if client else None,
                 "method": scope.get("method", "GET"),
-                "path": scope["path"],
+                # Whoever mistakes a key for an id should not find it here.
+                "path": redact(whole(scope["path"])),
                 **seen,
                 "milliseconds": round((time.perf_counter() - started) * 1000, 1),
             })  # fmt: skip

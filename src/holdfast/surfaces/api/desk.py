@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions.remembered import Remembered
+from holdfast.errors import NoConnection, NotNow
 from holdfast.surfaces.api.named import Found
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.index.team import TeamIndex
     from holdfast.ledger.batch import Fresh
     from holdfast.ledger.ledger import Ledger
+    from holdfast.store.questions import Question, Rows
     from holdfast.store.records import Records
 
 
@@ -47,18 +49,21 @@ class Desk:
         """
         return False
 
-    @property
-    def reads_at_once(self) -> bool:
-        """Whether the event loop may look into its books itself: it need not wait for anybody."""
-        return False
+    async def ask(self, questions: list[Question]) -> list[Rows]:
+        """Have these answered for the event loop itself. If that cannot be done, or fails, a thread
+        has to look into its books.
+        """
+        raise NotNow
 
-    def trouble(self) -> Exception | None:
-        """What keeps everybody from their books, if anything does."""
+    def trouble(self, problem: Exception) -> Exception | None:
+        """What keeps everybody from their books, if anything does; `problem` is what one met."""
+        if isinstance(problem, NoConnection):
+            return problem
         try:
             with self.books() as books, books.ledger.together():
                 return None
-        except Exception as problem:
-            return problem
+        except Exception as found:
+            return found
 
     def index(self, books: Books) -> AbstractContextManager[Index | TeamIndex]:
         """What lookups search."""

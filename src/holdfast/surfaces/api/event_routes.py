@@ -13,7 +13,7 @@ from litestar.openapi.datastructures import ResponseSpec
 from litestar.params import HeaderParameter, QueryParameter
 from litestar.response import Stream
 
-from holdfast.errors import NotAllowed, ServerBusy, StoreUnavailable
+from holdfast.errors import BadUsage, NotAllowed, ServerBusy, StoreUnavailable
 from holdfast.surfaces.api import live, problems
 from holdfast.surfaces.api.held import wanted
 from holdfast.surfaces.api.live import Change, Live, Place, Start
@@ -118,7 +118,8 @@ async def not_a_socket(
     `listening`, and every 15 seconds without news there is one of the kind `heartbeat`. `after`
     goes on where a listener stopped: it is the `event_id` of the last message; one of the kind
     `gap` comes first if not everything since is still kept. Closed with 1001
-    when the server stops, with 1008 when the token is not for that project, with 1013 when it
+    when the server stops, with 1008 when the token is not for that project or `after` is not the
+    id of an event, with 1013 when it
     cannot be listened to now. Anything but a WebSocket gets 426.
     """
     answer = problems.respond(426, "this address is for WebSockets; /api/events is for others")
@@ -140,7 +141,7 @@ async def socket_events(
     try:
         project = wanted(project_id, held_to)
         start = await live_changes.start(live.read(after))
-    except NotAllowed as problem:
+    except (NotAllowed, BadUsage) as problem:
         await _close(socket, NOT_ALLOWED, str(problem))
         return
     except (StoreUnavailable, ServerBusy) as problem:

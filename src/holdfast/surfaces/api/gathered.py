@@ -15,6 +15,8 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from holdfast.surfaces.api import problems
 
 NO_HTTP = "this is no HTTP request, or its address or headers are too long"
+# More than browsers and proxies send, and in less time than nobody would wait for.
+LONGEST_HEAD, HEAD_SECONDS = 1 << 17, 60.0
 
 
 class Gathered:
@@ -47,10 +49,50 @@ class Gathered:
 
 
 class OnePacket(HttpToolsProtocol):
-    """The server's own protocol over such a transport."""
+    """The server's own protocol over such a transport, with limits for the head of a request: how
+    long it may be, and how long it may take.
+    """
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]
+        self._in_head, self._head = True, 0
+        self._patience: asyncio.TimerHandle | None = None
+        self._wait_for_head()
+
+    def data_received(self, data: bytes) -> None:
+        if self._in_head:
+            self._head += len(data)
+        super().data_received(data)
+        # Most heads come in one piece and are over by now.
+        if self._in_head and self._head:
+            if self._head > LONGEST_HEAD and not self.transport.is_closing():
+                self.send_400_response(NO_HTTP)
+            self._wait_for_head()
+
+    def on_headers_complete(self) -> None:
+        self._in_head, self._head = False, 0
+        self._no_longer_wait()
+        super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        self._in_head = True
+        super().on_message_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._no_longer_wait()
+        super().connection_lost(exc)
+
+    def _wait_for_head(self) -> None:
+        if self._patience is None:
+            self._patience = self.loop.call_later(HEAD_SECONDS, self._too_late)
+
+    def _no_longer_wait(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+    def _too_late(self) -> None:
+        self.transport.close()
 
     def send_400_response(self, msg: str) -> None:
         body = msgspec.json.encode(problems.body(400, NO_HTTP))
@@ -63,5 +105,6 @@ class OnePacket(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         # From here on the transport is another protocol's.
+        self._no_longer_wait()
         self.transport = self.transport._transport  # type: ignore[attr-defined]
         super().handle_websocket_upgrade()

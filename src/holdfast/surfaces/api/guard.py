@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import parse_qs
 
@@ -14,7 +15,7 @@ from litestar.types import Scope as LitestarScope
 
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
-from holdfast.surfaces.api import held, page_session, problems
+from holdfast.surfaces.api import held, page_session, paths, problems
 from holdfast.surfaces.api.needs import Allowed
 from holdfast.surfaces.api.pace import Pace
 from holdfast.surfaces.api.page_session import PAGE, PageSession
@@ -30,7 +31,9 @@ LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 OPEN = ("/health", *page_session.FILES)
 CHANGING = ("POST", "PUT", "PATCH", "DELETE")
 SIGN_IN, SIGN_OUT = ("POST", page_session.SESSION), ("DELETE", page_session.SESSION)
-INBOXES, MARKING = "/api/messages/", "mark_read"
+INBOXES, MARKING, NOT_MARKING = "/api/messages/", "mark_read", {"false", "False", "0"}
+HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/@\s]+)(?::\d{1,5})?")
+ONCE = (b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site")
 # Questions that come with a body: nothing is changed by them.
 ASKING = ("/api/compact/restore", "/api/recall", page_session.SESSION)
 
@@ -67,11 +70,14 @@ class Guard:
         elif scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        # Routes do not mind how many slashes there are, so nobody else may.
+        scope["path"] = paths.plain(scope)
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1")
             for name, value in scope["headers"]
         }
-        refusal = self._refusal(str(scope["method"]), headers)
+        refusal = _twice(scope) if len(headers) < len(scope["headers"]) else None
+        refusal = refusal or self._refusal(str(scope["method"]), headers)
         cookie: bytes | None = None
         if refusal is None:
             try:
@@ -147,11 +153,13 @@ class Guard:
 
     def _not_allowed(self, scope: Scope, row: Row) -> tuple[int, str] | None:
         """What is wrong with this request by the owner of a token, if anything is."""
+        # All pages that were signed in to with one token are that token's.
+        caller = (tokens.is_page(row) and row["name"]) or row["id"]
+        if not self._pace.allows(caller, self._now()):
+            return 429, "this token asks too often"
         wanted = needed_scope(str(scope["method"]), scope["path"], scope["query_string"])
         if not tokens.covers(row, wanted):
             return 403, f"this token may {row['scope']}; this needs {wanted}"
-        if not self._pace.allows(row["id"], self._now()):
-            return 429, "this token asks too often"
         if row["project"]:
             scope[held.KEY] = row["project"]
         return None
@@ -187,16 +195,24 @@ async def _unless_away(look: Callable[..., Any], *asked: Any) -> Any:
 def needed_scope(method: str, path: str, query: bytes = b"") -> str:
     if method not in CHANGING or path in ASKING:
         # Whoever has messages marked as read changes what others find.
-        marking = path.startswith(INBOXES) and MARKING in parse_qs(query.decode("latin-1"))
+        given = parse_qs(query.decode("latin-1"), keep_blank_values=True).get(MARKING, [])
+        marking = path.startswith(INBOXES) and not {*given} <= NOT_MARKING
         return "write" if marking else "read"
     return "admin" if method == "DELETE" and path.startswith("/api/projects/") else "write"
 
 
+def _twice(scope: Scope) -> tuple[int, str] | None:
+    names = [name.lower() for name, _ in scope["headers"]]
+    if any(names.count(name) > 1 for name in ONCE):
+        return 400, "this request has a header twice that can only be there once"
+    return None
+
+
+@lru_cache(maxsize=100)
 def _name(host: str) -> str:
-    """A Host header without its port."""
-    if host.startswith("["):
-        return host.partition("]")[0].lower() + "]"
-    return host.partition(":")[0].lower()
+    """A Host header without its port; nothing if it is none."""
+    found = HOST.fullmatch(host)
+    return found[1].lower() if found else ""
 
 
 def _has_body(headers: dict[str, str]) -> bool:

@@ -10,6 +10,7 @@ from litestar.types import Scope
 
 from holdfast.errors import NotAllowed
 from holdfast.ledger.tables import PROJECT_PATHS
+from holdfast.ledger.whose import led_elsewhere
 from holdfast.ledger.within import LedgerWithin
 from holdfast.store.within import StoreWithin
 from holdfast.surfaces.api.desk import Books, Desk
@@ -41,7 +42,11 @@ class HeldDesk(Desk):
     def books(self) -> Iterator[Books]:
         with self._desk.books() as whole:
             paths = whole.ledger.rows(PROJECT_PATHS, project=self._project)
-            store = StoreWithin(whole.store, frozenset(row["id"] for row in paths))
+            store = StoreWithin(
+                whole.store,
+                frozenset(row["id"] for row in paths),
+                lambda sessions: led_elsewhere(whole.ledger, sessions, self._project),
+            )
             yield Books(store, LedgerWithin(whole.ledger.database, self._project, store.is_theirs))
 
     @contextmanager

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import msgspec
 from litestar.concurrency import sync_to_thread
 
-from holdfast.errors import ServerBusy, StoreUnavailable
+from holdfast.errors import BadUsage, ServerBusy, StoreUnavailable
 from holdfast.ledger import whose
 from holdfast.surfaces.api import answers, problems
 
@@ -240,9 +240,15 @@ def written(where: Place) -> str:
 
 
 def read(word: str) -> Place | None:
-    """The place that a client last saw, if that is what it sent."""
+    """The place that a client last saw; none if it names none."""
+    if not word:
+        return None
     tx, _, seq = word.partition("-")
     if word.isascii() and tx.isdecimal() and seq.isdecimal() and len(word) < 40:
         found = int(tx), int(seq)
-        return found if max(found) < 2**63 else None
-    return None
+        if max(found) < 2**63:
+            return found
+    # From now on, as if nothing had been missed, would be worse.
+    raise BadUsage(
+        "`after` is not the id of an event", hint="it is the stream's `id:`, or `event_id`: 12-345"
+    )

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from holdfast.ledger.batch import Fresh
     from holdfast.ledger.ledger import Ledger
     from holdfast.settings import Settings
+    from holdfast.store.questions import Question, Rows
 
 # Many connections are kept open, and the cache of each would grow to two megabytes.
 CACHE = "PRAGMA cache_size = -256"
@@ -46,6 +47,7 @@ class LocalDesk(Desk):
         self._is_made = False
         self._impatient: Ledger | None = None
         self._pause = Pause()
+        self._reading = Pause()
         self._hearing: list[Callable[[], None]] = []
         self.shown = settings.home
 
@@ -67,9 +69,15 @@ class LocalDesk(Desk):
             raise
         self._free.append(books)
 
-    @property
-    def reads_at_once(self) -> bool:
-        return self._is_made
+    async def ask(self, questions: list[Question]) -> list[Rows]:
+        if self._reading.is_on or not self._is_made:
+            raise NotNow
+        began = time.monotonic()
+        with self.books() as books:
+            of = {True: books.ledger.database, False: books.store.database}
+            found = [of[one.is_ledgers].run(one.statement, one.values)[0] for one in questions]
+        self._reading.judge(time.monotonic() - began)
+        return found
 
     async def add(self, rows: list[Fresh]) -> bool:
         if self._pause.is_on or not self._is_made:

@@ -11,8 +11,10 @@ from litestar.params import FromPath, FromQuery, JSONBody
 
 from holdfast.errors import NotNow
 from holdfast.ledger import ids, messages
+from holdfast.ledger.ledger import Row
 from holdfast.ledger.messages import SECONDS
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, SUBSCRIPTIONS
+from holdfast.redact import redact_value
 from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.needs import HeldTo, TheDesk
 from holdfast.surfaces.api.rows import Answer, listed
@@ -39,10 +41,8 @@ def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
     seconds = data.ttl_ms / 1000 if data.ttl_ms else data.ttl_seconds or SECONDS
     now = time.time()
     with desk.books() as books:
-        known = books.ledger.get(MESSAGES, data.id) if data.id else None
-        whose = data.from_agent_id, data.to_agent_id or ""
-        if known and (known["from_agent_id"], known["to_agent_id"]) != whose:
-            raise NotNow(f"{data.id} is the id of another message of {known['from_agent_id']}")
+        if data.id and (known := books.ledger.get(MESSAGES, data.id)):
+            return _sent_before(known, data)
         sent = messages.send(
             books.ledger, now, ident=data.id or ids.fresh(now),
             from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
@@ -51,6 +51,18 @@ def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
             project=named.project(desk, books.ledger, data.project_id),
         )  # fmt: skip
     return answers.message(sent)
+
+
+def _sent_before(known: Row, data: NewMessage) -> Answer:
+    """The one that is there: whoever has read it would not be told of a change."""
+    said = {
+        "from_agent_id": data.from_agent_id, "to_agent_id": data.to_agent_id or "",
+        "topic": data.topic, "message_type": data.message_type, "payload": data.payload,
+        "priority": data.priority,
+    }  # fmt: skip
+    if any(known[name] != redact_value(value, name) for name, value in said.items()):
+        raise NotNow(f"{data.id} is the id of another message of {known['from_agent_id']}")
+    return answers.message(known)
 
 
 @get("/messages", sync_to_thread=True)

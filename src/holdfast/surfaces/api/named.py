@@ -6,16 +6,18 @@ import time
 from typing import TYPE_CHECKING
 
 from holdfast.ledger.tables import PROJECTS, SUBTASKS, Table
+from holdfast.ledger.whose import of_sessions
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger
-    from holdfast.surfaces.api.desk import Desk
+    from holdfast.surfaces.api.desk import Books, Desk
 
 # What jq makes of a project that it did not find.
 NONE = ("", "null", None)
 # Another server may delete what was found here: after so long it is asked for again.
 SECONDS = 30.0
 MOST = 10_000
+SESSIONS = "sessions"
 
 
 class Found:
@@ -24,19 +26,25 @@ class Found:
     """
 
     def __init__(self) -> None:
-        self._until: dict[tuple[str, str], float] = {}
+        # Until when it is known, and which project it is of.
+        self._known: dict[tuple[str, str], tuple[float, str]] = {}
 
     def has(self, table: Table, ident: str | None) -> bool:
         """Whether this may be named without asking: it is known, or nothing."""
-        return ident in NONE or self._until.get((table.name, ident), 0.0) > time.monotonic()
+        return ident in NONE or self.project_of(table.name, ident) is not None
 
-    def note(self, table: Table, ident: str) -> None:
-        if len(self._until) >= MOST:
+    def project_of(self, kind: str, ident: str) -> str | None:
+        """Empty if it is of none; nothing if that is not known."""
+        until, project = self._known.get((kind, ident), (0.0, ""))
+        return project if until > time.monotonic() else None
+
+    def note(self, kind: str, ident: str, project: str = "") -> None:
+        if len(self._known) >= MOST:
             self.clear()
-        self._until[table.name, ident] = time.monotonic() + SECONDS
+        self._known[kind, ident] = time.monotonic() + SECONDS, project
 
     def clear(self) -> None:
-        self._until = {}
+        self._known = {}
 
 
 def plain(ident: str | None) -> str:
@@ -45,16 +53,38 @@ def plain(ident: str | None) -> str:
 
 def project(desk: Desk, ledger: Ledger, ident: str | None) -> str:
     """The id of a project that is there; nothing if none is named."""
-    return _there(desk, ledger, PROJECTS, ident)
-
-
-def subtask(desk: Desk, ledger: Ledger, ident: str | None) -> str:
-    return _there(desk, ledger, SUBTASKS, ident)
-
-
-def _there(desk: Desk, ledger: Ledger, table: Table, ident: str | None) -> str:
     named = plain(ident)
     if named:
-        ledger.need(table, named)
-        desk.found.note(table, named)
+        ledger.need(PROJECTS, named)
+        desk.found.note(PROJECTS.name, named)
     return named
+
+
+def project_of_work(
+    desk: Desk, books: Books, ident: str | None, session: str, subtask: str | None = None
+) -> str:
+    """The project that is named, else that of the subtask, else that of the session."""
+    above = ""
+    if named := plain(subtask):
+        above = str(books.ledger.need(SUBTASKS, named)["project"])
+        desk.found.note(SUBTASKS.name, named, above)
+    given = project(desk, books.ledger, ident)
+    # Whoever is held to a project writes nothing of another.
+    asks = session and not books.ledger.held
+    return given or above or (_project_of_session(desk, books, session) if asks else "")
+
+
+def _project_of_session(desk: Desk, books: Books, session: str) -> str:
+    found = of_sessions(books.ledger, [session], books.store.folders).get(session, "")
+    desk.found.note(SESSIONS, session, found)
+    return found
+
+
+def quickly(found: Found, ident: str | None, session: str, subtask: str | None) -> str | None:
+    """The same if nobody has to be asked for it."""
+    if not (found.has(PROJECTS, ident) and found.has(SUBTASKS, subtask)):
+        return None
+    above = found.project_of(SUBTASKS.name, subtask) if subtask and plain(subtask) else ""
+    if given := plain(ident) or above:
+        return given
+    return found.project_of(SESSIONS, session) if session else ""

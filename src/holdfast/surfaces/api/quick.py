@@ -13,16 +13,15 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from holdfast.actions.shared_restore import Wanted, restored
+from holdfast.actions.shared_restore import Wanted, restored, restoring
 from holdfast.ledger import contexts
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.batch import Fresh
-from holdfast.ledger.tables import ACTIONS, CONTEXTS, PROJECTS, SUBTASKS
-from holdfast.surfaces.api import answers, held, problems
+from holdfast.ledger.tables import ACTIONS, CONTEXTS, PROJECTS
+from holdfast.store.questions import answered
+from holdfast.surfaces.api import answers, held, named, problems
 from holdfast.surfaces.api.crew import Crew
-from holdfast.surfaces.api.named import plain
 from holdfast.surfaces.api.nesting import is_deep
-from holdfast.surfaces.api.pause import Pause
 from holdfast.surfaces.api.rounds import Rounds
 from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
@@ -58,7 +57,6 @@ class Quick:
         self._writer = Writer(desk)
         readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
         self._readers = Rounds(self._told_at_once, readers, few=AT_ONCE)
-        self._pause = Pause()
         self._checker: Crew[None, Answer] = Crew("checker", self._checked, most=TOGETHER)
         self._ways: dict[tuple[str, str], Way] = {
             ("POST", "/api/actions"): self._act,
@@ -91,10 +89,11 @@ class Quick:
         self._checker.close()
 
     def _act(self, body: bytes) -> Awaitable[tuple[int, Any]]:
-        sent, found = _action(body), self._desk.found
-        if not (found.has(PROJECTS, sent.project_id) and found.has(SUBTASKS, sent.subtask_id)):
-            raise LookupError("somebody has to ask whether they are there")
-        row = sent.row(time.time())
+        sent = _action(body)
+        project = named.quickly(self._desk.found, sent.project_id, sent.session_id, sent.subtask_id)
+        if project is None:
+            raise LookupError("somebody has to ask for it")
+        row = sent.row(time.time(), project)
         fresh = Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: post_action(ledger, row))
         return self._acted(fresh)
 
@@ -107,7 +106,7 @@ class Quick:
     def _save(self, body: bytes) -> Awaitable[tuple[int, Any]]:
         data = _object(body)
         known = msgspec.convert(data, Saved)
-        project = plain(known.project_id)
+        project = named.plain(known.project_id)
         if not self._desk.found.has(PROJECTS, project) or (known.cwd and not project):
             raise LookupError("somebody has to ask which project that is")
         session, now = known.session_id, time.time()
@@ -137,20 +136,19 @@ class Quick:
     def _checked(self, some: list[None]) -> list[Answer | Exception]:
         return [healthy(self._desk)] * len(some)
 
-    async def _told_at_once(self, some: list[Wanted]) -> list[str] | None:
-        if self._pause.is_on or not self._desk.reads_at_once:
-            return None
-        began = time.monotonic()
-        told = self._looked_up(some, at_once=True)
-        self._pause.judge(time.monotonic() - began)
-        return told
+    async def _told_at_once(self, some: list[Wanted]) -> list[str | None]:
+        now, briefs = time.time(), self._desk.briefs
+        # Agents of one session are often compacted together, and ask for the same.
+        each = list(dict.fromkeys(some))
+        work = [restoring(one, now, briefs) for one in each]
+        told = dict(zip(each, await answered(self._desk.ask, work), strict=True))
+        return [told[one] for one in some]
 
-    def _looked_up(self, some: list[Wanted], *, at_once: bool = False) -> list[str]:
+    def _looked_up(self, some: list[Wanted]) -> list[str]:
         now, briefs = time.time(), self._desk.briefs
         with self._desk.books() as books:
-            # Agents of one session are often compacted together, and ask for the same.
             told = {
-                one: restored(books.store, books.ledger, one, now, briefs, at_once=at_once)
+                one: restored(books.store, books.ledger, one, now, briefs)
                 for one in dict.fromkeys(some)
             }
         return [told[one] for one in some]
@@ -161,8 +159,8 @@ class Quick:
         except Exception as problem:
             if len(some) == 1:
                 return [problem]
-        if trouble := self._desk.trouble():
-            return [trouble] * len(some)
+            if trouble := self._desk.trouble(problem):
+                return [trouble] * len(some)
         # Whatever is wrong with one of them is not the others' trouble.
         return [self._told([one])[0] for one in some]
 

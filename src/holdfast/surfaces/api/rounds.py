@@ -7,7 +7,7 @@ What cannot be done this way is for a crew of threads.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Generic
 
@@ -22,13 +22,13 @@ class Rounds(Generic[Job, Done]):
 
     def __init__(
         self,
-        attempt: Callable[[list[Job]], Awaitable[list[Done] | None]],
+        attempt: Callable[[list[Job]], Awaitable[Sequence[Done | None] | None]],
         crew: Crew[Job, Done],
         *,
         few: int = FEW,
     ) -> None:
-        """`attempt` is given a few jobs and returns as many outcomes. If it returns nothing, or
-        fails, the crew does them.
+        """`attempt` is given a few jobs and returns as many outcomes. If it fails, or returns
+        nothing, the crew does them; or only those for which there is no outcome.
         """
         self._attempt = attempt
         self._crew = crew
@@ -56,14 +56,17 @@ class Rounds(Generic[Job, Done]):
             self._running = None
 
     async def _do(self, group: Group[Job, Done]) -> None:
-        outcomes = None
+        outcomes: Sequence[Done | None] | None = None
         # Whatever is wrong, the crew finds it too, and can tell for whom.
         with suppress(Exception):
             outcomes = await self._attempt([job for job, _ in group])
-        if outcomes is None:
-            self._crew.take(group)
-        else:
-            settle(group, outcomes)
+        left: Group[Job, Done] = []
+        for one, outcome in zip(group, outcomes or [None] * len(group), strict=True):
+            if outcome is None:
+                left.append(one)
+            else:
+                settle([one], [outcome])
+        self._crew.take(left)
 
     async def _gathered(self) -> None:
         """Until nobody else comes: those who were answered a moment ago ask again now. Between two

@@ -16,6 +16,8 @@ Name = Annotated[str, Meta(max_length=500)]
 Ident = Annotated[str, Meta(min_length=1, max_length=500)]
 Key = Annotated[str, Meta(max_length=200, description="the same key is the same row")]
 Path = Annotated[str, Meta(min_length=1, max_length=4096)]
+# A database has it in an index.
+ProjectPath = Annotated[str, Meta(min_length=1, max_length=1000)]
 Text = Annotated[str, Meta(max_length=200_000)]
 Count = Annotated[int, Meta(ge=0, le=2**53)]
 Code = Annotated[int, Meta(ge=-(2**31), le=2**32)]
@@ -33,7 +35,7 @@ Filter = Annotated[str | None, QueryParameter(description="exactly this one", ma
 
 
 class NewProject(Struct):
-    path: Path
+    path: ProjectPath
     name: Name = ""
     metadata: dict[str, Any] = {}
 
@@ -41,7 +43,7 @@ class NewProject(Struct):
 class NewRequest(Struct):
     session_id: Ident
     prompt: Text
-    project_id: Name = ""
+    project_id: Name | None = None
     prompt_type: Name = "user"
     status: RequestStatus = "active"
     metadata: dict[str, Any] = {}
@@ -98,12 +100,12 @@ class NewAction(Struct):
     metadata: dict[str, Any] = {}
     id: Name = ""
 
-    def row(self, now: float) -> dict[str, Any]:
+    def row(self, now: float, project: str) -> dict[str, Any]:
         """As the ledger keeps it."""
         known = call_id(self.session_id, self.tool_use_id) if self.tool_use_id else self.id
         return action(
             now, ident=known or ids.fresh(now), tool_name=self.tool_name, tool_type=self.tool_type,
-            session=self.session_id, project=plain(self.project_id), subtask=plain(self.subtask_id),
+            session=self.session_id, project=project, subtask=plain(self.subtask_id),
             given=self.input, output=self.output, file_paths=self.file_paths,
             exit_code=self.exit_code, duration_ms=self.duration_ms, metadata=self.metadata,
         )  # fmt: skip

@@ -31,6 +31,8 @@ from holdfast.surfaces.api.shapes import (
     saved_text,
 )
 
+LONGEST_SUMMARY = 200
+
 
 @post("/compact/save", sync_to_thread=True, status_code=200)
 def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
@@ -96,7 +98,9 @@ def all_contexts(
     session_id: Filter = None,
     project_id: Filter = None,
 ) -> Answer:
-    """Contexts of agents; saved states are among them as type `compact-snapshot`."""
+    """Contexts of agents; saved states are among them as type `compact-snapshot`: in full if a
+    type, an agent or a session is named, else only what they are about.
+    """
     more: dict[str, Any] = {}
     if session_id is not None:
         more["session"] = session_id
@@ -108,7 +112,18 @@ def all_contexts(
     if len(found) > limit:
         at, last = found[limit - 1]
         after = cursor.written({"at": at, "id": last["id"]}, "at")
-    return {"contexts": [one for _, one in found[:limit]], "next": after}
+    kept = [one for _, one in found[:limit]]
+    if agent_id is agent_type is session_id is None:
+        kept = [_in_short(one) if contexts.is_snapshot(one) else one for one in kept]
+    return {"contexts": kept, "next": after}
+
+
+def _in_short(snapshot: Answer) -> Answer:
+    """A list of everything would be as long as all that was ever saved."""
+    body = {name: snapshot["role_context"].get(name) for name in ("session_id", "trigger")}
+    summary = snapshot["role_context"].get("context_summary")
+    told = summary[:LONGEST_SUMMARY] if isinstance(summary, str) else ""
+    return {**snapshot, "role_context": {**body, "context_summary": told}, "progress_summary": told}
 
 
 def _contexts(

@@ -13,11 +13,20 @@ import msgspec
 from litestar import Request
 from litestar.exceptions import ValidationException
 
+from holdfast.surfaces.api.paths import whole
+
 _PLACE = re.compile(r" - at `\$\.?(.+)`$")
 
 
 class StrictRequest(Request[Any, Any, Any]):
-    """One whose JSON is what its handler wants, or an error."""
+    """One whose JSON is what its handler wants, or an error; ids in its path may have slashes."""
+
+    @property
+    def path_params(self) -> dict[str, Any]:
+        return {
+            name: whole(value) if isinstance(value, str) else value
+            for name, value in super().path_params.items()
+        }
 
     async def json(self) -> Any:
         wanted = self.route_handler.parsed_data_field

@@ -89,9 +89,10 @@ def drop_subtask(desk: TheDesk, ident: FromPath[str]) -> None:
 def add_an_action(desk: TheDesk, data: JSONBody[NewAction]) -> Answer:
     """Tell of a tool call. With the host's `tool_use_id` it is the one that the fold finds."""
     with desk.books() as books:
-        named.project(desk, books.ledger, data.project_id)
-        named.subtask(desk, books.ledger, data.subtask_id)
-        made = post_action(books.ledger, data.row(time.time()))
+        project = named.project_of_work(
+            desk, books, data.project_id, data.session_id, data.subtask_id
+        )
+        made = post_action(books.ledger, data.row(time.time(), project))
     return answers.answer(made)
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from litestar.concurrency import sync_to_thread
 
+from holdfast.errors import NotNow
 from holdfast.ledger import batch
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.opening import BUSY_SECONDS
@@ -21,9 +22,11 @@ if TYPE_CHECKING:
     from holdfast.index.team import TeamIndex
     from holdfast.ledger.batch import Fresh
     from holdfast.store.postgres import Postgres
-    from holdfast.store.postgres_sender import Sender
+    from holdfast.store.postgres_pipeline import Pipeline
+    from holdfast.store.questions import Question, Rows
 
 THREADS = 16
+T = TypeVar("T")
 
 
 class TeamDesk(Desk):
@@ -38,26 +41,40 @@ class TeamDesk(Desk):
         super().__init__()
         self._postgres: Postgres = Postgres(url, busy_seconds=BUSY_SECONDS, most=THREADS)
         self._queries = schema.queries()
-        self._sender: Sender | None = None
+        # One for those who write, and one for those who read: nobody waits for the other's answer.
+        self._sender: Pipeline | None = None
+        self._asker: Pipeline | None = None
         self._pause = Pause()
         self.shown = self._postgres.shown
 
     async def add(self, rows: list[Fresh]) -> bool:
         if self._pause.is_on:
             return False
+        parts = batch.sendable(rows)
         sender, self._sender = self._sender, None
+        self._sender, changed = await self._by(sender, lambda one: one.send(parts))
+        self._postgres.bell.ring()
+        return changed == sum(len(values) for _, values in parts)
+
+    async def ask(self, questions: list[Question]) -> list[Rows]:
+        if self._pause.is_on:
+            raise NotNow
+        asker, self._asker = self._asker, None
+        self._asker, found = await self._by(asker, lambda one: one.ask(questions))
+        return found
+
+    async def _by(
+        self, pipeline: Pipeline | None, work: Callable[[Pipeline], Awaitable[T]]
+    ) -> tuple[Pipeline, T]:
+        """What comes of it, and the pipeline for the next time."""
         try:
-            if sender is None:
-                sender = await sync_to_thread(self._postgres.sender)
-            parts = batch.sendable(rows)
-            changed = await sender.send(parts)
+            if pipeline is None:
+                pipeline = await sync_to_thread(self._postgres.pipeline)
+            return pipeline, await work(pipeline)
         except BaseException:
             # Threads find out when it is back.
             self._pause.begin()
             raise
-        self._sender = sender
-        self._postgres.bell.ring()
-        return changed == sum(len(values) for _, values in parts)
 
     @contextmanager
     def books(self) -> Iterator[Books]:
@@ -78,6 +95,6 @@ class TeamDesk(Desk):
         return closing(self._postgres.listen(heard))
 
     def close(self) -> None:
-        if self._sender is not None:
-            self._sender.close()
+        for pipeline in filter(None, (self._sender, self._asker)):
+            pipeline.close()
         self._postgres.close()

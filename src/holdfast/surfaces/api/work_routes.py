@@ -83,7 +83,7 @@ def add_request(desk: TheDesk, data: JSONBody[NewRequest]) -> Answer:
     with desk.books() as books:
         made = work.add_request(
             books.ledger, time.time(), session=data.session_id,
-            project=named.project(desk, books.ledger, data.project_id),
+            project=named.project_of_work(desk, books, data.project_id, data.session_id),
             prompt=data.prompt, prompt_type=data.prompt_type, status=data.status,
             metadata=data.metadata, key=data.key,
         )  # fmt: skip

@@ -21,6 +21,8 @@ from holdfast.errors import HoldfastError
 # Whoever ends sooner would end again: what is wrong has to be told, not tried for ever.
 SOON_SECONDS = 5.0
 SIGNS = (signal.SIGTERM, signal.SIGINT)
+# A worker whose parent is gone is told to end, so often and after so many seconds again.
+TIMES_TOLD, TOLD_AGAIN = 10, 2.0
 
 
 class WorkerFailed(HoldfastError):
@@ -135,4 +137,8 @@ def _ending(code: int) -> str:
 
 def _end_with(life: int) -> None:
     os.read(life, 1)
-    os.kill(os.getpid(), signal.SIGTERM)
+    # One that comes while the server is being imported may get lost in there.
+    for _ in range(TIMES_TOLD):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(TOLD_AGAIN)
+    os.kill(os.getpid(), signal.SIGKILL)

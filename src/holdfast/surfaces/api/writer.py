@@ -42,8 +42,8 @@ class Writer:
             with self._desk.books() as books:
                 if batch.add_all(books.ledger, rows):
                     return [row.stored for row in rows]
-        except Exception:
-            if trouble := self._desk.trouble():
+        except Exception as problem:
+            if trouble := self._desk.trouble(problem):
                 return [trouble] * len(rows)
         # One of them is known already, or cannot be written; the others have nothing to do with it.
         return list(map(self._alone, rows))

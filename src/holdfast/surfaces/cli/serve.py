@@ -20,6 +20,8 @@ from holdfast.surfaces.cli.output import say
 from holdfast.surfaces.cli.sessions import here
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from holdfast.settings import Settings
     from holdfast.surfaces.api.desk import Desk
     from holdfast.surfaces.api.filling import Filling
@@ -103,7 +105,7 @@ def _serve(
 
     local = LocalDesk(chosen, gate)
     desk = _desk(local)
-    filling = Filling(chosen)
+    filling, told = Filling(chosen), set[str]()
     if worker.is_first and not place.is_local:
         _warn(desk, place)
     logged = AccessLog(STDERR) if has_log else None
@@ -113,7 +115,7 @@ def _serve(
             place,
             worker.bound,
             pace=pace,
-            keep=lambda: _keep(local, desk, chosen, filling) if worker.is_first else None,
+            keep=lambda: _keep(local, desk, chosen, filling, told) if worker.is_first else None,
             started=lambda url: _told(url, desk) if worker.is_first else None,
             logged=logged,
         )
@@ -164,8 +166,10 @@ def _warn(desk: Desk, place: Place) -> None:
         say("Without --name HOST nobody else gets in by any name.", style="yellow")
 
 
-def _keep(local: Desk, desk: Desk, chosen: Settings, filling: Filling) -> None:
-    """Fill ledger and index from what hooks saved, and tell the team; what fails is logged."""
+def _keep(local: Desk, desk: Desk, chosen: Settings, filling: Filling, told: set[str]) -> None:
+    """Fill ledger and index from what hooks saved, and tell the team; what fails is logged, and
+    what is left out once: `told` remembers.
+    """
     from holdfast.actions.fill_ledger import fill_all
     from holdfast.actions.sync import sync
     from holdfast.index.database import Index
@@ -175,12 +179,25 @@ def _keep(local: Desk, desk: Desk, chosen: Settings, filling: Filling) -> None:
         with local.books() as mine:
             filling.keep_up(mine.store)
             if desk is local:
-                fill_all(mine.store, mine.ledger, now)
+                skipped: list[str] = []
+                fill_all(mine.store, mine.ledger, now, skipped)
+                _note_new(skipped, told, chosen)
                 return
             with desk.books() as team, Index(chosen.index) as index:
-                sync(
+                sent = sync(
                     mine.store, mine.ledger, team.store, team.ledger, desk.shown, now,
                     index=index, stop=lambda: time.monotonic() > end,
                 )  # fmt: skip
+            _note_new(sent.skipped, told, chosen)
     except HoldfastError as problem:
         log.note(chosen.log, f"serve: {problem}", os.environ)
+    except Exception as problem:
+        # Whatever it is: the next time may go well, and requests are answered meanwhile.
+        log.note(chosen.log, f"serve: {type(problem).__name__}: {problem}", os.environ)
+
+
+def _note_new(skipped: Iterable[str], told: set[str], chosen: Settings) -> None:
+    """What cannot be filled or sent, once."""
+    for one in {*skipped} - told:
+        told.add(one)
+        log.note(chosen.log, f"serve: not sent: {one}", os.environ)

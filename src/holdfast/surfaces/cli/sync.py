@@ -24,6 +24,7 @@ from holdfast.surfaces.cli.output import ago, count, print_json, say, stamp
 from holdfast.surfaces.cli.sessions import open_store
 
 UNTIL_DONE = inf
+MOST_TOLD = 10
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -73,4 +74,8 @@ def _tell_sent(sent: Sent, target: str, as_json: bool) -> int:
         f"{target}: {count(sent.sessions)} sessions, {count(sent.rows)} rows and "
         f"{count(sent.texts)} texts were sent; {count(sent.received)} messages came."
     )
+    for told in sent.skipped[:MOST_TOLD]:
+        say(f"Not sent, and tried again the next time: {told}", style="yellow")
+    if len(sent.skipped) > MOST_TOLD:
+        say(f"and {count(len(sent.skipped) - MOST_TOLD)} more", style="yellow")
     return 0
