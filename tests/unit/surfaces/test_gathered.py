@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from typing import Any
 
 import pytest
 
 pytest.importorskip("uvicorn")
 
-from holdfast.surfaces.api.gathered import Gathered
+import uvicorn
+from uvicorn.server import ServerState
+
+from holdfast.surfaces.api import gathered
+from holdfast.surfaces.api.gathered import Gathered, OnePacket
 
 
 class Wire:
@@ -39,18 +44,18 @@ def sent(*steps: Callable[[Gathered], object]) -> list[bytes]:
     wire = Wire()
 
     async def work() -> None:
-        gathered = Gathered(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
+        transport = Gathered(wire, asyncio.get_running_loop())  # type: ignore[arg-type]
         for step in steps:
-            step(gathered)
+            step(transport)
             await asyncio.sleep(0)
 
     asyncio.run(work())
     return wire.sent
 
 
-def answer(gathered: Gathered) -> None:
-    gathered.write(b"head ")
-    gathered.write(b"body ")
+def answer(transport: Gathered) -> None:
+    transport.write(b"head ")
+    transport.write(b"body ")
 
 
 def test_a_head_and_its_body_are_one() -> None:
@@ -77,5 +82,90 @@ def test_nothing_is_sent_to_whoever_is_gone() -> None:
 
 def test_everything_else_is_the_transport_s_own() -> None:
     with closing(asyncio.new_event_loop()) as loop:
-        gathered = Gathered(Wire(), loop)  # type: ignore[arg-type]
-        assert gathered.get_extra_info("peer") == "the peer"
+        transport = Gathered(Wire(), loop)  # type: ignore[arg-type]
+        assert transport.get_extra_info("peer") == "the peer"
+
+
+HEAD = b"POST /x HTTP/1.1\r\nHost: here\r\nContent-Length: 4\r\n\r\n"
+SOCKET = (
+    b"GET /x HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+    b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+
+
+async def silent(scope: Any, receive: Any, send: Any) -> None:
+    """An application that listens to all of it and says nothing."""
+    while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
+        pass
+
+
+class Remote(Wire):
+    """Somebody at the other end of a connection."""
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return default
+
+    def set_protocol(self, protocol: Any) -> None: ...
+
+    def pause_reading(self) -> None: ...
+
+    def resume_reading(self) -> None: ...
+
+
+@contextmanager
+def connected() -> Iterator[tuple[OnePacket, Remote]]:
+    config = uvicorn.Config(silent, http=OnePacket, log_config=None, lifespan="off")
+    config.load()
+    remote, loop = Remote(), asyncio.get_running_loop()
+    protocol = OnePacket(config=config, server_state=ServerState(), app_state={}, _loop=loop)
+    protocol.connection_made(remote)
+    yield protocol, remote
+    protocol.connection_lost(None)
+    assert protocol._patience is None
+
+
+def waited(*parts: bytes) -> list[float]:
+    """For how long in all the server waits after each of these parts."""
+    found: list[float] = []
+
+    async def work() -> None:
+        with connected() as (protocol, _):
+            for part in parts:
+                protocol.data_received(part)
+                timer = protocol._patience
+                found.append(round(timer.when() - protocol.loop.time()) if timer else 0)
+                await asyncio.sleep(0)
+
+    asyncio.run(work())
+    return found
+
+
+def test_a_request_that_came_whole_is_not_waited_for() -> None:
+    assert waited(HEAD + b"body") == [0]
+    assert waited(HEAD, b"body") == [gathered.BODY_SECONDS, 0]
+
+
+def test_a_head_and_a_body_have_a_time_each() -> None:
+    head, body = gathered.HEAD_SECONDS, gathered.BODY_SECONDS
+    found = waited(HEAD[:10], HEAD[10:20], HEAD[20:], b"b", b"o", b"dy")
+    assert found == [head, head, body, body, body, 0]
+
+
+def test_a_body_that_does_not_end_in_time_ends_the_connection(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(gathered, "BODY_SECONDS", 0.01)
+
+    async def work() -> None:
+        with connected() as (protocol, remote):
+            protocol.data_received(HEAD.replace(b"4", b"4000000000"))
+            while not remote.closed:
+                # A little at a time does not help.
+                protocol.data_received(b"x")
+                await asyncio.sleep(0)
+
+    asyncio.run(asyncio.wait_for(work(), 60))
+
+
+def test_nobody_waits_for_the_body_of_a_websocket() -> None:
+    assert waited(SOCKET) == [0]

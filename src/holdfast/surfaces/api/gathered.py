@@ -17,6 +17,8 @@ from holdfast.surfaces.api import problems
 NO_HTTP = "this is no HTTP request, or its address or headers are too long"
 # More than browsers and proxies send, and in less time than nobody would wait for.
 LONGEST_HEAD, HEAD_SECONDS = 1 << 17, 60.0
+# Enough for the largest body over a line of a quarter of a megabit.
+BODY_SECONDS = 300.0
 
 
 class Gathered:
@@ -49,15 +51,15 @@ class Gathered:
 
 
 class OnePacket(HttpToolsProtocol):
-    """The server's own protocol over such a transport, with limits for the head of a request: how
-    long it may be, and how long it may take.
+    """The server's own protocol over such a transport, with limits for a request: how long its head
+    may be, and how long head and body may take.
     """
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]
         self._in_head, self._head = True, 0
         self._patience: asyncio.TimerHandle | None = None
-        self._wait_for_head()
+        self._wait(HEAD_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         if self._in_head:
@@ -67,7 +69,10 @@ class OnePacket(HttpToolsProtocol):
         if self._in_head and self._head:
             if self._head > LONGEST_HEAD and not self.transport.is_closing():
                 self.send_400_response(NO_HTTP)
-            self._wait_for_head()
+            self._wait(HEAD_SECONDS)
+        elif not self._in_head:
+            # Of most bodies the same is true.
+            self._wait(BODY_SECONDS)
 
     def on_headers_complete(self) -> None:
         self._in_head, self._head = False, 0
@@ -76,15 +81,17 @@ class OnePacket(HttpToolsProtocol):
 
     def on_message_complete(self) -> None:
         self._in_head = True
+        self._no_longer_wait()
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._no_longer_wait()
         super().connection_lost(exc)
 
-    def _wait_for_head(self) -> None:
+    def _wait(self, seconds: float) -> None:
+        """From when it began, however little of it comes at a time."""
         if self._patience is None:
-            self._patience = self.loop.call_later(HEAD_SECONDS, self._too_late)
+            self._patience = self.loop.call_later(seconds, self._too_late)
 
     def _no_longer_wait(self) -> None:
         if self._patience is not None:
@@ -105,6 +112,7 @@ class OnePacket(HttpToolsProtocol):
 
     def handle_websocket_upgrade(self) -> None:
         # From here on the transport is another protocol's.
+        self._in_head = True
         self._no_longer_wait()
         self.transport = self.transport._transport  # type: ignore[attr-defined]
         super().handle_websocket_upgrade()
