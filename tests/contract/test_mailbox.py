@@ -78,6 +78,14 @@ def test_whoever_chose_topics_hears_of_no_others(ledger: Ledger) -> None:
     assert told(ledger, OTHER) == ["m1", "m2"]
 
 
+def test_what_a_kind_chose_counts_in_its_project(ledger: Ledger) -> None:
+    messages.subscribe(ledger, "main", "api", 1.0, "p1")
+    for project in ("p1", "p9"):
+        say(ledger, f"m {project}", topic="lunch", project=project)
+    assert told(ledger, SESSION) == []
+    assert told(ledger, ELSEWHERE) == ["m p9"]
+
+
 def test_the_important_and_then_the_oldest_come_first(ledger: Ledger) -> None:
     for ident, priority in (("m1", 1), ("m2", 9), ("m3", 9)):
         say(ledger, ident, priority=priority)

@@ -39,7 +39,7 @@ def fill_all(store: Store, ledger: Ledger, now: float, skipped: list[str] | None
         if row is None:
             continue
         try:
-            fill(ledger, row, now)
+            fill(ledger, row, now, _compacted_at(store, row))
         except (ArithmeticError, LookupError, TypeError, ValueError) as problem:
             if skipped is None:
                 raise
@@ -49,10 +49,16 @@ def fill_all(store: Store, ledger: Ledger, now: float, skipped: list[str] | None
     return moved
 
 
-def fill(ledger: Ledger, row: SessionRow, now: float) -> None:
+def _compacted_at(store: Store, row: SessionRow) -> float | None:
+    """When hooks saw its last compaction: it may be filled long after that."""
+    last = store.compaction(row["id"], len(row["state"]["compactions"]))
+    return last["opened_at"] if last else None
+
+
+def fill(ledger: Ledger, row: SessionRow, now: float, compacted_at: float | None = None) -> None:
     """One session. Doing it again changes nothing."""
     memory = ledger.reading(row["id"])
-    filling = Filling(ledger, row, now)
+    filling = Filling(ledger, row, now, compacted_at)
     filling.tree()
     _calls(ledger, row, filling.project, memory, now)
     ledger.keep_reading(row["id"], {**memory, "stands": [row["seen_at"], row["ended_at"]]})
@@ -61,12 +67,15 @@ def fill(ledger: Ledger, row: SessionRow, now: float) -> None:
 class Filling:
     """One pass over one session's state."""
 
-    def __init__(self, ledger: Ledger, row: SessionRow, now: float) -> None:
+    def __init__(
+        self, ledger: Ledger, row: SessionRow, now: float, compacted_at: float | None
+    ) -> None:
         self.ledger = ledger
         self.session = row["id"]
         self.state = row["state"]
         self.ended = row["ended_at"] is not None
         self.now = now
+        self.compacted_at = compacted_at
         self.gone = tombstones.facts(ledger, self.session)
         self.project = self._project(row["project"])
 
@@ -178,7 +187,7 @@ class Filling:
                 self.ledger, self.now, agent_id=self.session, session=self.session,
                 project=self.project, agent_type="main", used=usage["context"],
                 capacity=usage["window"], compactions=len(self.state["compactions"]),
-                status="ended" if self.ended else "running",
+                status="ended" if self.ended else "running", compacted_at=self.compacted_at,
             )  # fmt: skip
         for agent in self.state["agents"]:
             agents.seen(

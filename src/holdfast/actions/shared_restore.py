@@ -67,7 +67,7 @@ def restored(
     store: Store, ledger: Ledger, wanted: Wanted, now: float, remembered: Remembered
 ) -> str:
     """What an agent of this session should know again, within so many tokens; empty if nothing."""
-    shared = known.known(ledger, wanted.session)
+    shared = known.known(ledger, wanted.session, wanted.agent_id)
     waiting = _inbox(ledger, wanted, now) if wanted.agent_id else []
     sources = Sources(store.restorable(wanted.session), shared, mail_lines(waiting), wanted)
 
@@ -82,7 +82,10 @@ def restoring(wanted: Wanted, now: float, remembered: Remembered) -> Asking[str 
     hundred others is not made here: then nothing is returned, not even an empty text.
     """
     session = wanted.session
-    asked = [Question(OWN, {"session": session}, is_ledgers=False), known.question(session)]
+    asked = [
+        Question(OWN, {"session": session}, is_ledgers=False),
+        known.question(session, wanted.agent_id),
+    ]
     if wanted.agent_id:
         asked.append(messages.question(wanted.agent_id, now, MOST + 1, session))
     own, shared, *waiting = yield asked
@@ -103,11 +106,15 @@ def restoring(wanted: Wanted, now: float, remembered: Remembered) -> Asking[str 
 def _made(sources: Sources, saved: dict[str, Any], store: Store | None) -> str:
     """`store` has the session's own log, if there is one."""
     own_log, shared, mail, wanted = sources
-    lines = {"waves": shared.waves, "subtasks": shared.open_work, "messages": mail[:MOST]}
+    lines = {
+        "waves": shared.waves, "subtasks": shared.open_work, "agents": shared.waits,
+        "messages": mail[:MOST],
+    }  # fmt: skip
     # A log tells more of its session than what was read from it into the ledger.
     if not own_log:
         agents, actions = map(known.agent, shared.agents), map(known.action, shared.actions)
-        lines |= of_ledger(shared.request, [*agents], [*actions])
+        of_it = of_ledger(shared.request, [*agents], [*actions])
+        lines |= {**of_it, "agents": [*shared.waits, *of_it["agents"]]}
     told = partial(
         render, saved, lines, role=role_of(wanted.agent), is_led=bool(shared.request),
         is_part=shared.is_part or len(mail) > MOST,

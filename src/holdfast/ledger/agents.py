@@ -32,8 +32,11 @@ def seen(
     used: int | None = None,
     capacity: int | None = None,
     compactions: int | None = None,
+    compacted_at: float | None = None,
 ) -> Row:
-    """Write down that an agent is there, and how much of its window it uses."""
+    """Write down that an agent is there, and how much of its window it uses; `compacted_at` is when
+    the last of its compactions was, if that is known.
+    """
     with ledger.together(f"agent {agent_id}"):
         known = ledger.get(AGENTS, _id(session, agent_id))
         old = known or {
@@ -54,7 +57,7 @@ def seen(
             rate = _rate(old["rate"], more, minutes) if known else 0.0
             fields |= {"used": used, "rate": rate}
         if compactions is not None and compactions > old["compactions"]:
-            fields |= {"compactions": compactions, "compacted_at": now}
+            fields |= {"compactions": compactions, "compacted_at": compacted_at or now}
         return ledger.change(AGENTS, old, now, **fields) if known else ledger.write(
             AGENTS, {**old, **fields}
         )  # fmt: skip

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from holdfast import quick_json
 from holdfast.ledger.contexts import GROWING, OPEN_WORK, SNAPSHOT, is_rich, says_anything
 from holdfast.ledger.ledger import EVERYTHING
+from holdfast.ledger.messages import BY_SESSION
 from holdfast.ledger.standing import DONE
-from holdfast.ledger.tables import ACTIONS, CONTEXTS, REQUESTS, SUBTASKS, TASKS, WAVES
+from holdfast.ledger.tables import ACTIONS, BLOCKINGS, CONTEXTS, REQUESTS, SUBTASKS, TASKS, WAVES
 from holdfast.store.questions import Question
 
 if TYPE_CHECKING:
@@ -62,12 +63,21 @@ UNION ALL SELECT * FROM (
     WHERE session = :session AND {{{ACTIONS.name}}}
     ORDER BY created_at DESC, id DESC LIMIT {FEW}
 ) AS last_actions
+UNION ALL SELECT * FROM (
+    SELECT 'blocking', id, blocked_id, reason, blocker_id, '', updated_at FROM blockings
+    WHERE blocked_id IN (
+        SELECT :session UNION ALL SELECT :agent
+        UNION ALL SELECT agent_id FROM agents WHERE session = :session
+    ) AND (project = '' OR project IN ({BY_SESSION}) OR NOT EXISTS ({BY_SESSION}))
+    AND {{{BLOCKINGS.name}}}
+    ORDER BY updated_at DESC, id DESC LIMIT {FEW}
+) AS who_waits
 UNION ALL SELECT 'wave', id, CAST(wave_number AS TEXT), status, CAST(completed_tasks AS TEXT),
     CAST(total_tasks AS TEXT), -wave_number
 FROM waves WHERE session = :session AND {{{WAVES.name}}}
 ORDER BY kind, at DESC, id DESC
 """
-_TABLES = (CONTEXTS, TASKS, SUBTASKS, WAVES, REQUESTS, ACTIONS)
+_TABLES = (CONTEXTS, TASKS, SUBTASKS, WAVES, REQUESTS, ACTIONS, BLOCKINGS)
 _WHOLE = _STATEMENT.format_map({table.name: EVERYTHING for table in _TABLES})
 
 
@@ -85,22 +95,24 @@ class Known(NamedTuple):
     agents: list[tuple[str, ...]]
     """As they are stored: to be read if somebody is told of them."""
     actions: list[tuple[str, str]]
+    waits: list[str]
+    """Who waits for whom."""
 
 
-def known(ledger: Ledger, session: str) -> Known:
-    """What there is of this session, by its exact id."""
+def known(ledger: Ledger, session: str, agent: str = "") -> Known:
+    """What there is of this session, by its exact id, and for whom that agent of it waits."""
     shown = {table.name: ledger.shown(table) for table in _TABLES}
-    given = {"session": session, **ledger.held}
+    given = {"session": session, "agent": agent, **ledger.held}
     return told(ledger.database.run(_STATEMENT.format_map(shown), given)[0])
 
 
-def question(session: str) -> Question:
-    """What there is of this session, for whoever may see everything."""
-    return Question(_WHOLE, {"session": session})
+def question(session: str, agent: str) -> Question:
+    """The same for whoever may see everything."""
+    return Question(_WHOLE, {"session": session, "agent": agent})
 
 
 def told(rows: Rows) -> Known:
-    kinds = "snapshot", "task", "subtask", "wave", "request", "agent", "action"
+    kinds = "snapshot", "task", "subtask", "wave", "request", "agent", "action", "blocking"
     found: dict[str, Rows] = {kind: [] for kind in kinds}
     for row in rows:
         found[row["kind"]].append(row)
@@ -114,6 +126,7 @@ def told(rows: Rows) -> Known:
         next((_short(row["name"]) for row in found["request"]), ""),
         [(row["name"], row["who"], row["status"], row["more"]) for row in found["agent"]],
         [(row["name"], row["more"]) for row in found["action"]],
+        [_wait(row) for row in found["blocking"]],
     )
 
 
@@ -169,6 +182,11 @@ def action(stored: tuple[str, str]) -> Row:
 
 def _wave(row: Row) -> str:
     return f"- Wave {row['name']}: {row['status']} ({row['who']} of {row['more']} tasks)"
+
+
+def _wait(row: Row) -> str:
+    reason = f": {row['status']}" if row["status"] else ""
+    return f"- {row['name']} waits for {row['who']}{reason}"
 
 
 def _task(row: Row) -> str:

@@ -67,6 +67,11 @@ class Ledger:
         """The condition for the rows of a table that there are for whoever holds this ledger."""
         return EVERYTHING
 
+    @property
+    def everywhere(self) -> Ledger:
+        """The same ledger without anything hidden, for what follows from what somebody may do."""
+        return self
+
     @contextmanager
     def together(self, lock: str = "") -> Iterator[None]:
         """All or nothing; `lock` keeps out others that name the same."""
@@ -169,19 +174,16 @@ class Ledger:
         later = max(now, row["updated_at"])
         return self.write(table, {**row, **fields, "updated_at": later})
 
-    def remove(self, table: Table, row: Row, now: float, project: str = "") -> None:
-        """`project` is whose it was, if the row does not say so: later nobody could tell."""
+    def remove(self, table: Table, row: Row, now: float) -> None:
         with self.together():
             if self.database.run(f"DELETE FROM {table.name} WHERE id = :id", {"id": row["id"]})[1]:
                 stored = table.encoded({**row, "updated_at": now})
                 if table.name in tombstones.KEPT:
                     tombstones.keep(self.database, table, stored)
-                self._tell(table, stored, gone=1, project=project)
+                self._tell(table, stored, gone=1)
 
-    def _tell(self, table: Table, stored: Row, *, gone: int, project: str = "") -> None:
-        change = change_of(table, stored, gone=gone)
-        told = {**change, "project": change["project"] or project}
-        self.database.run(TOLD, tuple(told.values()))
+    def _tell(self, table: Table, stored: Row, *, gone: int) -> None:
+        self.database.run(TOLD, tuple(change_of(table, stored, gone=gone).values()))
 
     def last_change(self) -> tuple[int, int]:
         """The place of the newest change that can be told."""

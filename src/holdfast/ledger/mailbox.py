@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 MAIN = "main"
 # More than this nobody is told at once, so no more is read, however much waits.
 MOST = 50
-_CHOSEN = "FROM subscriptions WHERE agent_id IN (:own, :kind)"
+_CHOSEN = (
+    "FROM subscriptions WHERE agent_id IN (:own, :kind) AND subscriptions.project IN ('', :project)"
+)
 _REACHES = (
     "expires_at > :now AND from_agent_id <> :own AND (to_agent_id = :own OR (project IN "
     "('', :project) AND (to_agent_id = :kind OR (to_agent_id = '' AND "

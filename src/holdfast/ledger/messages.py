@@ -6,33 +6,40 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import NotNow
-from holdfast.ledger import flags, ids, whose
+from holdfast.ledger import flags, ids
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, READS, SUBSCRIPTIONS
 from holdfast.store.questions import Question
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.tables import Table
 
 SECONDS, LONGEST = 3600.0, 24 * 3600.0
 IMPORTANT = "priority DESC, "
 LIVE = "expires_at > :now"
-_BY_SESSION = " UNION ".join(
+# The projects in which a session has agents or work.
+BY_SESSION = " UNION ".join(
     f"SELECT project FROM {table} WHERE session = :session AND session <> '' AND project <> ''"
     for table in ("agents", "requests")
 )
 # Where an agent is: as it says, else where its session is, else wherever one of its name is known.
 _PLACES = (
-    f"project = :project OR (:project = '' AND (project IN ({_BY_SESSION}) "
-    f"OR (NOT EXISTS ({_BY_SESSION}) "
+    f"project = :project OR (:project = '' AND (project IN ({BY_SESSION}) "
+    f"OR (NOT EXISTS ({BY_SESSION}) "
     "AND project IN (SELECT project FROM agents WHERE agent_id = :agent))))"
+)
+# Agents of several projects may have the same name. What one of them chose counts in its project;
+# for a message of none, from an agent that does not say where it is, all of it counts.
+_CHOSEN = (
+    "FROM subscriptions WHERE agent_id = :agent AND (subscriptions.project IN "
+    "('', :project, messages.project) OR (:project = '' AND messages.project = ''))"
 )
 # A broadcast reaches those who listen to its topic, and those who never chose any; in its project,
 # if it names one.
 REACHES = (
     "expires_at > :now AND from_agent_id <> :agent AND (to_agent_id = :agent OR (to_agent_id = '' "
-    "AND (topic IN (SELECT topic FROM subscriptions WHERE agent_id = :agent) "
-    "OR NOT EXISTS (SELECT 1 FROM subscriptions WHERE agent_id = :agent)) AND (project = '' "
-    f"OR {_PLACES})))"
+    f"AND (topic IN (SELECT topic {_CHOSEN}) OR NOT EXISTS (SELECT 1 {_CHOSEN})) "
+    f"AND (project = '' OR {_PLACES})))"
 )
 # What was taken is read; what was not may be a broadcast, or wait for others of its kind too.
 UNREAD = (
@@ -138,45 +145,64 @@ def readers(ledger: Ledger, messages: list[Row]) -> dict[str, list[str]]:
     return {ident: sorted(agents) for ident, agents in found.items()}
 
 
-def subscribe(ledger: Ledger, agent: str, topic: str, now: float) -> Row:
-    row = {"agent_id": agent, "topic": topic, "created_at": now, "updated_at": now}
-    ident = ids.ident("subscription", agent, topic)
-    return ledger.get(SUBSCRIPTIONS, ident) or ledger.write(SUBSCRIPTIONS, {"id": ident, **row})
+def subscribe(ledger: Ledger, agent: str, topic: str, now: float, project: str = "") -> Row:
+    """The agent of that name in this project, or wherever it is, chooses a topic."""
+    named = {"project": project, "agent_id": agent, "topic": topic}
+    if known := ledger.first(SUBSCRIPTIONS, **named):
+        return known
+    ident = _ident("subscription", project, agent, topic)
+    row = {"id": ident, **named, "created_at": now, "updated_at": now}
+    return ledger.write(SUBSCRIPTIONS, row)
 
 
-def unsubscribe(ledger: Ledger, agent: str, topic: str, now: float) -> bool:
-    found = ledger.get(SUBSCRIPTIONS, ids.ident("subscription", agent, topic))
-    if found is not None:
-        ledger.remove(SUBSCRIPTIONS, found, now, whose.of_agent(ledger, agent))
-    return found is not None
+def unsubscribe(ledger: Ledger, agent: str, topic: str, now: float, project: str = "") -> bool:
+    """In this project, or wherever it was chosen."""
+    named = {"agent_id": agent, "topic": topic, **({"project": project} if project else {})}
+    return bool(_remove_all(ledger, SUBSCRIPTIONS, named, now))
 
 
-def block(ledger: Ledger, blocked: str, blocker: str, reason: str, now: float) -> Row:
+def block(
+    ledger: Ledger, blocked: str, blocker: str, reason: str, now: float, project: str = ""
+) -> Row:
     """One agent waits for another; a reason that is given later counts."""
-    _check_it_can_end(ledger, blocked, blocker)
-    ident = ids.ident("blocking", blocked, blocker)
-    if known := ledger.get(BLOCKINGS, ident):
+    _check_it_can_end(ledger, blocked, blocker, project)
+    named = {"project": project, "blocked_id": blocked, "blocker_id": blocker}
+    if known := ledger.first(BLOCKINGS, **named):
         return ledger.change(BLOCKINGS, known, now, reason=reason or known["reason"])
-    row = {"blocked_id": blocked, "blocker_id": blocker, "reason": reason}
-    return ledger.write(BLOCKINGS, {"id": ident, **row, "created_at": now, "updated_at": now})
+    ident = _ident("blocking", project, blocked, blocker)
+    row = {"id": ident, **named, "reason": reason, "created_at": now, "updated_at": now}
+    return ledger.write(BLOCKINGS, row)
 
 
-def _check_it_can_end(ledger: Ledger, blocked: str, blocker: str) -> None:
-    """Nobody waits for itself, by way of whomever."""
+def _check_it_can_end(ledger: Ledger, blocked: str, blocker: str, project: str) -> None:
+    """Nobody waits for itself, by way of whomever in the same project."""
     waits_for, new = set[str](), {blocker}
     while new:
         if blocked in new:
             raise NotNow(f"{blocked} would wait for itself")
         waits_for |= new
         found = ledger.among(BLOCKINGS, "blocked_id", new)
-        new = {row["blocker_id"] for row in found} - waits_for
+        met = [row for row in found if not project or row["project"] in ("", project)]
+        new = {row["blocker_id"] for row in met} - waits_for
 
 
-def unblock(ledger: Ledger, blocked: str, blocker: str | None, now: float) -> int:
+def unblock(
+    ledger: Ledger, blocked: str, blocker: str | None, now: float, project: str = ""
+) -> int:
     """It waits no longer: for this one, or for anybody; how many it waited for."""
-    named: Row = {} if blocker is None else {"blocker_id": blocker}
-    found = ledger.rows(BLOCKINGS, blocked_id=blocked, **named)
+    given = {"blocker_id": blocker, "project": project or None}
+    named = {name: value for name, value in given.items() if value is not None}
+    return _remove_all(ledger, BLOCKINGS, {"blocked_id": blocked, **named}, now)
+
+
+def _remove_all(ledger: Ledger, table: Table, named: Row, now: float) -> int:
+    found = ledger.rows(table, **named)
     with ledger.together():
         for row in found:
-            ledger.remove(BLOCKINGS, row, now, whose.of_agent(ledger, blocked))
+            ledger.remove(table, row, now)
     return len(found)
+
+
+def _ident(kind: str, project: str, *names: str) -> str:
+    """What is of no project is named as before there were any."""
+    return ids.ident(kind, *filter(None, (project,)), *names)

@@ -181,9 +181,12 @@ MESSAGES = Table(
     frozenset({"payload"}),
 )  # fmt: skip
 READS = Table("message_reads", ("id", "message", "agent_id", "updated_at"), order="updated_at")
-SUBSCRIPTIONS = Table("subscriptions", ("id", "agent_id", "topic", "created_at", "updated_at"))
+SUBSCRIPTIONS = Table(
+    "subscriptions", ("id", "project", "agent_id", "topic", "created_at", "updated_at")
+)
 BLOCKINGS = Table(
-    "blockings", ("id", "blocked_id", "blocker_id", "reason", "created_at", "updated_at")
+    "blockings",
+    ("id", "project", "blocked_id", "blocker_id", "reason", "created_at", "updated_at"),
 )
 TOKENS = Table(
     "tokens",

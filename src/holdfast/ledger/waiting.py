@@ -17,30 +17,34 @@ MOST_NAMED, LONGEST = 5, 80
 
 def still_open(ledger: Ledger, subtasks: list[str]) -> list[str]:
     """Those of them that are waited for, the unknown ones too: they may still come."""
-    found = ledger.among(SUBTASKS, "id", set(subtasks))
+    found = ledger.everywhere.among(SUBTASKS, "id", set(subtasks))
     settled = {row["id"] for row in found if row["status"] in SETTLED}
     return [ident for ident in subtasks if ident not in settled]
 
 
 def moved(ledger: Ledger, subtask: Row, before: str, now: float) -> None:
-    """What waits for this one goes on if it was the last, and waits again if it is tried again."""
+    """What waits for this one, in whichever project, goes on if it was the last, and waits again if
+    it is tried again.
+    """
     settled = subtask["status"] in SETTLED
     if settled == (before in SETTLED):
         return
-    for waiting in waiting_for(ledger, subtask, "blocked" if settled else "pending"):
+    whole = ledger.everywhere
+    for waiting in waiting_for(whole, subtask, "blocked" if settled else "pending"):
         if not settled:
-            ledger.change(SUBTASKS, waiting, now, status="blocked")
-        elif not still_open(ledger, waiting["blocked_by"]):
-            ledger.change(SUBTASKS, waiting, now, status="pending")
+            whole.change(SUBTASKS, waiting, now, status="blocked")
+        elif not still_open(whole, waiting["blocked_by"]):
+            whole.change(SUBTASKS, waiting, now, status="pending")
 
 
 def release(ledger: Ledger, subtask: Row, now: float) -> None:
     """It was deleted: nobody waits for it any longer."""
-    for waiting in waiting_for(ledger, subtask):
+    whole = ledger.everywhere
+    for waiting in waiting_for(whole, subtask):
         left = [ident for ident in waiting["blocked_by"] if ident != subtask["id"]]
-        goes_on = waiting["status"] == "blocked" and not still_open(ledger, left)
+        goes_on = waiting["status"] == "blocked" and not still_open(whole, left)
         status = "pending" if goes_on else waiting["status"]
-        ledger.change(SUBTASKS, waiting, now, blocked_by=left, status=status)
+        whole.change(SUBTASKS, waiting, now, blocked_by=left, status=status)
 
 
 def waiting_for(ledger: Ledger, subtask: Row, *statuses: str) -> list[Row]:

@@ -1,12 +1,12 @@
-"""Which project a change is about where its row does not say so: that of its session, of the
-message that was read, of the agent that waits. What may be of several is of none.
+"""Which project something is of where nobody says so: that of its session, of the message that was
+read, of the agent that is named. What may be of several is of none.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.ledger.tables import AGENTS, BLOCKINGS, PROJECT_PATHS, PROJECTS, READS, SUBSCRIPTIONS
+from holdfast.ledger.tables import AGENTS, PROJECT_PATHS, PROJECTS, READS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -15,18 +15,11 @@ if TYPE_CHECKING:
 
     Folders = Callable[[Collection[str]], dict[str, str]]
 
-_OF_AGENT = (
-    "SELECT DISTINCT {0}.id AS record, agents.project, '' AS session FROM {0} "
-    "JOIN agents ON agents.agent_id = {0}.{1} AND agents.project <> '' WHERE {0}.id IN "
-)
-# What rows hang on that name neither a project nor a session.
-_HANGING = {
-    READS.name: "SELECT message_reads.id AS record, messages.project, messages.session "
+_OF_READS = (
+    "SELECT message_reads.id AS record, messages.project, messages.session "
     "FROM message_reads JOIN messages ON messages.id = message_reads.message "
-    "WHERE message_reads.id IN ",
-    SUBSCRIPTIONS.name: _OF_AGENT.format(SUBSCRIPTIONS.name, "agent_id"),
-    BLOCKINGS.name: _OF_AGENT.format(BLOCKINGS.name, "blocked_id"),
-}
+    "WHERE message_reads.id IN "
+)
 _OF_SESSION = " UNION ".join(
     f"SELECT session, project FROM {table} WHERE project <> '' AND session IN {{0}}"
     for table in ("requests", "agents")
@@ -86,15 +79,11 @@ def _above(ledger: Ledger, changes: list[Row]) -> dict[str, Row]:
     found = {
         one["id"]: {"project": one["record"]} for one in changes if one["kind"] == PROJECTS.name
     }
-    for kind, statement in _HANGING.items():
-        some = {one["record"]: one["id"] for one in changes if one["kind"] == kind}
-        if not some:
-            continue
-        listed, values = _listed(some)
-        rows: dict[str, list[Row]] = {}
-        for row in ledger.database.run(statement + listed, values)[0]:
-            rows.setdefault(some[row.pop("record")], []).append(row)
-        found |= {change: told[0] for change, told in rows.items() if len(told) == 1}
+    reads = {one["record"]: one["id"] for one in changes if one["kind"] == READS.name}
+    if reads:
+        listed, values = _listed(reads)
+        for row in ledger.database.run(_OF_READS + listed, values)[0]:
+            found[reads[row.pop("record")]] = row
     return found
 
 

@@ -30,12 +30,6 @@ if TYPE_CHECKING:
     from holdfast.store.base import Database
 
 THEIRS = "NOT IN ('', :within)"
-# An agent's name may be in use by another project too: then it is nobody's alone.
-_AGENT = (
-    "EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = {0} AND agents.project = :within) "
-    "AND NOT EXISTS (SELECT 1 FROM agents WHERE agents.agent_id = {0} "
-    f"AND agents.project {THEIRS})"
-)
 _WHERE = "(SELECT 1 FROM {0} WHERE {0}.session = waves.session AND {0}.project {1})"
 # A wave counts the tasks of all who work in its session: if some are others', it is nobody's alone.
 _SESSION = (
@@ -50,8 +44,6 @@ _HANGS = {
     WAVES.name: f"({_SESSION})",
     READS.name: "EXISTS (SELECT 1 FROM messages WHERE messages.id = message_reads.message "
     "AND messages.project = :within)",
-    SUBSCRIPTIONS.name: _AGENT.format("subscriptions.agent_id"),
-    BLOCKINGS.name: _AGENT.format("blockings.blocked_id"),
     TOKENS.name: "1 = 0",
 }
 _AGENTS_OF = {SUBSCRIPTIONS.name: ("agent_id",), BLOCKINGS.name: ("blocked_id", "blocker_id")}
@@ -80,6 +72,10 @@ class LedgerWithin(Ledger):
         self.held = {"within": project}
         self._is_theirs = is_theirs
 
+    @property
+    def everywhere(self) -> Ledger:
+        return Ledger(self.database)
+
     def shown(self, table: Table) -> str:
         return _HANGS.get(table.name) or f"{table.name}.project = :within"
 
@@ -106,9 +102,9 @@ class LedgerWithin(Ledger):
             raise NotAllowed(f"{row['id']} is another project's")
         return super().write(table, row)
 
-    def remove(self, table: Table, row: Row, now: float, project: str = "") -> None:
+    def remove(self, table: Table, row: Row, now: float) -> None:
         if self.get(table, row["id"]) is not None:
-            super().remove(table, row, now, project)
+            super().remove(table, row, now)
 
     def _claimed(self, table: Table, row: Row) -> Row:
         """The row as one of this project's, if it can be one."""
@@ -148,11 +144,8 @@ class LedgerWithin(Ledger):
             raise NotAllowed(f"session {session} is another project's")
 
     def _check_agent(self, agent: str) -> None:
-        everywhere = super().rows(AGENTS, agent_id=agent)
-        if not any(row["project"] == self.project for row in everywhere):
+        if self.first(AGENTS, agent_id=agent) is None:
             raise NoSuchRecord(f"agent {agent} in this project", hint="POST /api/agents makes one")
-        if any(row["project"] not in ("", self.project) for row in everywhere):
-            raise NotAllowed(f"agent {agent} is another project's too")
 
     def _check_addressee(self, agent: str) -> None:
         """Somebody who is yet to come may be written to; a session is an agent by its id."""

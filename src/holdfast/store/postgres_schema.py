@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 MIGRATIONS = os.path.join(schema.HERE, "migrations", "postgres")
-VERSION = 10
+VERSION = 11
 # Two Holdfasts in two schemas of one database do not wait for each other.
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('holdfast ' || current_schema() || ?, 0))"
 NEWEST = "SELECT max(version) AS version FROM holdfast_migrations"

@@ -150,7 +150,7 @@ def test_what_agents_listen_to_and_wait_for_is_heard_in_their_project(watched: W
     heard = watched.heard(happen)
     rest = [one for one in heard["ours"] if one[0] != "agents"]
     both = [("blockings", False), ("subscriptions", False)]
-    assert sorted(rest) == sorted([*both, *((kind, True) for kind, _ in both)])
+    assert sorted(rest) == sorted([*both, *both, *((kind, True) for kind, _ in both)])
     assert kinds(heard["theirs"]) == {"agents"}
 
 

@@ -17,8 +17,8 @@ from litestar.testing import TestClient
 from holdfast.actions.shared_restore import Wanted, restored
 from holdfast.ledger import agents, contexts, messages, projects, tokens, waves, work
 from holdfast.ledger.actions import add_action
-from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.tables import ALL, TOKENS
+from holdfast.ledger.ledger import Ledger, Row
+from holdfast.ledger.tables import ALL, SUBSCRIPTIONS, SUBTASKS, TASKS, TOKENS
 from holdfast.surfaces.api.app import application
 from holdfast.surfaces.api.desk import Books, Desk
 from holdfast.surfaces.api.live import Live
@@ -52,8 +52,8 @@ def furnish(books: Books, path: str, word: str) -> dict[str, str]:
         ledger, 4e9, ident=f"m-{word}", from_agent_id=f"other-{word}", topic=word,
         to_agent_id=f"agent-{word}", payload={"text": word}, **held,
     )  # fmt: skip
-    messages.subscribe(ledger, f"agent-{word}", word, 1.0)
-    messages.block(ledger, f"agent-{word}", f"other-{word}", word, 1.0)
+    messages.subscribe(ledger, f"agent-{word}", word, 1.0, project)
+    messages.block(ledger, f"agent-{word}", f"other-{word}", word, 1.0, project)
     waves.create(ledger, session, 1, 1.0)
     state = a_state(word)
     state["compactions"] = [{
@@ -303,6 +303,63 @@ def test_agents_of_the_project_may_wait_for_each_other(held: TestClient[Any]) ->
     assert held.post("/api/blocking", json=body).status_code == 201
     elsewhere = {**body, "blocker_id": f"other-{SECRET}"}
     assert held.post("/api/blocking", json=elsewhere).status_code in REFUSED
+
+
+def test_an_agent_s_name_may_be_another_project_s_too(
+    held: TestClient[Any], world: World, desk: Desk
+) -> None:
+    """What the one listens to and waits for is hidden by nobody, and shown to nobody else."""
+    ours, theirs = world.ours["project"], world.theirs["project"]
+    name, other = world.ours["agent"], world.ours["other"]
+    with desk.books() as books:
+        for agent in (name, other):
+            agents.seen(books.ledger, 2.0, agent_id=agent, session=SECRET, project=theirs)
+        messages.subscribe(books.ledger, name, SECRET, 2.0, theirs)
+        messages.block(books.ledger, name, SECRET, SECRET, 2.0, theirs)
+        messages.block(books.ledger, other, name, SECRET, 2.0, theirs)
+        for project in (ours, theirs):
+            for topic in (SECRET, "plum"):
+                messages.send(
+                    books.ledger, 4e9, ident=f"{project} {topic}", from_agent_id="x", topic=topic,
+                    project=project,
+                )  # fmt: skip
+    topics = held.get("/api/subscriptions", params={"agent_id": name}).json()["subscriptions"]
+    assert [one["topic"] for one in topics] == ["plum"]
+    waits = held.get(f"/api/blocking/{name}").json()["blocking"]
+    assert [one["blocker_id"] for one in waits] == [other]
+    heard = held.get(f"/api/messages/{name}").json()["messages"]
+    assert {one["id"] for one in heard} == {world.ours["message"], f"{ours} plum"}
+    assert held.post("/api/unblock", json={"blocked_id": name}).json() == {"removed": 1}
+    told = {"blocked_id": name, "blocker_id": other, "reason": "again"}
+    assert held.post("/api/blocking", json=told).status_code == 201, "theirs is the other way"
+    asked = {"agent_id": name, "topic": SECRET}
+    assert held.post("/api/unsubscribe", json=asked).json() == {"removed": False}
+    with desk.books() as books:
+        kept = books.ledger.rows(SUBSCRIPTIONS, project=theirs, agent_id=name)
+    assert [one["topic"] for one in kept] == [SECRET]
+
+
+def test_work_that_waits_for_another_project_s_goes_on(
+    held: TestClient[Any], world: World, desk: Desk
+) -> None:
+    """Whoever may see everything has put it so; who finishes it may not see who waits."""
+    with desk.books() as books:
+        task = books.ledger.need(TASKS, world.theirs["task"])
+        subtask = world.ours["subtask"]
+        waits = work.add_subtask(
+            books.ledger, 1.0, task=task, description="waits", blocked_by=[subtask]
+        )
+    assert held.patch(f"/api/subtasks/{subtask}", json={"status": "completed"}).status_code == 200
+    assert status_of(desk, waits) == "pending"
+    assert held.patch(f"/api/subtasks/{subtask}", json={"status": "running"}).status_code == 200
+    assert status_of(desk, waits) == "blocked"
+    assert held.delete(f"/api/subtasks/{subtask}").status_code == 204
+    assert status_of(desk, waits) == "pending"
+
+
+def status_of(desk: Desk, subtask: Row) -> str:
+    with desk.books() as books:
+        return str(books.ledger.need(SUBTASKS, subtask["id"])["status"])
 
 
 def test_what_names_no_project_becomes_its_own(held: TestClient[Any], world: World) -> None:

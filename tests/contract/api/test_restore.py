@@ -13,7 +13,7 @@ import pytest
 from holdfast.actions import shared_restore
 from holdfast.actions.remembered import Remembered
 from holdfast.actions.shared_restore import MOST, Wanted, restored, restoring
-from holdfast.ledger import contexts, messages, waves, work
+from holdfast.ledger import agents, contexts, messages, waves, work
 from holdfast.ledger.tables import TASKS
 from holdfast.state.model import State
 from holdfast.store.questions import answered
@@ -139,6 +139,31 @@ def test_a_message_that_has_expired_is_not_told_again(desk: Desk) -> None:
         message(books)
     assert "the login" in told(desk, now=10.0)
     assert told(desk, now=1e6) == ""
+
+
+def test_for_whom_agents_of_the_session_wait_is_told(desk: Desk) -> None:
+    with desk.books() as books:
+        request_of(books)
+        agents.seen(books.ledger, 1.0, agent_id="front", session="s1", project="p")
+        agents.seen(books.ledger, 1.0, agent_id="front", session="s9", project="q")
+        for who, project in (
+            ("front", "p"),
+            ("dev-1", ""),
+            ("s1", "p"),
+            ("front", "q"),
+            ("x", "p"),
+        ):
+            messages.block(books.ledger, who, f"{who} of {project}", "needs it", 2.0, project)
+    assert "## Agent Status\n" in told(desk)
+    waits = [line for line in told(desk).splitlines() if " waits for " in line]
+    assert sorted(waits) == [
+        "- dev-1 waits for dev-1 of : needs it",
+        "- front waits for front of p: needs it",
+        "- s1 waits for s1 of p: needs it",
+    ]
+    with desk.books() as books:
+        messages.unblock(books.ledger, "front", None, 3.0)
+    assert "- front waits" not in told(desk)
 
 
 def test_a_task_that_is_done_is_not_told_again(desk: Desk, other: Desk) -> None:

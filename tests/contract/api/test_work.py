@@ -326,6 +326,35 @@ def test_agents_can_wait_for_each_other(api: Caller) -> None:
     assert api.get("/api/blocking/check", blocked_id="front")["blocked"] is False
 
 
+def test_agents_of_the_same_name_choose_and_wait_in_their_own_project(api: Caller) -> None:
+    one, two = (api.post("/api/projects", path=path)["id"] for path in ("/a", "/b"))
+    for project in (one, two):
+        api.post("/api/agents", agent_id="qa", session_id=f"s {project}", project_id=project)
+        api.post("/api/messages", from_agent_id="dev", topic="gossip", project_id=project)
+    api.post("/api/subscribe", agent_id="qa", topic="tests", project_id=one)
+    assert api.get("/api/messages/qa", project_id=one)["messages"] == []
+    assert len(api.get("/api/messages/qa", project_id=two)["messages"]) == 1
+    assert [told["project_id"] for told in api.get("/api/messages/qa")["messages"]] == [two]
+    api.post("/api/blocking", blocked_id="qa", blocker_id="dev", project_id=one)
+    api.post("/api/blocking", blocked_id="dev", blocker_id="qa", project_id=two)
+    api.post("/api/blocking", 409, blocked_id="dev", blocker_id="qa", project_id=one)
+    assert api.get("/api/blocking/check", blocked_id="qa", project_id=two)["blocked"] is False
+    assert api.get("/api/blocking/check", blocked_id="qa", project_id=one)["blocked"] is True
+    assert api.post("/api/unblock", blocked_id="qa", project_id=two) == {"removed": 0}
+    assert api.post("/api/unblock", blocked_id="qa") == {"removed": 1}, "wherever it is"
+
+
+def test_what_an_agent_chooses_is_of_the_only_project_that_knows_it(api: Caller) -> None:
+    project = api.post("/api/projects", path="/a")["id"]
+    api.post("/api/agents", agent_id="qa", project_id=project)
+    told = api.post("/api/subscribe", agent_id="qa", topic="tests")
+    assert told["project_id"] == project
+    assert api.post("/api/subscribe", agent_id="qa", topic="tests") == told
+    assert api.post("/api/subscribe", agent_id="stranger", topic="tests")["project_id"] is None
+    assert len(api.get("/api/subscriptions", project_id=project)["subscriptions"]) == 1
+    api.post("/api/subscribe", 404, agent_id="qa", topic="tests", project_id="nope")
+
+
 def test_the_reason_that_was_given_last_counts(api: Caller) -> None:
     pair = {"blocked_id": "front", "blocker_id": "back"}
     api.post("/api/blocking", **pair, reason="needs the API")

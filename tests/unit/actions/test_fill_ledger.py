@@ -21,7 +21,7 @@ from holdfast.ledger.waves import NO_WAVE
 from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
 from tests.unit import rollout_lines as codex
-from tests.unit.transcript_lines import Line, call, raw, result, spent, user
+from tests.unit.transcript_lines import Line, boundary, call, raw, result, spent, user
 
 PLAN = ("Wave 1: schema", "Wave 2: routes")
 
@@ -187,6 +187,17 @@ def test_a_session_of_codex_fills_the_same_ledger(scene: Scene) -> None:
     calls = {row["tool_name"]: row for row in scene.ledger.rows(ACTIONS)}
     assert calls["Bash"]["exit_code"] == 1
     assert calls["apply_patch"]["file_paths"] == ["new.py", "old.py"]
+
+
+def test_a_compaction_was_when_hooks_saw_it(scene: Scene) -> None:
+    scene.say(user("add login"))
+    scene.store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=scene.now)
+    scene.say(boundary(trigger="auto", preTokens=9), spent(5000))
+    (main,) = scene.ledger.rows(AGENTS)
+    assert (main["compactions"], main["compacted_at"]) == (1, scene.now - 10)
+    scene.say(boundary(trigger="auto", preTokens=9), spent(5000))
+    (main,) = scene.ledger.rows(AGENTS)
+    assert (main["compactions"], main["compacted_at"]) == (2, scene.now), "nobody knows better"
 
 
 def test_an_ended_session_asks_for_nothing_more(scene: Scene) -> None:

@@ -26,7 +26,7 @@ from tests.unit.store.store_file import (
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import messages
 from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.tables import ALL
+from holdfast.ledger.tables import ALL, BLOCKINGS, SUBSCRIPTIONS
 from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
 
@@ -94,6 +94,26 @@ def test_messages_of_an_old_ledger_are_told_once(path: str) -> None:
             plain.executescript(file.read_text(encoding="utf-8"))
         assert tables(upgraded) == tables(plain)
         assert upgraded.execute("PRAGMA user_version").fetchone()[0] == newest
+
+
+def test_what_agents_of_an_old_ledger_chose_is_their_only_project_s(path: str) -> None:
+    folder, _ = schema.LEDGER
+    os.makedirs(os.path.dirname(path))
+    with closing(sqlite3.connect(path)) as old, old:
+        for file in sorted(Path(folder).glob("*.sql"))[:5]:
+            old.executescript(file.read_text(encoding="utf-8"))
+        old.execute("PRAGMA user_version = 5")
+        for agent, project in (("a", "p"), ("a", ""), ("both", "p"), ("both", "q")):
+            given = agent + project, agent, project
+            rest = "'', '', '', '', 1, 0, 0, 0, NULL, 1, 1"
+            old.execute(f"INSERT INTO agents VALUES (?, ?, ?, {rest})", given)
+        for agent in ("a", "both", "nobody"):
+            old.execute("INSERT INTO subscriptions VALUES (?1, ?1, 'x', 1, 1)", (agent,))
+            old.execute("INSERT INTO blockings VALUES (?1, ?1, 'x', '', 1, 1)", (agent,))
+    with closing(SQLiteDatabase(path, plan=schema.LEDGER)) as database:
+        for table, column in ((SUBSCRIPTIONS, "agent_id"), (BLOCKINGS, "blocked_id")):
+            found = {row[column]: row["project"] for row in Ledger(database).rows(table)}
+            assert found == {"a": "p", "both": "", "nobody": ""}
 
 
 def test_a_migration_keeps_the_data_and_takes_a_copy_of_the_old_store_first(

@@ -146,6 +146,7 @@ class ListedMessage(MessageRow):
 
 class SubscriptionRow(TypedDict):
     id: str
+    project_id: str | None
     agent_id: str
     topic: str
     created_at: Time
@@ -154,6 +155,7 @@ class SubscriptionRow(TypedDict):
 
 class BlockingRow(TypedDict):
     id: str
+    project_id: str | None
     blocked_id: str
     blocker_id: str
     reason: str

@@ -10,12 +10,13 @@ from litestar import Router, delete, get, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from holdfast.errors import NotNow
-from holdfast.ledger import ids, messages
-from holdfast.ledger.ledger import Row
+from holdfast.ledger import ids, messages, whose
+from holdfast.ledger.ledger import Ledger, Row
 from holdfast.ledger.messages import SECONDS
 from holdfast.ledger.tables import BLOCKINGS, MESSAGES, SUBSCRIPTIONS
 from holdfast.redact import redact_value
 from holdfast.surfaces.api import answers, cursor, named
+from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.needs import HeldTo, TheDesk
 from holdfast.surfaces.api.rows import Answer, listed
 from holdfast.surfaces.api.shapes import (
@@ -142,37 +143,53 @@ def read_message(desk: TheDesk, ident: FromPath[str], data: JSONBody[Reader]) ->
         return answers.message(row, messages.readers(books.ledger, [row])[ident])
 
 
+def _where(desk: Desk, ledger: Ledger, ident: str | None, held_to: str, agent: str) -> str:
+    """The project whose agent is meant: as it is said, else the only one that has such an agent."""
+    return named.project(desk, ledger, ident) or held_to or whose.of_agent(ledger, agent)
+
+
 @post("/subscribe", sync_to_thread=True)
-def subscribe(desk: TheDesk, data: JSONBody[Subscription]) -> Answer:
+def subscribe(desk: TheDesk, held_to: HeldTo, data: JSONBody[Subscription]) -> Answer:
+    """From now on the agent is told of no broadcasts but those of the topics that it chose."""
     with desk.books() as books:
-        made = messages.subscribe(books.ledger, data.agent_id, data.topic, time.time())
+        project = _where(desk, books.ledger, data.project_id, held_to, data.agent_id)
+        made = messages.subscribe(books.ledger, data.agent_id, data.topic, time.time(), project)
     return answers.answer(made)
 
 
 @post("/unsubscribe", sync_to_thread=True, status_code=200)
 def unsubscribe(desk: TheDesk, data: JSONBody[Subscription]) -> Answer:
     with desk.books() as books:
-        return {
-            "removed": messages.unsubscribe(books.ledger, data.agent_id, data.topic, time.time())
-        }
+        project = named.project(desk, books.ledger, data.project_id)
+        gone = messages.unsubscribe(books.ledger, data.agent_id, data.topic, time.time(), project)
+    return {"removed": gone}
 
 
 @get("/subscriptions", sync_to_thread=True)
 def all_subscriptions(
-    desk: TheDesk, limit: Limit = 100, page: Page = None, agent_id: Filter = None
+    desk: TheDesk,
+    limit: Limit = 100,
+    page: Page = None,
+    agent_id: Filter = None,
+    project_id: Filter = None,
 ) -> Answer:
     with desk.books() as books:
-        return listed(books, SUBSCRIPTIONS, "subscriptions", limit, page, agent_id=agent_id)
+        return listed(
+            books, SUBSCRIPTIONS, "subscriptions", limit, page, agent_id=agent_id,
+            project=project_id,
+        )  # fmt: skip
 
 
 # Who waits for whom
 
 
 @post("/blocking", sync_to_thread=True)
-def block(desk: TheDesk, data: JSONBody[Blocking]) -> Answer:
+def block(desk: TheDesk, held_to: HeldTo, data: JSONBody[Blocking]) -> Answer:
+    """One agent waits for another, until `POST /api/unblock` says otherwise."""
     with desk.books() as books:
+        project = _where(desk, books.ledger, data.project_id, held_to, data.blocked_id)
         made = messages.block(
-            books.ledger, data.blocked_id, data.blocker_id, data.reason, time.time()
+            books.ledger, data.blocked_id, data.blocker_id, data.reason, time.time(), project
         )
     return answers.answer(made)
 
@@ -180,16 +197,22 @@ def block(desk: TheDesk, data: JSONBody[Blocking]) -> Answer:
 @post("/unblock", sync_to_thread=True, status_code=200)
 def unblock(desk: TheDesk, data: JSONBody[Unblocking]) -> Answer:
     with desk.books() as books:
-        return {
-            "removed": messages.unblock(books.ledger, data.blocked_id, data.blocker_id, time.time())
-        }
+        project = named.project(desk, books.ledger, data.project_id)
+        gone = messages.unblock(
+            books.ledger, data.blocked_id, data.blocker_id, time.time(), project
+        )
+    return {"removed": gone}
 
 
 @get("/blocking/check", sync_to_thread=True)
 def check_blocking(
-    desk: TheDesk, blocked_id: FromQuery[Ident], blocker_id: Filter = None
+    desk: TheDesk,
+    blocked_id: FromQuery[Ident],
+    blocker_id: Filter = None,
+    project_id: Filter = None,
 ) -> Answer:
-    equal: dict[str, Any] = {} if blocker_id is None else {"blocker_id": blocker_id}
+    given = {"blocker_id": blocker_id, "project": project_id}
+    equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:
         found = books.ledger.rows(BLOCKINGS, blocked_id=blocked_id, **equal)
     return {"blocked": bool(found), "blocked_by": [row["blocker_id"] for row in found]}
@@ -197,16 +220,23 @@ def check_blocking(
 
 @get("/blocking/{ident:str}", sync_to_thread=True)
 def blockings_of(
-    desk: TheDesk, ident: FromPath[str], limit: Limit = 1000, page: Page = None
+    desk: TheDesk,
+    ident: FromPath[str],
+    limit: Limit = 1000,
+    page: Page = None,
+    project_id: Filter = None,
 ) -> Answer:
     with desk.books() as books:
-        return listed(books, BLOCKINGS, "blocking", limit, page, blocked_id=ident)
+        return listed(
+            books, BLOCKINGS, "blocking", limit, page, blocked_id=ident, project=project_id
+        )
 
 
 @delete("/blocking/{ident:str}", sync_to_thread=True)
-def drop_blockings(desk: TheDesk, ident: FromPath[str]) -> None:
+def drop_blockings(desk: TheDesk, ident: FromPath[str], project_id: Where = None) -> None:
     with desk.books() as books:
-        messages.unblock(books.ledger, ident, None, time.time())
+        project = named.project(desk, books.ledger, project_id)
+        messages.unblock(books.ledger, ident, None, time.time(), project)
 
 
 def router() -> Router:

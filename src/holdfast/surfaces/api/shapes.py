@@ -132,17 +132,20 @@ class Reader(Struct):
 class Subscription(Struct):
     agent_id: Ident
     topic: Ident
+    project_id: Name | None = None
 
 
 class Blocking(Struct):
     blocked_id: Ident
     blocker_id: Ident
     reason: Name = ""
+    project_id: Name | None = None
 
 
 class Unblocking(Struct):
     blocked_id: Ident
     blocker_id: Ident | None = None
+    project_id: Name | None = None
 
 
 class NewContext(Struct):
