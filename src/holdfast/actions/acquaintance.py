@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger
 
-_HERE = "this machine"
-
 
 def is_known(ledger: Ledger, team: Ledger, target: str) -> bool:
     """Whether it has what this machine sent to that address. From now on it is known."""
@@ -33,11 +31,7 @@ def agree(ledger: Ledger, team: Ledger, target: str) -> None:
 
 def _name(ledger: Ledger) -> str:
     """What this machine is called there."""
-    known = ledger.reading(_HERE)
-    if not known:
-        known = {"name": secrets.token_hex(8)}
-        ledger.keep_reading(_HERE, known)
-    return f"sent by {known['name']}"
+    return f"sent by {ledger.name()}"
 
 
 def _word(ledger: Ledger, name: str) -> str:

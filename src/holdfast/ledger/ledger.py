@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,7 @@ MOST = 100
 # The condition that all rows meet.
 EVERYTHING = "1 = 1"
 _FORGOTTEN = "changes that were taken away"
+_NAME = "this machine"
 TOLD = (
     "INSERT INTO changes (id, kind, record, project, session, gone, at) "
     "VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING"
@@ -36,6 +38,7 @@ _READ = (
     "INSERT INTO readings (id, value) VALUES (:id, :value) "
     "ON CONFLICT (id) DO UPDATE SET value = excluded.value"
 )
+_NAMED = "INSERT INTO readings (id, value) VALUES (:id, :value) ON CONFLICT (id) DO NOTHING"
 _SENT = (
     "INSERT INTO sent (target, seq, at) VALUES (:target, :seq, :at) "
     "ON CONFLICT (target) DO UPDATE SET seq = excluded.seq, at = excluded.at"
@@ -209,6 +212,16 @@ class Ledger:
         """Remember that changes up to there are being taken away."""
         tx, seq = max(until, self.forgotten())
         self.keep_reading(_FORGOTTEN, {"tx": tx, "seq": seq})
+
+    def name(self) -> str:
+        """What tells this ledger from any other; it is made up when somebody first asks."""
+        if not (known := self.reading(_NAME)):
+            self.database.run(_NAMED, {
+                "id": _NAME, "value": quick_json.dumps({"name": os.urandom(8).hex()}),
+            })  # fmt: skip
+            # Another may have been quicker.
+            known = self.reading(_NAME)
+        return str(known["name"])
 
     def reading(self, session: str) -> Row:
         """How far a session was read into the ledger."""

@@ -28,7 +28,7 @@ from holdfast.surfaces.api import event_routes, serving
 from holdfast.surfaces.api import live as module
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
-from holdfast.surfaces.api.live import Live, Place, Start, place, read, written
+from holdfast.surfaces.api.live import Live, Place, Seen, Start, place, read
 from holdfast.surfaces.api.local_desk import LocalDesk
 from holdfast.surfaces.api.serving import Place as Address
 from holdfast.surfaces.api.team_desk import TeamDesk
@@ -76,7 +76,7 @@ def happen(desk: Desk, *names: str) -> None:
 
 async def heard(live: Live, count: int, after: Place | None = None) -> list[str]:
     found: list[str] = []
-    where = (await live.start(after)).place
+    where = (await live.start(Seen(after) if after else None)).place
     with live.listening():
         async for some in live.changes(where):
             found += [one["record"] for one in some]
@@ -296,7 +296,7 @@ def test_whoever_comes_back_too_late_is_told_what_is_missing(desk: Desk) -> None
     places = without_the_old(desk)
 
     async def job(live: Live) -> list[Start]:
-        return [await live.start(after) for after in ((0, 0), *places, (2**40, 2**40))]
+        return [await live.start(Seen(after)) for after in ((0, 0), *places, (2**40, 2**40))]
 
     gap, anew = Start(places[1], has_gap=True), Start(places[2], has_gap=True)
     assert run(desk, job) == [gap, gap, Start(places[1]), Start(places[2]), anew]
@@ -315,20 +315,20 @@ def test_a_gap_is_the_first_of_server_sent_events(desk: Desk) -> None:
     async def job(live: Live) -> list[bytes]:
         found = []
         for after in (first, last):
-            start = await live.start(after)
+            start = await live.start(Seen(after))
             async with aclosing(event_routes._lines(live, start, EVERYTHING)) as lines:
                 found += [await anext(lines), await anext(lines)]
         return found
 
     _, gap, _, change = run(desk, job)
-    where = written(last)
+    where = written(desk, last)
     data = json.dumps({"kind": "gap", "event_id": where}, separators=(",", ":"))
     assert gap.decode() == f"id: {where}\nevent: gap\ndata: {data}\n\n"
     assert b"event: actions" in change
 
 
 def test_a_gap_is_the_first_message_over_a_web_socket(desk: Desk) -> None:
-    first, last = (written(one) for one in without_the_old(desk)[:2])
+    first, last = (written(desk, one) for one in without_the_old(desk)[:2])
     with TestClient(guarded(desk)[0], base_url=HERE) as client:  # type: ignore[arg-type]
         with client.websocket_connect(f"/api/events/ws?after={first}") as socket:
             told = [socket.receive_json(timeout=30) for _ in range(3)]
@@ -365,7 +365,7 @@ def test_there_is_room_for_so_many_and_no_more(desk: Desk) -> None:
 
 @pytest.mark.parametrize(
     "word",
-    ["x", "1", "1-", "-1", "1-x", "1-1-1", "9" * 50, f"{2**63}-1", "1-" + "9" * 30, "١-١x"],
+    ["x", "1", "1-", "-1", "1-x", "1-1-1", "1-1-", "9" * 50, f"{2**63}-1", "1-" + "9" * 30, "١-١x"],
 )
 def test_a_place_that_is_none_is_refused_and_not_taken_for_now(word: str) -> None:
     assert read("") is None
@@ -373,8 +373,28 @@ def test_a_place_that_is_none_is_refused_and_not_taken_for_now(word: str) -> Non
         read(word)
 
 
-def test_a_place_can_be_written_down_and_read_again() -> None:
-    assert read(written((7, 12))) == (7, 12)
+def test_a_place_can_be_written_down_and_read_again(desk: Desk) -> None:
+    with desk.books() as books:
+        name = books.ledger.name()
+    assert read(written(desk, (7, 12))) == Seen((7, 12), name[:8])
+    assert read("7-12") == Seen((7, 12)), "as it was told once"
+
+
+def test_a_place_in_another_database_is_a_gap_however_many_events_there_are(desk: Desk) -> None:
+    happen(desk, *(f"a{number}" for number in range(9)))
+    with desk.books() as books:
+        third, last = (place(books.ledger.changes()[number]) for number in (2, -1))
+
+    async def job(live: Live) -> list[Start]:
+        known = read(written(desk, third))
+        return [await live.start(one) for one in (known, Seen(third), Seen(third, "0badcafe"))]
+
+    assert run(desk, job) == [Start(third), Start(third), Start(last, has_gap=True)]
+
+
+def written(desk: Desk, where: Place) -> str:
+    with desk.books() as books:
+        return f"{where[0]}-{where[1]}-{books.ledger.name()[:8]}"
 
 
 @pytest.mark.parametrize(("host", "name"), [("10.0.0.7", "10.0.0.7"), ("fe80::1", "[fe80::1]")])

@@ -67,24 +67,23 @@ async def events(
 
 
 async def _lines(changes: Live, start: Start, chosen: Chosen) -> AsyncIterator[bytes]:
-    place = live.written(start.place)
+    place = changes.written(start.place)
     with changes.listening():
         yield LISTENING.format(place=place).encode()
         if start.has_gap:
-            yield GAP.format(place=place, told=_said("gap", start)).encode()
+            yield GAP.format(place=place, told=_said("gap", place)).encode()
         async for some in _wanted(changes, start.place, chosen):
-            yield b"".join(map(_lines_of, some)) or STILL_HERE
+            yield b"".join(_lines_of(changes, one) for one in some) or STILL_HERE
 
 
-def _said(kind: str, start: Start) -> str:
-    return f'{{"kind":"{kind}","event_id":"{live.written(start.place)}"}}'
+def _said(kind: str, place: str) -> str:
+    return f'{{"kind":"{kind}","event_id":"{place}"}}'
 
 
-def _lines_of(change: Change) -> bytes:
+def _lines_of(changes: Live, change: Change) -> bytes:
     told: bytes = change["told"]
-    return f"id: {live.written(live.place(change))}\nevent: {change['kind']}\ndata: ".encode() + (
-        told + b"\n\n"
-    )
+    place = changes.written(live.place(change))
+    return f"id: {place}\nevent: {change['kind']}\ndata: ".encode() + told + b"\n\n"
 
 
 async def _wanted(changes: Live, start: Place, chosen: Chosen) -> AsyncIterator[list[Change]]:
@@ -176,9 +175,10 @@ async def _told(
 async def _tell(
     socket: WebSocket[Any, Any, Any], changes: Live, start: Start, chosen: Chosen
 ) -> None:
-    await socket.send_text(_said("listening", start))
+    place = changes.written(start.place)
+    await socket.send_text(_said("listening", place))
     if start.has_gap:
-        await socket.send_text(_said("gap", start))
+        await socket.send_text(_said("gap", place))
     async for some in _wanted(changes, start.place, chosen):
         for one in some:
             await socket.send_text(one["told"].decode())

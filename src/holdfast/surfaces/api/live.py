@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from bisect import bisect_right
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,16 @@ KEPT, AT_ONCE = 5000, 200
 HEARTBEAT = 15.0
 TICK = 0.01
 MOST = 10_000
+# So much of a ledger's name stands in the ids of its events.
+SHORT = 8
+EVENT = re.compile(rf"([0-9]{{1,19}})-([0-9]{{1,19}})(?:-([0-9a-f]{{{SHORT}}}))?")
+
+
+class Seen(NamedTuple):
+    """The last event that a client has seen, and the ledger that it is of, if that is said."""
+
+    place: Place
+    ledger: str = ""
 
 
 class Start(NamedTuple):
@@ -52,6 +63,8 @@ class Live:
         self._latest: list[Change] = []
         self._begin: Place = (0, 0)
         self.end: Place = (0, 0)
+        # Numbers of another database mean something else: their names tell them apart.
+        self._ledger = ""
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
         self._woken = False
@@ -132,7 +145,7 @@ class Live:
                 while self.listeners:
                     await asyncio.sleep(TICK)
 
-    async def start(self, after: Place | None) -> Start:
+    async def start(self, after: Seen | None) -> Start:
         """Where to listen from: there, if all that came since is kept, and if anything could."""
         if self.closing:
             raise ServerBusy("it is about to stop")
@@ -143,10 +156,17 @@ class Live:
             if after is None:
                 return Start(self.end)
             forgotten, last = await sync_to_thread(self._first_and_last)
-        if after < forgotten:
+        if after.ledger not in ("", self._ledger[:SHORT]):
+            return Start(last, has_gap=True)
+        if after.place < forgotten:
             return Start(forgotten, has_gap=True)
         # Another server may be ahead of this one; a database that was made anew is behind.
-        return Start(after) if after <= max(self.end, last) else Start(last, has_gap=True)
+        known = after.place <= max(self.end, last)
+        return Start(after.place) if known else Start(last, has_gap=True)
+
+    def written(self, where: Place) -> str:
+        """The id of an event there."""
+        return f"{where[0]}-{where[1]}-{self._ledger[:SHORT]}"
 
     async def _awake(self) -> None:
         """While nobody listened, nothing was read: go on from now."""
@@ -196,14 +216,16 @@ class Live:
             held_back = len(found) < AT_ONCE and books.ledger.holds_back()
             found = whose.with_projects(books.ledger, found, books.store.folders)
         # Written out once for all who listen.
-        return [{**one, "told": told(one)} for one in found], held_back
+        return [{**one, "told": told(one, self.written(place(one)))} for one in found], held_back
 
     def _first_and_last(self) -> tuple[Place, Place]:
         with self._desk.books() as books:
+            self._ledger = books.ledger.name()
             return books.ledger.forgotten(), books.ledger.last_change()
 
     def _last(self) -> Place:
         with self._desk.books() as books:
+            self._ledger = books.ledger.name()
             return books.ledger.last_change()
 
 
@@ -215,11 +237,11 @@ async def _first(event: asyncio.Event, seconds: float) -> bool:
     return False
 
 
-def told(change: Change) -> bytes:
+def told(change: Change, ident: str) -> bytes:
     """A change as JSON, for listeners: what it is about, never what it says."""
     return msgspec.json.encode(
         {
-            "event_id": written(place(change)),
+            "event_id": ident,
             "id": change["id"],
             "kind": change["kind"],
             "record_id": change["record"],
@@ -235,20 +257,15 @@ def place(change: Change) -> Place:
     return change["tx"], change["seq"]
 
 
-def written(where: Place) -> str:
-    return f"{where[0]}-{where[1]}"
-
-
-def read(word: str) -> Place | None:
-    """The place that a client last saw; none if it names none."""
+def read(word: str) -> Seen | None:
+    """What a client last saw; none if it names none."""
     if not word:
         return None
-    tx, _, seq = word.partition("-")
-    if word.isascii() and tx.isdecimal() and seq.isdecimal() and len(word) < 40:
-        found = int(tx), int(seq)
+    if said := EVENT.fullmatch(word):
+        found = int(said[1]), int(said[2])
         if max(found) < 2**63:
-            return found
+            return Seen(found, said[3] or "")
     # From now on, as if nothing had been missed, would be worse.
     raise BadUsage(
-        "`after` is not the id of an event", hint="it is the stream's `id:`, or `event_id`: 12-345"
+        "`after` is not the id of an event", hint="it is the stream's `id:`, or `event_id`"
     )
