@@ -7,11 +7,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.ledger.tables import AGENTS, PROJECT_PATHS, PROJECTS, READS
+from holdfast.store.questions import Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.store.questions import Asking
 
     Folders = Callable[[Collection[str]], dict[str, str]]
 
@@ -24,6 +26,8 @@ _OF_SESSION = " UNION ".join(
     f"SELECT session, project FROM {table} WHERE project <> '' AND session IN {{0}}"
     for table in ("requests", "agents")
 )
+_LED_IN = "SELECT project AS folder FROM sessions WHERE id = :session"
+_OF_FOLDER = f"SELECT project FROM {PROJECT_PATHS.name} WHERE id = :folder"
 
 
 def with_projects(ledger: Ledger, changes: list[Row], folders: Folders) -> list[Row]:
@@ -49,6 +53,20 @@ def of_sessions(ledger: Ledger, sessions: Collection[str], folders: Folders) -> 
         # A folder that is nobody's yet may become another's.
         found[session].add(projects.get(folder, ""))
     return {session: some.pop() for session, some in found.items() if len(some) == 1}
+
+
+def asking_for(session: str) -> Asking[str]:
+    """The same of one session, for an event loop."""
+    listed, values = _listed([session])
+    known, led_in = yield [
+        Question(_OF_SESSION.format(listed), values),
+        Question(_LED_IN, {"session": session}, is_ledgers=False),
+    ]
+    some = {row["project"] for row in known}
+    if led_in:
+        (paths,) = yield [Question(_OF_FOLDER, led_in[0])]
+        some.add(paths[0]["project"] if paths else "")
+    return some.pop() if len(some) == 1 else ""
 
 
 def led_elsewhere(ledger: Ledger, sessions: Collection[str], project: str) -> set[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -66,6 +67,52 @@ def test_a_save_with_a_project_that_jq_did_not_find_is_its_folder_s(api: Caller)
     api.post("/api/compact/save", session_id="s1", project_id="null", cwd="/srv/a/src")
     (row,) = api.get("/api/agent-contexts", project_id=project)["contexts"]
     assert row["session_id"] == "s1"
+
+
+IN_A_SESSION = {
+    "/api/actions": ({"tool_name": "Read"}, "/api/actions", "actions"),
+    "/api/agents": ({"agent_id": "a"}, "/api/agents", "agents"),
+    "/api/messages": ({"from_agent_id": "a"}, "/api/messages", "messages"),
+    "/api/agent-contexts": (
+        {"agent_id": "a", "agent_type": "t"}, "/api/agent-contexts", "contexts",
+    ),
+    "/api/compact/save": ({}, "/api/agent-contexts", "contexts"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("headers", [{}, LONG], ids=["plain", "long"])
+@pytest.mark.parametrize("path", IN_A_SESSION)
+def test_what_names_no_project_is_its_session_s_as_soon_as_that_is_known(
+    api: Caller, path: str, headers: dict[str, str]
+) -> None:
+    body, where, name = IN_A_SESSION[path]
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    for number in range(2):
+        said = {**body, "session_id": "s1", "payload": number, "number": number}
+        assert status(api, path, said, headers) in (200, 201)
+        found = api.get(where, session_id="s1")[name]
+        assert found[0]["project_id"] == (project if number else None)
+        api.post("/api/requests", session_id="s1", prompt="x", project_id=project)
+    assert len(api.get(where, project_id=project)[name]) == 1
+
+
+@pytest.mark.parametrize("path", ["/api/actions", "/api/compact/save"])
+def test_many_who_name_no_project_are_each_their_session_s(api: Caller, path: str) -> None:
+    ours = [api.post("/api/projects", path=f"/srv/{number}")["id"] for number in range(3)]
+    for number, project in enumerate(ours):
+        api.post("/api/agents", agent_id="a", session_id=f"s{number}", project_id=project)
+    body, where, name = IN_A_SESSION[path]
+    with ThreadPoolExecutor(9) as pool:
+        told = [
+            pool.submit(
+                status, api, path, {**body, "session_id": f"s{number % 3}", "n": number}, {}
+            )
+            for number in range(30)
+        ]
+    assert {one.result() for one in told} <= {200, 201}
+    for number, project in enumerate(ours):
+        found = api.get(where, session_id=f"s{number}")[name]
+        assert [one["project_id"] for one in found] == [project] * 10
 
 
 def test_what_was_found_is_asked_for_again_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:

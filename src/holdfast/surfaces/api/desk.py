@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.actions.remembered import Remembered
 from holdfast.errors import NoConnection, NotNow
-from holdfast.surfaces.api.named import Found
+from holdfast.surfaces.api.named import SESSIONS, Found
 
 if TYPE_CHECKING:
     from holdfast.index.database import Index
@@ -39,6 +39,10 @@ class Desk:
     def forget(self) -> None:
         """Something was deleted: whatever was there may be gone."""
         self.found.clear()
+
+    def joined(self, session: str) -> None:
+        """Somebody has told of which project a session is."""
+        self.found.drop(SESSIONS, session)
 
     def books(self) -> AbstractContextManager[Books]:
         raise NotImplementedError

@@ -38,6 +38,9 @@ class HeldDesk(Desk):
     def forget(self) -> None:
         self._desk.forget()
 
+    def joined(self, session: str) -> None:
+        self._desk.joined(session)
+
     @contextmanager
     def books(self) -> Iterator[Books]:
         with self._desk.books() as whole:

@@ -49,7 +49,7 @@ def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
             from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
             topic=data.topic, payload=data.payload, message_type=data.message_type,
             priority=data.priority, seconds=seconds, session=data.session_id,
-            project=named.project(desk, books.ledger, data.project_id),
+            project=named.project_of_work(desk, books, data.project_id, data.session_id),
         )  # fmt: skip
     return answers.message(sent)
 

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 # What jq makes of a project that it did not find.
 NONE = ("", "null", None)
-# Another server may delete what was found here: after so long it is asked for again.
-SECONDS = 30.0
+# Another server may delete what was found here, or tell of it: after so long it is asked for again.
+SECONDS = 5.0
 MOST = 10_000
 SESSIONS = "sessions"
 
@@ -43,6 +43,9 @@ class Found:
             self.clear()
         self._known[kind, ident] = time.monotonic() + SECONDS, project
 
+    def drop(self, kind: str, ident: str) -> None:
+        self._known.pop((kind, ident), None)
+
     def clear(self) -> None:
         self._known = {}
 
@@ -68,13 +71,14 @@ def project_of_work(
     if named := plain(subtask):
         above = str(books.ledger.need(SUBTASKS, named)["project"])
         desk.found.note(SUBTASKS.name, named, above)
-    given = project(desk, books.ledger, ident)
+    return project(desk, books.ledger, ident) or above or of_session(desk, books, session)
+
+
+def of_session(desk: Desk, books: Books, session: str) -> str:
+    """The project that it is known in, if that is only one."""
     # Whoever is held to a project writes nothing of another.
-    asks = session and not books.ledger.held
-    return given or above or (_project_of_session(desk, books, session) if asks else "")
-
-
-def _project_of_session(desk: Desk, books: Books, session: str) -> str:
+    if not session or books.ledger.held:
+        return ""
     found = of_sessions(books.ledger, [session], books.store.folders).get(session, "")
     desk.found.note(SESSIONS, session, found)
     return found
@@ -82,9 +86,14 @@ def _project_of_session(desk: Desk, books: Books, session: str) -> str:
 
 def quickly(found: Found, ident: str | None, session: str, subtask: str | None) -> str | None:
     """The same if nobody has to be asked for it."""
-    if not (found.has(PROJECTS, ident) and found.has(SUBTASKS, subtask)):
+    if not can_be_named(found, ident, subtask):
         return None
     above = found.project_of(SUBTASKS.name, subtask) if subtask and plain(subtask) else ""
     if given := plain(ident) or above:
         return given
     return found.project_of(SESSIONS, session) if session else ""
+
+
+def can_be_named(found: Found, ident: str | None, subtask: str | None) -> bool:
+    """Whether both are known to be there."""
+    return found.has(PROJECTS, ident) and found.has(SUBTASKS, subtask)

@@ -17,7 +17,8 @@ from holdfast.actions.shared_restore import Wanted, restored, restoring
 from holdfast.ledger import contexts
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.batch import Fresh
-from holdfast.ledger.tables import ACTIONS, CONTEXTS, PROJECTS
+from holdfast.ledger.tables import ACTIONS, CONTEXTS
+from holdfast.ledger.whose import asking_for, of_sessions
 from holdfast.store.questions import answered
 from holdfast.surfaces.api import answers, held, named, problems
 from holdfast.surfaces.api.crew import Crew
@@ -42,7 +43,8 @@ TOGETHER = 1000
 PACKED_FROM, PACKED, NONE = 1000, 6, (b"0", b"0.0", b"0.00", b"0.000")
 LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
 
-Way = Callable[[bytes], Awaitable[tuple[int, Any]]]
+Told = Awaitable[tuple[int, Any]]
+Way = Callable[[bytes], Awaitable[Told]]
 _action = msgspec.json.Decoder(NewAction).decode
 _restore = msgspec.json.Decoder(Restore).decode
 _object = msgspec.json.Decoder(dict[str, Any]).decode
@@ -57,6 +59,8 @@ class Quick:
         self._writer = Writer(desk)
         readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
         self._readers = Rounds(self._told_at_once, readers, few=AT_ONCE)
+        seekers = Crew("seeker", self._sought, most=AT_ONCE)
+        self._seekers = Rounds(self._sought_at_once, seekers)
         self._checker: Crew[None, Answer] = Crew("checker", self._checked, most=TOGETHER)
         self._ways: dict[tuple[str, str], Way] = {
             ("POST", "/api/actions"): self._act,
@@ -77,7 +81,7 @@ class Quick:
         heard = await _heard(receive)
         try:
             # Nothing is done yet: whatever is wrong, the long way finds it too.
-            answer = way(_shallow(_body(heard)))
+            answer = await way(_shallow(_body(heard)))
         except Exception:
             await self._app(scope, _again(heard, receive), send)
         else:
@@ -86,13 +90,12 @@ class Quick:
     def _close(self) -> None:
         self._writer.close()
         self._readers.close()
+        self._seekers.close()
         self._checker.close()
 
-    def _act(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+    async def _act(self, body: bytes) -> Told:
         sent = _action(body)
-        project = named.quickly(self._desk.found, sent.project_id, sent.session_id, sent.subtask_id)
-        if project is None:
-            raise LookupError("somebody has to ask for it")
+        project = await self._project(sent.project_id, sent.session_id, sent.subtask_id)
         row = sent.row(time.time(), project)
         fresh = Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: post_action(ledger, row))
         return self._acted(fresh)
@@ -103,12 +106,12 @@ class Quick:
         parts = {name: msgspec.Raw(stored[name].encode()) for name in ACTIONS.json}
         return 201, answers.answer({**stored, **parts})
 
-    def _save(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+    async def _save(self, body: bytes) -> Told:
         data = _object(body)
         known = msgspec.convert(data, Saved)
-        project = named.plain(known.project_id)
-        if not self._desk.found.has(PROJECTS, project) or (known.cwd and not project):
+        if known.cwd and not named.plain(known.project_id):
             raise LookupError("somebody has to ask which project that is")
+        project = await self._project(known.project_id, known.session_id)
         session, now = known.session_id, time.time()
         row, text = contexts.snapshot(session, project, data, now, saved_text)
         return self._saved(Fresh(
@@ -121,13 +124,33 @@ class Quick:
         stored = await self._writer.write(fresh)
         return 200, {"id": stored["id"], "saved_at": answers.stamp(stored["updated_at"])}
 
-    def _restore(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+    async def _project(self, ident: str | None, session: str, subtask: str | None = None) -> str:
+        """Which project this is about."""
+        found = self._desk.found
+        project = named.quickly(found, ident, session, subtask)
+        if project is not None:
+            return project
+        if not named.can_be_named(found, ident, subtask):
+            raise LookupError("somebody has to ask whether it is there")
+        project = await self._seekers.done(session)
+        found.note(named.SESSIONS, session, project)
+        return project
+
+    async def _sought_at_once(self, sessions: list[str]) -> list[str]:
+        return await answered(self._desk.ask, [asking_for(one) for one in sessions])
+
+    def _sought(self, sessions: list[str]) -> list[str | Exception]:
+        with self._desk.books() as books:
+            found = of_sessions(books.ledger, {*sessions}, books.store.folders)
+        return [found.get(session, "") for session in sessions]
+
+    async def _restore(self, body: bytes) -> Told:
         return self._restored(_restore(body))
 
     async def _restored(self, data: Restore) -> tuple[int, Any]:
         return 200, {"additionalContext": await self._readers.done(data.wanted())}
 
-    def _check(self, body: bytes) -> Awaitable[tuple[int, Any]]:
+    async def _check(self, body: bytes) -> Told:
         return self._health()
 
     async def _health(self) -> tuple[int, Any]:
@@ -204,7 +227,7 @@ def _again(heard: list[Message], receive: Receive) -> Receive:
     return received
 
 
-async def _settled(answer: Awaitable[tuple[int, Any]]) -> tuple[int, Any]:
+async def _settled(answer: Told) -> tuple[int, Any]:
     try:
         return await answer
     except Exception as problem:

@@ -42,8 +42,12 @@ def save(desk: TheDesk, data: JSONBody[dict[str, Any]]) -> Answer:
     except msgspec.ValidationError as problem:
         raise ValidationException(str(problem)) from None
     with desk.books() as books:
-        project = named.project(desk, books.ledger, known.project_id) or _project(books, known.cwd)
         session, now = known.session_id, time.time()
+        project = (
+            named.project(desk, books.ledger, known.project_id)
+            or _project(books, known.cwd)
+            or named.of_session(desk, books, session)
+        )
         row = contexts.save_snapshot(books.ledger, session, project, data, now, saved_text)
     return {"id": row["id"], "saved_at": answers.stamp(row["updated_at"])}
 
@@ -81,7 +85,8 @@ def add_context(desk: TheDesk, data: JSONBody[NewContext]) -> Answer:
     with desk.books() as books:
         made = contexts.save_context(
             books.ledger, time.time(), agent_id=data.agent_id, agent_type=data.agent_type,
-            session=data.session_id, project=named.project(desk, books.ledger, data.project_id),
+            session=data.session_id,
+            project=named.project_of_work(desk, books, data.project_id, data.session_id),
             role_context=data.role_context, skills_to_restore=data.skills_to_restore,
             tools_used=data.tools_used, progress_summary=data.progress_summary,
         )  # fmt: skip

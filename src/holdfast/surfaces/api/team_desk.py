@@ -41,9 +41,9 @@ class TeamDesk(Desk):
         super().__init__()
         self._postgres: Postgres = Postgres(url, busy_seconds=BUSY_SECONDS, most=THREADS)
         self._queries = schema.queries()
-        # One for those who write, and one for those who read: nobody waits for the other's answer.
+        # One for those who write, and some for those who read: nobody waits for another's answer.
         self._sender: Pipeline | None = None
-        self._asker: Pipeline | None = None
+        self._askers: list[Pipeline] = []
         self._pause = Pause()
         self.shown = self._postgres.shown
 
@@ -59,8 +59,9 @@ class TeamDesk(Desk):
     async def ask(self, questions: list[Question]) -> list[Rows]:
         if self._pause.is_on:
             raise NotNow
-        asker, self._asker = self._asker, None
-        self._asker, found = await self._by(asker, lambda one: one.ask(questions))
+        free = self._askers.pop() if self._askers else None
+        asker, found = await self._by(free, lambda one: one.ask(questions))
+        self._askers.append(asker)
         return found
 
     async def _by(
@@ -95,6 +96,6 @@ class TeamDesk(Desk):
         return closing(self._postgres.listen(heard))
 
     def close(self) -> None:
-        for pipeline in filter(None, (self._sender, self._asker)):
+        for pipeline in filter(None, (self._sender, *self._askers)):
             pipeline.close()
         self._postgres.close()

@@ -87,6 +87,7 @@ def add_request(desk: TheDesk, data: JSONBody[NewRequest]) -> Answer:
             prompt=data.prompt, prompt_type=data.prompt_type, status=data.status,
             metadata=data.metadata, key=data.key,
         )  # fmt: skip
+    desk.joined(data.session_id)
     return answers.answer(made)
 
 
