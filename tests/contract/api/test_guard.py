@@ -139,6 +139,9 @@ def test_what_can_be_asked_is_told_of_the_path_itself(local: Caller) -> None:
         path: local.client.put(path, json={}).headers["allow"]
         for path in ("/api/projects/by-path", "/api/projects/x", "/api/events", "/health")
     }
+    asked = {path: local.client.options(path) for path in allow}
+    assert {path: answer.headers["allow"] for path, answer in asked.items()} == allow
+    assert {answer.status_code for answer in asked.values()} == {204}
     assert allow == {
         "/api/projects/by-path": "GET, HEAD, OPTIONS",
         "/api/projects/x": "DELETE, GET, HEAD, OPTIONS",
@@ -307,8 +310,33 @@ def test_how_to_send_a_token_is_described(local: Caller) -> None:
 
 def test_large_answers_are_packed(local: Caller) -> None:
     local.post("/api/actions", tool_name="x", output="y" * 5000)
-    answer = local.client.get("/api/actions", headers={"Accept-Encoding": "gzip"})
-    assert answer.headers["content-encoding"] == "gzip"
+    for wanted, told in (("gzip", "gzip"), ("gzip;q=0", None), ("identity, gzip;q=0.0", None)):
+        answer = local.client.get("/api/actions", headers={"Accept-Encoding": wanted})
+        assert answer.headers.get("content-encoding") == told, wanted
+
+
+@pytest.mark.parametrize(
+    ("path", "known"),
+    [
+        ("/api/actions?session=s1", "session_id"),
+        ("/api/agent-contexts?type=compact-snapshot", "agent_type"),
+        ("/api/recall?q=x&kinds=tool", "kind"),
+        ("/api/blocking/check?blocked_id=x&blocker=y", "blocker_id"),
+    ],
+)
+def test_a_filter_that_nobody_knows_does_not_show_everything(
+    local: Caller, path: str, known: str
+) -> None:
+    answer = local.client.get(path)
+    assert is_problem(answer, 400)
+    unknown = path.rpartition("=")[0].rpartition("?")[2].rpartition("&")[2]
+    assert f"`{unknown}`" in answer.json()["detail"]
+    assert known in answer.json()["hint"].partition(": ")[2].split(", ")
+
+
+def test_pages_and_checks_may_be_asked_for_in_any_way(local: Caller) -> None:
+    for path in ("/health", "/docs", "/openapi/openapi.json"):
+        assert local.client.get(f"{path}?now=1").status_code == 200
 
 
 def test_the_address_for_web_sockets_says_what_it_is_for(local: Caller) -> None:

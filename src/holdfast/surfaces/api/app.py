@@ -29,11 +29,11 @@ from holdfast.surfaces.api import (
 )
 from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
+from holdfast.surfaces.api.asked import looked_at
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.guard import LOOPBACK, Guard, still_allowed
 from holdfast.surfaces.api.live import MOST, Live
 from holdfast.surfaces.api.methods import Heads
-from holdfast.surfaces.api.nesting import check_nesting
 from holdfast.surfaces.api.pace import Pace
 from holdfast.surfaces.api.quick import Quick
 from holdfast.surfaces.api.strict import StrictRequest
@@ -87,7 +87,7 @@ def application(desk: Desk, live: Live) -> Litestar:
         ),
         request_class=StrictRequest,
         request_max_body_size=LARGEST_BODY,
-        before_request=check_nesting,
+        before_request=looked_at,
         logging_config=None,
         debug=False,
     )  # fmt: skip

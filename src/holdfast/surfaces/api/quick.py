@@ -74,7 +74,7 @@ class Quick:
         if scope["type"] == "http":
             way = self._ways.get((scope["method"], scope["path"]))
         if way is None or not _is_plain(scope):
-            await self._app(scope, receive, send)
+            await self._app(_as_is_wanted(scope), receive, send)
             if scope["type"] == "lifespan":
                 self._close()
             return
@@ -83,7 +83,7 @@ class Quick:
             # Nothing is done yet: whatever is wrong, the long way finds it too.
             answer = await way(_shallow(_body(heard)))
         except Exception:
-            await self._app(scope, _again(heard, receive), send)
+            await self._app(_as_is_wanted(scope), _again(heard, receive), send)
         else:
             await _send(scope, send, *await _settled(answer))
 
@@ -241,6 +241,14 @@ def _takes_gzip(scope: Scope) -> bool:
         coding.partition(b";")[0] == b"gzip" and coding.partition(b"q=")[2] not in NONE
         for coding in given.replace(b" ", b"").split(b",")
     )
+
+
+def _as_is_wanted(scope: Scope) -> Scope:
+    """The framework packs for whoever names gzip, also for those who want anything else."""
+    if scope["type"] != "http" or _takes_gzip(scope):
+        return scope
+    rest = [one for one in scope["headers"] if one[0] != b"accept-encoding"]
+    return {**scope, "headers": rest}
 
 
 async def _send(scope: Scope, send: Send, status: int, told: Any) -> None:
