@@ -218,8 +218,7 @@ def _calls(
         one["source"]: one["id"]
         for one in ledger.rows(SUBTASKS, also="source IS NOT NULL", session=row["id"])
     }
-    found = ledger_calls.calls(row["id"], row["transcript"], memory, now)
-    for some in _batches(found):
+    for some in _batches(ledger_calls.calls(row, memory, now)):
         with ledger.together(f"session {row['id']}"):
             for call in some:
                 at, parent = call.pop("at"), call.pop("parent")

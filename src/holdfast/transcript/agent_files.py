@@ -1,6 +1,6 @@
 """The logs of sub-agents, which newer hosts keep in files of their own beside the session's.
 
-Such a file is read once, when the main log says that its agent has come back.
+The fold reads such a file once, when the main log says that its agent has come back.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ LARGEST = 32 << 20
 MARK = b'"isSidechain":'
 ASIDE, ALONE = MARK + b"true", MARK + b"false"
 NAMES = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_-")
+LONGEST_NAME = 200
 
 
 def own_lines(lines: Iterable[tuple[int, bytes]]) -> Iterator[tuple[int, bytes]]:
@@ -40,26 +41,47 @@ def with_agents(events: Iterable[Event], transcript: str) -> Iterator[Event]:
         path = agent_file(transcript, ident) if ident else ""
         if path:
             for own in _work(path):
-                # The line is the main log's: it is there that the work can be looked up from.
-                told = {**own, "agent": ident, "line": event["line"]}
-                yield {**told, "parent": event["id"]}  # type: ignore[typeddict-item]
+                yield done_by(ident, own, event["id"], event["line"])
         yield event
 
 
-def _came_back(event: Event) -> str:
-    """The id of the sub-agent that this event ends, if it does."""
+def done_by(ident: str, own: Event, parent: str, line: int) -> Event:
+    """What an agent's own log says, as the main log would say it.
+
+    The line is the main log's: it is there that the work can be looked up from.
+    """
+    return {**own, "agent": ident, "parent": parent, "line": line}
+
+
+def named_by(event: Event) -> str:
+    """The id of the sub-agent that an event of the main log starts or ends, if it does."""
     if event["kind"] == "agent_done":
         return event["id"]
     if event["kind"] != "tool_result" or "agent" in event:
         return ""
-    detail = told(event.get("detail"))
-    ident = detail.get("agentId")
-    return ident if isinstance(ident, str) and detail.get("status") != "async_launched" else ""
+    ident = told(event.get("detail")).get("agentId")
+    return ident if isinstance(ident, str) else ""
 
 
-def agent_file(transcript: str, ident: str) -> str:
-    """Where the log of a sub-agent is, or nothing. An id is never a path."""
-    if not ident or not NAMES.issuperset(ident):
+def is_launch(event: Event) -> bool:
+    """Whether the sub-agent that an event names goes on in the background."""
+    return bool(told(event.get("detail")).get("status") == "async_launched")
+
+
+def _came_back(event: Event) -> str:
+    """The id of the sub-agent that this event ends, if it does."""
+    ident = named_by(event)
+    return ident if ident and not is_launch(event) else ""
+
+
+def is_name(ident: str) -> bool:
+    """Whether a sub-agent's log can be called that. An id is never a path."""
+    return 0 < len(ident) <= LONGEST_NAME and NAMES.issuperset(ident)
+
+
+def agent_file(transcript: str, ident: str, *, of_any_size: bool = False) -> str:
+    """Where the log of a sub-agent is, or nothing, also if it is too large for a hook."""
+    if not is_name(ident):
         return ""
     folder, stem = os.path.dirname(transcript), os.path.basename(transcript).partition(".")[0]
     for path in (
@@ -67,7 +89,7 @@ def agent_file(transcript: str, ident: str) -> str:
         os.path.join(folder, f"agent-{ident}.jsonl"),
     ):
         try:
-            if os.path.getsize(path) <= LARGEST:
+            if os.path.getsize(path) <= LARGEST or of_any_size:
                 return path
         except OSError:
             continue

@@ -13,10 +13,10 @@ from holdfast.actions.catch_up import catch_up
 from holdfast.actions.fill_ledger import fill_all
 from holdfast.actions.repository import origin_of
 from holdfast.hosts.call import HookCall
-from holdfast.ledger import projects, tree, work
+from holdfast.ledger import dropping, projects, tree, work
 from holdfast.ledger.actions import action, call_id, post_action
 from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import ACTIONS, AGENTS, REQUESTS, TASKS
+from holdfast.ledger.tables import ACTIONS, AGENTS, REQUESTS, SUBTASKS, TASKS
 from holdfast.ledger.waves import NO_WAVE
 from holdfast.store import schema
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
@@ -40,8 +40,11 @@ class Scene:
 
     def say(self, *lines: Line, session: str = "s1") -> int:
         """Let the host write, fold and fill; how many sessions had moved on."""
-        with self.transcript.open("ab") as file:
-            file.writelines(raw(line) + b"\n" for line in lines)
+        append(self.transcript, *lines)
+        self.fold(session)
+        return fill_all(self.store, self.ledger, self.now)
+
+    def fold(self, session: str = "s1") -> None:
         self.now += 10
         told = HookCall(
             host="claude-code", event="Stop", session=session, transcript=str(self.transcript),
@@ -49,12 +52,28 @@ class Scene:
         )  # fmt: skip
         catch_up(self.store, told, self.now)
         self.store.commit()
-        return fill_all(self.store, self.ledger, self.now)
+
+    def agent_says(self, *lines: Line) -> None:
+        """Let a sub-agent write to its own log, as newer hosts do: nobody else is told."""
+        own = self.transcript.with_suffix("") / "subagents" / "agent-a91b.jsonl"
+        own.parent.mkdir(parents=True, exist_ok=True)
+        append(own, *({**line, "isSidechain": True, "agentId": "a91b"} for line in lines))
+
+    def actions(self) -> list[tuple[str, str]]:
+        """Each action, oldest first, and what the sub-agent was asked on whose subtask it hangs."""
+        rows = self.ledger.rows(ACTIONS, newest_first=False)
+        asked = {row["id"]: row["description"] for row in self.ledger.rows(SUBTASKS)}
+        return [(row["tool_name"], asked.get(row["subtask"], "")) for row in rows]
 
     def tree(self) -> list[Row]:
         project = projects.by_path(self.ledger, str(self.project))
         found: list[Row] = tree.hierarchy(self.ledger, project["id"])["requests"]
         return found
+
+
+def append(file: Path, *lines: Line) -> None:
+    with file.open("ab") as opened:
+        opened.writelines(raw(line) + b"\n" for line in lines)
 
 
 @pytest.fixture
@@ -257,3 +276,100 @@ def test_a_call_that_somebody_told_of_gets_what_the_log_knows_of_it(scene: Scene
     row = scene.ledger.need(ACTIONS, ident)
     assert row["project"] == projects.by_path(scene.ledger, str(scene.project))["id"]
     assert (row["file_paths"], row["created_at"]) == (["/a.py"], 2e9)
+
+
+ASKED = {"subagent_type": "Explore", "description": "Find callers", "prompt": "Find them"}
+CAME_BACK = {"status": "completed", "agentId": "a91b"}
+LAUNCHED = {"status": "async_launched", "agentId": "a91b"}
+NOTICE = "<task-notification><task-id>a91b</task-id><status>completed</status></task-notification>"
+
+
+def at(second: int) -> str:
+    return f"2026-01-05T10:00:{second:02}.000Z"
+
+
+def did(name: str, given: Line, ident: str, second: int) -> list[Line]:
+    return [
+        call(name, given, ident, timestamp=at(second)),
+        result(ident=ident, timestamp=at(second + 1)),
+    ]
+
+
+def test_what_an_agent_writes_to_its_own_log_hangs_on_its_subtask(scene: Scene) -> None:
+    scene.agent_says(
+        *did("Grep", {"pattern": "login"}, "toolu_g", 11),
+        *did("Edit", {"file_path": "/srv/a.py"}, "toolu_e", 13),
+    )
+    scene.say(
+        user("add login"),
+        call("Task", ASKED, "toolu_agent", timestamp=at(10)),
+        result("Two callers.", ident="toolu_agent", detail=CAME_BACK, timestamp=at(20)),
+        *did("Bash", {"command": "make test"}, "toolu_b", 21),
+    )
+    of_agent = [("Grep", "Find callers"), ("Edit", "Find callers")]
+    assert scene.actions() == [("Task", ""), *of_agent, ("Bash", "")]
+    edit = scene.ledger.need(ACTIONS, call_id("s1", "toolu_e"))
+    assert (edit["session"], edit["file_paths"]) == ("s1", ["/srv/a.py"])
+    assert edit["metadata"] == {"line": 3, "agent": "a91b"}, "the line of the session's own log"
+    assert (edit["exit_code"], edit["duration_ms"]) == (0, 1000)
+    before = scene.ledger.changes(most=1000)
+    told = [change["record"] for change in before if change["kind"] == "actions"]
+    assert told == [call_id("s1", f"toolu_{one}") for one in ("g", "e", "agent", "b")]
+    scene.ledger.keep_reading("s1", {})
+    fill_all(scene.store, scene.ledger, scene.now)
+    assert scene.ledger.changes(most=1000) == before
+
+
+def test_a_call_of_an_agent_that_somebody_told_of_is_not_told_twice(scene: Scene) -> None:
+    ident = call_id("s1", "toolu_e")
+    post_action(scene.ledger, action(2e9, ident=ident, session="s1", tool_name="Edit"))
+    scene.agent_says(*did("Edit", {"file_path": "/srv/a.py"}, "toolu_e", 13))
+    scene.say(
+        user("add login"), call("Task", ASKED, "toolu_agent", timestamp=at(10)),
+        result(ident="toolu_agent", detail=CAME_BACK),
+    )  # fmt: skip
+    assert scene.actions() == [("Task", ""), ("Edit", "Find callers")]
+
+
+def test_an_agent_in_the_background_is_read_on_whenever_its_session_moves(scene: Scene) -> None:
+    begun = [call("Task", ASKED, "toolu_agent"), result(ident="toolu_agent", detail=LAUNCHED)]
+    scene.say(user("add login"), *begun)
+    assert scene.actions() == [("Task", "")], "its log need not be there yet"
+    grep, edit = [
+        did("Grep", {"pattern": "login"}, "toolu_g", 11),
+        did("Edit", {"file_path": "/srv/a.py"}, "toolu_e", 13),
+    ]
+    scene.agent_says(*grep, edit[0])
+    assert scene.say() == 0, "nobody looks as long as the session stands still"
+    scene.say(user("and logout"))
+    assert scene.actions() == [("Task", ""), ("Grep", "Find callers")]
+    scene.agent_says(edit[1])
+    scene.say(user(NOTICE))
+    assert scene.actions()[2:] == [("Edit", "Find callers")]
+    scene.agent_says(*did("Read", {"file_path": "/srv/a.py"}, "toolu_r", 15))
+    scene.store.end_session("s1", scene.now)
+    fill_all(scene.store, scene.ledger, scene.now)
+    assert scene.actions()[3:] == [("Read", "Find callers")], "it was sent back to work"
+
+
+def test_what_an_agent_did_waits_for_the_subtask_that_it_hangs_on(scene: Scene) -> None:
+    scene.agent_says(*did("Grep", {"pattern": "login"}, "toolu_g", 11))
+    append(scene.transcript, user("add login"))
+    scene.fold()
+    append(
+        scene.transcript, call("Task", ASKED, "toolu_agent"),
+        result(ident="toolu_agent", detail=CAME_BACK),
+    )  # fmt: skip
+    fill_all(scene.store, scene.ledger, scene.now)
+    assert scene.actions() == [("Task", "")], "the log is further than the state"
+    scene.say()
+    assert scene.actions() == [("Task", ""), ("Grep", "Find callers")]
+
+
+def test_what_an_agent_did_stays_when_its_subtask_was_deleted(scene: Scene) -> None:
+    scene.say(user("add login"), call("Task", ASKED, "toolu_agent"))
+    (subtask,) = scene.ledger.rows(SUBTASKS)
+    dropping.drop(scene.ledger, SUBTASKS, subtask, scene.now)
+    scene.agent_says(*did("Grep", {"pattern": "login"}, "toolu_g", 11))
+    scene.say(result(ident="toolu_agent", detail=CAME_BACK))
+    assert scene.actions() == [("Task", ""), ("Grep", "")]
