@@ -85,8 +85,8 @@ def test_an_agent_s_window_fills_and_the_end_can_be_told(ledger: Ledger) -> None
             ledger, 60.0 * minute, agent_id="a", session="s1", used=used, capacity=200_000
         )
     assert row["rate"] == 10_000
-    assert agents.capacity(row) == {
-        "usage_percent": 60.0, "remaining": 80_000, "zone": "yellow",
+    assert agents.capacity(row, 120.0) == {
+        "consumption_rate": 10_000, "usage_percent": 60.0, "remaining": 80_000, "zone": "yellow",
         "predicted_exhaustion_minutes": 8.0, "should_compact": False,
     }  # fmt: skip
     row = agents.consumed(ledger, "a", "s1", 100, 120.01)
@@ -94,7 +94,27 @@ def test_an_agent_s_window_fills_and_the_end_can_be_told(ledger: Ledger) -> None
     row = agents.seen(ledger, 300.0, agent_id="a", session="s1", used=20_000, compactions=1)
     assert (row["compactions"], row["compacted_at"]) == (1, 300.0)
     assert 9_000 < row["rate"] < 10_100, "a compaction is no consumption"
-    assert agents.capacity(row)["zone"] == "green"
+    assert agents.capacity(row, 300.0)["zone"] == "green"
+
+
+def test_whoever_does_nothing_uses_nothing_up(ledger: Ledger) -> None:
+    agents.seen(ledger, 0.0, agent_id="a", used=100_000, capacity=200_000)
+    row = agents.seen(ledger, 60.0, agent_id="a", used=110_000)
+    rates = [agents.capacity(row, 60.0 * minute)["consumption_rate"] for minute in (1, 4, 61)]
+    assert rates[0] == 10_000
+    assert 3_600 < rates[1] < 3_700
+    assert rates[2] < 1
+    ends = [agents.capacity(row, 60.0 * minute) for minute in (1, 61)]
+    assert [one["predicted_exhaustion_minutes"] for one in ends] == [9.0, None]
+
+
+def test_what_is_not_said_of_an_agent_stays(ledger: Ledger) -> None:
+    agents.seen(ledger, 1.0, agent_id="a", session="s1", used=190_000, status="completed")
+    row = agents.seen(ledger, 2.0, agent_id="a", session="s1")
+    assert (row["status"], row["used"]) == ("completed", 190_000)
+    row = agents.consumed(ledger, "a", "", 10, 3.0)
+    assert (row["session"], row["used"], row["status"]) == ("s1", 190_010, "completed")
+    assert agents.consumed(ledger, "new", "", 10, 3.0)["status"] == "running"
 
 
 def test_what_is_learned_of_an_agent_later_is_kept_and_a_call_starts_none_again(

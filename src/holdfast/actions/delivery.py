@@ -113,4 +113,7 @@ def words(row: Row) -> str:
     """What a message says: its text, or all of its payload."""
     payload = row["payload"]
     text = payload.get("text") if isinstance(payload, dict) else payload
+    if payload is None:
+        # Its topic, which is told beside this, is all that it says.
+        return str(row["message_type"])
     return text if isinstance(text, str) else dumps(payload)

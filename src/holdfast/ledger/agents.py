@@ -28,25 +28,25 @@ def seen(
     project: str = "",
     agent_type: str = "",
     parent: str = "",
-    status: str = "running",
+    status: str | None = None,
     used: int | None = None,
     capacity: int | None = None,
     compactions: int | None = None,
     compacted_at: float | None = None,
 ) -> Row:
-    """Write down that an agent is there, and how much of its window it uses; `compacted_at` is when
-    the last of its compactions was, if that is known.
+    """Write down that an agent is there, and how much of its window it uses. What is not said stays
+    as it is; `compacted_at` is when the last of its compactions was, if that is known.
     """
     with ledger.together(f"agent {agent_id}"):
         known = ledger.get(AGENTS, _id(session, agent_id))
         old = known or {
             "id": _id(session, agent_id), "agent_id": agent_id, "project": project,
-            "session": session, "agent_type": agent_type, "parent": parent, "status": status,
+            "session": session, "agent_type": agent_type, "parent": parent, "status": "running",
             "capacity": capacity or WINDOW, "used": 0, "rate": 0.0, "compactions": 0,
             "compacted_at": None, "created_at": now, "updated_at": now,
         }  # fmt: skip
         fields: Row = {
-            "status": status, "agent_type": agent_type or old["agent_type"],
+            "status": status or old["status"], "agent_type": agent_type or old["agent_type"],
             "project": project or old["project"], "parent": parent or old["parent"],
             "capacity": capacity or old["capacity"],
         }  # fmt: skip
@@ -64,13 +64,13 @@ def seen(
 
 
 def consumed(ledger: Ledger, agent_id: str, session: str, tokens: int, now: float) -> Row:
-    """A call took so many tokens of the agent's window."""
+    """A call took so many tokens of the agent's window; of that in its latest session, if none is
+    named.
+    """
     with ledger.together(f"agent {agent_id}"):
-        known = ledger.get(AGENTS, _id(session, agent_id)) or {"used": 0, "status": "running"}
-        used = min(known["used"] + tokens, MOST)
-        return seen(
-            ledger, now, agent_id=agent_id, session=session, used=used, status=known["status"]
-        )
+        known = latest(ledger, agent_id, session or None) or {"used": 0, "session": session}
+        used = known["used"] + tokens
+        return seen(ledger, now, agent_id=agent_id, session=known["session"], used=used)
 
 
 def compacted(ledger: Ledger, row: Row, now: float) -> Row:
@@ -85,15 +85,17 @@ def latest(ledger: Ledger, agent_id: str, session: str | None = None) -> Row | N
     return ledger.first(AGENTS, agent_id=agent_id, **named)
 
 
-def capacity(row: Row) -> Row:
-    """What the row means."""
+def capacity(row: Row, now: float) -> Row:
+    """What the row means by now: whoever does nothing uses nothing up."""
+    rate = round(row["rate"] * exp(-max(0.0, now - row["updated_at"]) / 60 / MINUTES), 3)
     percent = 100 * row["used"] / max(1, row["capacity"])
     left = max(0, row["capacity"] - row["used"])
     return {
+        "consumption_rate": rate,
         "usage_percent": round(percent, 1),
         "remaining": left,
         "zone": next(name for name, share in ZONES if percent >= share),
-        "predicted_exhaustion_minutes": round(left / row["rate"], 1) if row["rate"] > 0 else None,
+        "predicted_exhaustion_minutes": round(left / rate, 1) if rate >= 1 else None,
         "should_compact": percent >= ZONES[2][1],
     }
 

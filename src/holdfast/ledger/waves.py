@@ -55,15 +55,22 @@ def start(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
         return _started(ledger, found, now)
 
 
-def transition(ledger: Ledger, session: str, now: float, *, force: bool = False) -> Row | None:
-    """End the running wave and start the next; None if it was the last."""
+def transition(
+    ledger: Ledger, session: str, now: float, *, number: int | None = None, force: bool = False
+) -> Row | None:
+    """End the running wave and start this one, or the next; None if it was the last."""
     with ledger.together(f"session {session}"):
+        wanted = wave(ledger, session, number) if number is not None else None
+        if number is not None and wanted is None:
+            raise NoSuchRecord(f"wave {number} in session {session}")
         running = next((one for one in waves(ledger, session) if one["status"] == "running"), None)
         if running is not None:
             still = [row for row in _tasks(ledger, running) if row["status"] not in OVER]
             if still and not force:
                 raise NotNow(f"{len(still)} tasks of wave {running['wave_number']} are open")
             _ended(ledger, running, "completed", now)
+        if wanted is not None:
+            return start(ledger, session, number, now)
         return _next(ledger, session, running["wave_number"] if running else -1, now)
 
 
@@ -120,10 +127,15 @@ def _ends(one: Row) -> str:
 
 def _unblocked(ledger: Ledger, ended: Row, now: float) -> None:
     """The next wave starts if all that come before it are completed."""
-    known = waves(ledger, ended["session"])
-    first = next((one for one in known if one["status"] != "completed"), None)
-    if first is not None and first["wave_number"] > ended["wave_number"]:
-        _started(ledger, first, now)
+    left = [one for one in waves(ledger, ended["session"]) if one["status"] != "completed"]
+    if not left or left[0]["wave_number"] < ended["wave_number"]:
+        return
+    begun = (one for one in left if one["total_tasks"] or one["status"] != "pending")
+    first = next(begun, left[0])
+    for one in left[: left.index(first)]:
+        # Nobody has put anything into it, so nobody has to wait for it.
+        _ended(ledger, one, "completed", now)
+    _started(ledger, first, now)
 
 
 def _again(ledger: Ledger, one: Row, now: float) -> Row:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Folders = Callable[[Collection[str]], dict[str, str]]
 
 _OF_READS = (
-    "SELECT message_reads.id AS record, messages.project, messages.session "
+    "SELECT message_reads.id AS read, messages.id AS record, messages.project, messages.session "
     "FROM message_reads JOIN messages ON messages.id = message_reads.message "
     "WHERE message_reads.id IN "
 )
@@ -101,7 +101,8 @@ def _above(ledger: Ledger, changes: list[Row]) -> dict[str, Row]:
     if reads:
         listed, values = _listed(reads)
         for row in ledger.database.run(_OF_READS + listed, values)[0]:
-            found[reads[row.pop("record")]] = row
+            # Whoever hears of it asks for the message.
+            found[reads[row.pop("read")]] = row
     return found
 
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.ledger import ids, retrying, waiting
 from holdfast.ledger.standing import DONE, reopen, set_status, settle_parent
-from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
+from holdfast.ledger.tables import PARTS, REQUESTS, SUBTASKS, TASKS
 from holdfast.ledger.twins import meet
-from holdfast.ledger.waves import NO_WAVE, join_wave
+from holdfast.ledger.waves import NO_WAVE, join_wave, settle_wave
 
 if TYPE_CHECKING:
     from holdfast.ledger.ledger import Ledger, Row
@@ -105,6 +105,30 @@ def _told_more(ledger: Ledger, task: Row, wave_number: int, status: str, now: fl
         task = ledger.change(TASKS, task, now, wave_number=wave_number)
         join_wave(ledger, task, now)
     return task if status == "pending" else set_status(ledger, TASKS, task, status, now)
+
+
+def change_task(ledger: Ledger, ident: str, now: float, *, status: str, wave: int | None) -> Row:
+    """What a caller says of a task: how far it is, and in which wave."""
+    row = ledger.need(TASKS, ident)
+    with ledger.together(f"session {row['session']}"):
+        row = ledger.need(TASKS, ident)
+        if wave is not None and wave != row["wave_number"]:
+            before, row = row, ledger.change(TASKS, row, now, wave_number=wave)
+            settle_wave(ledger, before, now)
+            join_wave(ledger, row, now)
+        return told(ledger, TASKS, row, status or row["status"], now)
+
+
+def told(ledger: Ledger, table: Table, row: Row, status: str, now: float) -> Row:
+    """How far a caller says that it is. What is called off is called off with all that is left."""
+    with ledger.together(f"session {row['session']}"):
+        if status == "cancelled" != row["status"] and table.name in PARTS:
+            parts, column = PARTS[table.name]
+            above: Row = {column: row["id"]}
+            for part in ledger.rows(parts, **above):
+                if part["status"] not in DONE:
+                    told(ledger, parts, part, status, now)
+        return set_status(ledger, table, row, status, now)
 
 
 def add_subtask(

@@ -257,6 +257,35 @@ def test_sessions_compactions_and_losses_can_be_read(api: Caller) -> None:
     api.get("/api/sessions/s10", 404)
 
 
+def test_a_session_that_only_callers_know_can_be_asked_for(api: Caller) -> None:
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    for session in ("s1", "s10"):
+        api.post("/api/requests", session_id=session, prompt="x", project_id=project)
+    for _ in range(3):
+        api.post("/api/actions", tool_name="Read", session_id="s1")
+    told = api.get("/api/sessions/s1")
+    assert (told["host"], told["project_path"], told["state"]) == (None, "/srv/a", None)
+    assert told["total_tools_used"] == 3
+    assert told["started_at"] < told["seen_at"]
+    assert api.get("/api/compactions", session_id="s1") == {"compactions": [], "next": None}
+    api.post("/api/compact/save", session_id="saved", context_summary="x")
+    assert api.get("/api/sessions/saved")["project_path"] is None
+    api.get("/api/sessions/s", 404)
+    api.get("/api/compactions", 404, session_id="s")
+    api.get("/api/compactions/1/losses", 404, session_id="s1")
+
+
+def test_sessions_of_a_project_are_those_of_all_its_folders(api: Caller) -> None:
+    fold_into(api, "s1", "fix it")
+    (path,) = {one["project_path"] for one in api.get("/api/sessions")["sessions"]}
+    project = api.post("/api/projects", path=path)["id"]
+    other = api.post("/api/projects", path="/srv/other")["id"]
+    assert len(api.get("/api/sessions", project_id=project)["sessions"]) == 1
+    assert len(api.get("/api/sessions", project_id=project, project_path=path)["sessions"]) == 1
+    assert api.get("/api/sessions", project_id=project, project_path="/srv")["sessions"] == []
+    assert api.get("/api/sessions", project_id=other)["sessions"] == []
+
+
 def seed_save(api: Caller, session: str, number: int) -> int:
     """What the original's hook collects and saves; how long that is."""
     told = {

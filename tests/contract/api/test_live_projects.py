@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
+from holdfast.ledger import messages
+from holdfast.ledger.tables import MESSAGES
 from holdfast.surfaces.api import event_routes
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
@@ -160,6 +162,17 @@ def test_a_project_that_is_given_a_name_is_heard(watched: Watched) -> None:
 
     heard = watched.heard(happen)
     assert (kinds(heard["ours"]), heard["theirs"]) == ({"projects"}, [])
+
+
+def test_that_a_message_was_read_is_told_by_the_message_s_name(desk: Desk) -> None:
+    with desk.books() as books:
+        messages.send(books.ledger, 1.0, ident="m1", from_agent_id="a", to_agent_id="b")
+        (row,) = books.ledger.rows(MESSAGES)
+        messages.mark_read(books.ledger, [row], "b", 2.0)
+    found, _ = Live(desk)._read((0, 0))
+    assert [(one["kind"], one["record"]) for one in found] == [
+        ("messages", "m1"), ("message_reads", "m1"),
+    ]  # fmt: skip
 
 
 def test_each_event_says_whose_it_is(desk: Desk) -> None:

@@ -64,6 +64,7 @@ def test_an_action_s_subtask_must_be_there(api: Caller) -> None:
 
 def test_a_save_with_a_project_that_jq_did_not_find_is_its_folder_s(api: Caller) -> None:
     project = api.post("/api/projects", path="/srv/a")["id"]
+    api.post("/api/compact/save", session_id="s0", project_id="null", cwd="")
     api.post("/api/compact/save", session_id="s1", project_id="null", cwd="/srv/a/src")
     (row,) = api.get("/api/agent-contexts", project_id=project)["contexts"]
     assert row["session_id"] == "s1"

@@ -47,7 +47,7 @@ def furnish(books: Books, path: str, word: str) -> dict[str, str]:
     action = add_action(ledger, 1.0, ident=f"a-{word}", tool_name="x", **held)
     agents.seen(ledger, 1.0, agent_id=f"agent-{word}", agent_type=word, **held)
     agents.seen(ledger, 1.0, agent_id=f"other-{word}", agent_type=word, **held)
-    contexts.save_snapshot(ledger, session, project, {"context_summary": word}, 1.0)
+    saved = contexts.save_snapshot(ledger, session, project, {"context_summary": word}, 1.0)
     message = messages.send(
         ledger, 4e9, ident=f"m-{word}", from_agent_id=f"other-{word}", topic=word,
         to_agent_id=f"agent-{word}", payload={"text": word}, **held,
@@ -71,6 +71,7 @@ def furnish(books: Books, path: str, word: str) -> dict[str, str]:
         "project": project, "session": session, "request": request["id"], "task": task["id"],
         "subtask": subtask["id"], "action": action["id"], "agent": f"agent-{word}",
         "other": f"other-{word}", "message": message["id"], "path": path, "topic": word,
+        "context": saved["id"],
     }  # fmt: skip
 
 
@@ -139,6 +140,7 @@ CASES: dict[str, Case] = {
         "/api/actions", {"tool_name": "x", "session_id": "{session}", "id": "{action}"}, REFUSED
     ),
     "GET /api/actions": Case("/api/actions?session_id={session}", None, LISTED),
+    "GET /api/actions/{ident:str}": Case("/api/actions/{action}"),
     "DELETE /api/actions/{ident:str}": Case("/api/actions/{action}"),
     "POST /api/agents": Case("/api/agents", {"agent_id": "{agent}", **NAMED}, REFUSED),
     "GET /api/agents": Case("/api/agents?session_id={session}", None, LISTED),
@@ -160,7 +162,7 @@ CASES: dict[str, Case] = {
         "/api/messages",
         {
             "from_agent_id": "{other}", "to_agent_id": "{agent}", "id": "{message}",
-            "topic": "{topic}", "payload": {"text": "{topic}"},
+            "topic": "{topic}", "payload": {"text": "{topic}"}, "session_id": "{session}",
         },
         REFUSED,
     ),
@@ -190,6 +192,7 @@ CASES: dict[str, Case] = {
     "POST /api/agent-contexts": Case(
         "/api/agent-contexts", {"agent_id": "x", "agent_type": "x", **NAMED}, REFUSED
     ),
+    "GET /api/agent-contexts/{ident:str}": Case("/api/agent-contexts/{context}"),
     "GET /api/agent-contexts": Case("/api/agent-contexts?session_id={session}", None, LISTED),
     "GET /api/recall": Case("/api/recall?q={topic}&session_id={session}"),
     "POST /api/recall": Case(

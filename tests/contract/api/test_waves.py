@@ -181,3 +181,69 @@ def test_a_wave_that_ends_before_its_turn_starts_none_that_came_before(api: Call
     assert {one["wave_number"]: one["status"] for one in found} == {
         0: "pending", 1: "pending", 2: "completed",
     }  # fmt: skip
+
+
+def test_a_wave_that_nobody_put_anything_into_holds_nobody_up(session: Session) -> None:
+    first = session.task("a", 0)
+    for number in (1, 2):
+        session.api.post("/api/waves/s1/create", wave_number=number)
+    last = session.task("b", 3)
+    session.move(first, "completed")
+    assert session.stands[1:] == [(1, "completed", 0), (2, "completed", 0), (3, "running", 1)]
+    late = session.task("c", 1)
+    assert session.stands[1] == (1, "running", 1), "it goes on"
+    session.move(late, "completed")
+    session.move(last, "completed")
+    assert {status for _, status, _ in session.stands} == {"completed"}
+
+
+def test_a_wave_that_is_empty_and_the_last_waits_for_its_tasks(session: Session) -> None:
+    first = session.task("a", 0)
+    session.api.post("/api/waves/s1/create", wave_number=1)
+    session.move(first, "completed")
+    assert session.stands == [(0, "completed", 1), (1, "running", 0)]
+
+
+def test_whoever_names_the_wave_to_go_on_with_gets_that_one(session: Session) -> None:
+    for number in range(4):
+        session.task(f"t{number}", number)
+    session.api.post("/api/waves/s1/start")
+    session.api.post("/api/waves/s1/transition", 404, wave_number=9, force=True)
+    session.api.post("/api/waves/s1/transition", 409, wave_number=2)
+    assert session.stands[0][1] == "running"
+    told = session.api.post("/api/waves/s1/transition", wave_number=2, force=True)
+    assert told["wave"]["wave_number"] == 2
+    assert [status for _, status, _ in session.stands] == [
+        "completed", "pending", "running", "pending",
+    ]  # fmt: skip
+
+
+def test_a_task_can_be_put_into_another_wave(session: Session) -> None:
+    first, second = session.task("a", 0), session.task("b", 0)
+    third = session.task("c", 1)
+    session.api.post("/api/waves/s1/start")
+    told = session.api.patch(f"/api/tasks/{second}", wave_number=2)
+    assert (told["wave_number"], told["status"]) == (2, "pending")
+    assert session.stands == [(0, "running", 1), (1, "pending", 1), (2, "pending", 1)]
+    session.api.patch(f"/api/tasks/{third}", wave_number=2, status="running")
+    assert session.stands == [(0, "running", 1), (2, "running", 2)], "one without tasks is gone"
+    session.api.patch(f"/api/tasks/{first}", wave_number=2)
+    assert session.stands == [(0, "completed", 0), (2, "running", 3)]
+    session.api.patch(f"/api/tasks/{first}", 400)
+
+
+def test_what_is_called_off_is_called_off_with_all_that_is_left_of_it(session: Session) -> None:
+    done, still = session.task("a", 0), session.task("b", 0)
+    other = session.task("c", 1)
+    subtask = session.api.post("/api/subtasks", task_id=still, description="x")["id"]
+    waits = session.api.post("/api/subtasks", task_id=other, description="y", blocked_by=[subtask])[
+        "id"
+    ]
+    session.move(done, "completed")
+    session.api.patch(f"/api/requests/{session.request}", status="cancelled")
+    tasks = {one["name"]: one["status"] for one in session.api.get("/api/tasks")["tasks"]}
+    assert tasks == {"a": "completed", "b": "cancelled", "c": "cancelled"}
+    for ident in (subtask, waits):
+        assert session.api.get(f"/api/subtasks/{ident}")["status"] == "cancelled"
+    assert session.api.get(f"/api/requests/{session.request}")["status"] == "cancelled"
+    assert {status for _, status, _ in session.stands} == {"completed"}

@@ -308,6 +308,35 @@ def test_a_broadcast_stays_in_its_project(api: Caller) -> None:
     assert api.post("/api/messages", 409, from_agent_id="mallory", id="m1")["status"] == 409
 
 
+def test_a_message_that_is_sent_again_in_another_session_is_another(api: Caller) -> None:
+    told = {"from_agent_id": "a", "topic": "x", "id": "m1"}
+    assert api.post("/api/messages", **told, session_id="s1")["id"] == "m1"
+    assert api.post("/api/messages", **told, session_id="s1")["id"] == "m1"
+    api.post("/api/messages", 409, **told, session_id="s2")
+
+
+def test_how_important_a_subtask_is_can_be_changed(api: Caller) -> None:
+    request = api.post("/api/requests", session_id="s1", prompt="x")["id"]
+    task = api.post("/api/tasks", request_id=request, name="x")["id"]
+    subtask = api.post("/api/subtasks", task_id=task, description="x")["id"]
+    told = api.patch(f"/api/subtasks/{subtask}", priority=9)
+    assert (told["priority"], told["status"]) == (9, "pending")
+
+
+def test_whatever_an_event_names_can_be_asked_for(api: Caller) -> None:
+    action = api.post("/api/actions", tool_name="Read")["id"]
+    assert api.get(f"/api/actions/{action}")["tool_name"] == "Read"
+    context = api.post("/api/agent-contexts", agent_id="a", agent_type="t")["id"]
+    assert api.get(f"/api/agent-contexts/{context}")["agent_id"] == "a"
+    agent = api.post("/api/agents", agent_id="a")["id"]
+    assert [one["agent_id"] for one in api.get("/api/agents", id=agent)["agents"]] == ["a"]
+    message = api.post("/api/messages", from_agent_id="a", to_agent_id="b")["id"]
+    api.post("/api/messages", from_agent_id="a")
+    assert [one["id"] for one in api.get("/api/messages", id=message)["messages"]] == [message]
+    for kind in ("actions", "agent-contexts"):
+        api.get(f"/api/{kind}/nope", 404)
+
+
 def test_topics_can_be_chosen(api: Caller) -> None:
     api.post("/api/subscribe", agent_id="qa", topic="tests")
     api.post("/api/messages", from_agent_id="dev", topic="gossip")

@@ -71,6 +71,11 @@ def test_what_is_not_text_is_told_as_it_is(mail: Mail) -> None:
     assert '“{"route":"/login","ok":true}”' in mail.read()
 
 
+def test_a_message_that_says_nothing_is_told_by_its_type(mail: Mail) -> None:
+    mail.say(None, topic="build-done", message_type="signal")
+    assert "about “build-done”, 4 min ago: “signal”" in mail.read()
+
+
 def test_secrets_do_not_travel(mail: Mail) -> None:
     token = "ghp_" + "a1B2" * 9
     mail.say(f"use {token}", topic=token, from_agent_id=token)

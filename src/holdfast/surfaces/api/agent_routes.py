@@ -29,7 +29,7 @@ def see_agent(desk: TheDesk, data: JSONBody[SeenAgent]) -> Answer:
             used=data.current_usage, capacity=data.max_capacity,
         )  # fmt: skip
     desk.joined(data.session_id)
-    return answers.agent(row)
+    return answers.agent(row, time.time())
 
 
 @get("/agents", sync_to_thread=True)
@@ -42,16 +42,18 @@ def all_agents(
     agent_type: Filter = None,
     agent_id: Filter = None,
     status: Filter = None,
+    id: Filter = None,
 ) -> Answer:
     given = {
         "session": session_id, "project": project_id, "agent_type": agent_type,
-        "agent_id": agent_id, "status": status,
+        "agent_id": agent_id, "status": status, "id": id,
     }  # fmt: skip
     equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:
         rows = books.ledger.rows(AGENTS, most=limit + 1, before=cursor.read(page), **equal)
     kept, after = cursor.page(rows, limit, AGENTS.order)
-    return {"agents": [answers.agent(row) for row in kept], "next": after}
+    now = time.time()
+    return {"agents": [answers.agent(row, now) for row in kept], "next": after}
 
 
 @get("/capacity/{ident:str}", sync_to_thread=True)
@@ -60,7 +62,7 @@ def capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = None) -> 
         row = agents.latest(books.ledger, ident, session_id)
     if row is None:
         raise NoSuchRecord(f"agent {ident}")
-    return answers.agent(row)
+    return answers.agent(row, time.time())
 
 
 @post("/capacity/{ident:str}/reset", sync_to_thread=True, status_code=200)
@@ -70,7 +72,8 @@ def reset_capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = Non
         row = agents.latest(books.ledger, ident, session_id)
         if row is None:
             raise NoSuchRecord(f"agent {ident}")
-        return answers.agent(agents.compacted(books.ledger, row, time.time()))
+        now = time.time()
+        return answers.agent(agents.compacted(books.ledger, row, now), now)
 
 
 @post("/tokens/track", sync_to_thread=True)
@@ -80,7 +83,7 @@ def track_tokens(desk: TheDesk, data: JSONBody[Consumption]) -> Answer:
             books.ledger, data.agent_id, data.session_id, data.input_tokens + data.output_tokens,
             time.time(),
         )  # fmt: skip
-    return answers.agent(row)
+    return answers.agent(row, time.time())
 
 
 # Waves
@@ -111,11 +114,14 @@ def start_wave(
 def next_wave(
     desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber | None] = None
 ) -> Answer:
-    """End the running wave and start the next; with open tasks only by `force`."""
+    """End the running wave and start the next, or the one that is named; with open tasks only by
+    `force`.
+    """
+    said = _said(data)
     with desk.books() as books:
-        return _wave(
-            waves.transition(books.ledger, session_id, time.time(), force=_said(data).force)
-        )
+        return _wave(waves.transition(
+            books.ledger, session_id, time.time(), number=said.wave_number, force=said.force
+        ))  # fmt: skip
 
 
 @get("/waves/{session_id:str}/current", sync_to_thread=True)

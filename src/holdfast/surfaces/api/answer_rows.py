@@ -96,6 +96,7 @@ class WaveRow(TypedDict):
 
 
 class AgentRow(TypedDict):
+    id: str
     agent_id: str
     project_id: str | None
     session_id: str | None
@@ -165,8 +166,8 @@ class BlockingRow(TypedDict):
 
 class SessionRow(TypedDict):
     id: str
-    host: str
-    project_path: str
+    host: str | None
+    project_path: str | None
     started_at: Time
     seen_at: Time
     ended_at: Time | None
@@ -177,7 +178,7 @@ class SessionRow(TypedDict):
 
 
 class WholeSession(SessionRow):
-    state: dict[str, Any]
+    state: dict[str, Any] | None
 
 
 class CompactionRow(TypedDict):

@@ -93,18 +93,17 @@ def message(row: dict[str, Any], read_by: list[str] | None = None) -> Answer:
     return told if read_by is None else {**told, "read_by": read_by}
 
 
-def agent(row: dict[str, Any]) -> Answer:
+def agent(row: dict[str, Any], now: float) -> Answer:
     told = answer(row)
-    del told["id"]
+    del told["rate"]
     told |= {
         "current_usage": told.pop("used"),
         "max_capacity": told.pop("capacity"),
-        "consumption_rate": told.pop("rate"),
         "compact_count": told.pop("compactions"),
         "last_compact_at": told.pop("compacted_at"),
         "parent_agent_id": told.pop("parent") or None,
     }
-    return {**told, **agents.capacity(row)}
+    return {**told, **agents.capacity(row, now)}
 
 
 def session(row: dict[str, Any]) -> Answer:

@@ -22,6 +22,7 @@ from holdfast.surfaces.api import (
     message_routes,
     problems,
     recall_routes,
+    session_routes,
     state_routes,
     subtask_routes,
     system_routes,
@@ -61,8 +62,8 @@ def application(desk: Desk, live: Live) -> Litestar:
     return Litestar(
         route_handlers=[
             work_routes.router(), subtask_routes.router(), agent_routes.router(),
-            message_routes.router(), state_routes.router(), event_routes.router(),
-            system_routes.router(), recall_routes.router(),
+            message_routes.router(), state_routes.router(), session_routes.router(),
+            event_routes.router(), system_routes.router(), recall_routes.router(),
         ],
         dependencies={
             "desk": Provide(desk_for, sync_to_thread=False),

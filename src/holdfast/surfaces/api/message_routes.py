@@ -59,7 +59,7 @@ def _sent_before(known: Row, data: NewMessage) -> Answer:
     said = {
         "from_agent_id": data.from_agent_id, "to_agent_id": data.to_agent_id or "",
         "topic": data.topic, "message_type": data.message_type, "payload": data.payload,
-        "priority": data.priority,
+        "priority": data.priority, "session": data.session_id,
     }  # fmt: skip
     if any(known[name] != redact_value(value, name) for name, value in said.items()):
         raise NotNow(f"{data.id} is the id of another message of {known['from_agent_id']}")
@@ -76,10 +76,11 @@ def all_messages(
     topic: Filter = None,
     to_agent_id: Filter = None,
     from_agent_id: Filter = None,
+    id: Filter = None,
 ) -> Answer:
     given = {
         "project": project_id, "session": session_id, "topic": topic, "to_agent_id": to_agent_id,
-        "from_agent_id": from_agent_id,
+        "from_agent_id": from_agent_id, "id": id,
     }  # fmt: skip
     equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:

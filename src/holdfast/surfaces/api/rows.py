@@ -6,7 +6,7 @@ import time
 from typing import Any
 
 from holdfast.errors import NoSuchRecord
-from holdfast.ledger import dropping, standing
+from holdfast.ledger import dropping
 from holdfast.ledger.tables import SUBTASKS, Table
 from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books, Desk
@@ -28,12 +28,6 @@ def listed(
 def one_row(desk: Desk, table: Table, ident: str) -> Answer:
     with desk.books() as books:
         return answers.answer(books.ledger.need(table, ident))
-
-
-def move_row(desk: Desk, table: Table, ident: str, status: str) -> Answer:
-    with desk.books() as books:
-        row = books.ledger.need(table, ident)
-        return answers.answer(standing.set_status(books.ledger, table, row, status, time.time()))
 
 
 def drop_row(desk: Desk, table: Table, ident: str) -> None:

@@ -63,7 +63,8 @@ class NewTask(Struct):
 
 
 class ChangedTask(Struct):
-    status: Status
+    status: Status | None = None
+    wave_number: Wave | None = None
 
 
 class NewSubtask(Struct):
@@ -83,6 +84,7 @@ class ChangedSubtask(Struct):
     result: Any = UNSET
     agent_id: Name | None = None
     blocked_by: Names | None = None
+    priority: Priority | None = None
 
 
 class NewAction(Struct):
@@ -164,7 +166,7 @@ class Saved(Struct):
 
     session_id: Ident
     project_id: Name | None = None
-    cwd: Path | None = None
+    cwd: Annotated[str, Meta(max_length=4096)] | None = None
 
 
 def saved_text(body: dict[str, Any]) -> str:
@@ -201,6 +203,6 @@ class SeenAgent(Struct):
     project_id: Name | None = None
     agent_type: Name = ""
     parent_agent_id: Name | None = None
-    status: Name = "running"
+    status: Name | None = None
     current_usage: Count | None = None
     max_capacity: Annotated[int, Meta(ge=1, le=2**53)] | None = None

@@ -1,4 +1,4 @@
-"""Sessions, snapshots, compactions, and saving and restoring around one."""
+"""Snapshots and what agents know, and saving and restoring around a compaction."""
 
 from __future__ import annotations
 
@@ -8,21 +8,18 @@ from typing import Any
 import msgspec
 from litestar import Router, get, post
 from litestar.exceptions import ValidationException
-from litestar.params import FromPath, FromQuery, JSONBody
+from litestar.params import FromPath, JSONBody
 
-from holdfast.actions import compaction_log
 from holdfast.actions.shared_restore import restored
 from holdfast.errors import NoSuchRecord
 from holdfast.ledger import contexts, projects
 from holdfast.ledger.tables import CONTEXTS, PROJECT_PATHS
-from holdfast.store.base import SessionRow
 from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.desk import Books
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import (
     Filter,
-    Ident,
     Limit,
     NewContext,
     Page,
@@ -123,6 +120,13 @@ def all_contexts(
     return {"contexts": kept, "next": after}
 
 
+@get("/agent-contexts/{ident:str}", sync_to_thread=True)
+def one_context(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    """Of callers' contexts and snapshots; `holdfast show` has the store's own."""
+    with desk.books() as books:
+        return answers.context(books.ledger.need(CONTEXTS, ident))
+
+
 def _in_short(snapshot: Answer) -> Answer:
     """A list of everything would be as long as all that was ever saved."""
     body = {name: snapshot["role_context"].get(name) for name in ("session_id", "trigger")}
@@ -175,56 +179,6 @@ def _own_snapshots(
     ]
 
 
-@get("/sessions", sync_to_thread=True)
-def all_sessions(
-    desk: TheDesk, limit: Limit = 50, page: Page = None, project_path: Filter = None
-) -> Answer:
-    with desk.books() as books:
-        rows = books.store.sessions(project_path, limit + 1, cursor.read(page))
-    kept, after = cursor.page([{**row} for row in rows], limit, "seen_at")
-    return {"sessions": [answers.session(row) for row in kept], "next": after}
-
-
-@get("/sessions/{ident:str}", sync_to_thread=True)
-def one_session(desk: TheDesk, ident: FromPath[str]) -> Answer:
-    with desk.books() as books:
-        row = _session(books, ident)
-    return {**answers.session({**row}), "state": row["state"]}
-
-
-@get("/compactions", sync_to_thread=True)
-def compactions(
-    desk: TheDesk, session_id: FromQuery[Ident], limit: Limit = 100, page: Page = None
-) -> Answer:
-    """Every compaction of a session, the first one first, with the receipt of its brief."""
-    with desk.books() as books:
-        row = _session(books, session_id)
-        found = compaction_log.entries(books.store, row, row["state"])
-    kept, after = cursor.part(found, limit, page, "ordinal")
-    told = [{**one, "at": answers.stamp(one["at"])} for one in kept]
-    return {"compactions": told, "next": after}
-
-
-@get("/compactions/{number:int}/losses", sync_to_thread=True)
-def losses(desk: TheDesk, number: FromPath[int], session_id: FromQuery[Ident]) -> Answer:
-    """What a summary kept, what the brief put back, and what is in neither."""
-    with desk.books() as books:
-        row = _session(books, session_id)
-        found = compaction_log.Report(books.store, row, row["state"], number).losses()
-    parts = found._asdict().items() if found else ()
-    return {
-        name: [{"kind": item.kind, "line": item.line, "text": item.forms[0]} for item in items]
-        for name, items in parts
-    }
-
-
-def _session(books: Books, ident: str) -> SessionRow:
-    row = books.store.session(ident)
-    if row is None:
-        raise NoSuchRecord(f"session {ident}")
-    return row
-
-
 def _project(books: Books, cwd: str | None) -> str:
     try:
         return str(projects.by_path(books.ledger, cwd)["id"]) if cwd else ""
@@ -234,6 +188,5 @@ def _project(books: Books, cwd: str | None) -> str:
 
 def router() -> Router:
     return Router("/api", tags=["state"], route_handlers=[
-        save, restore, status, latest_snapshot, add_context, all_contexts, all_sessions,
-        one_session, compactions, losses,
+        save, restore, status, latest_snapshot, add_context, all_contexts, one_context,
     ])  # fmt: skip

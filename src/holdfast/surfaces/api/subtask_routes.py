@@ -14,7 +14,7 @@ from holdfast.ledger.actions import post_action
 from holdfast.ledger.tables import ACTIONS, SUBTASKS, TASKS
 from holdfast.surfaces.api import answers, named
 from holdfast.surfaces.api.needs import TheDesk
-from holdfast.surfaces.api.rows import Answer, drop_row, listed
+from holdfast.surfaces.api.rows import Answer, drop_row, listed, one_row
 from holdfast.surfaces.api.shapes import ChangedSubtask, Filter, Limit, NewAction, NewSubtask, Page
 
 # Subtasks
@@ -68,8 +68,8 @@ def one_subtask(desk: TheDesk, ident: FromPath[str]) -> Answer:
 def change_subtask(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedSubtask]) -> Answer:
     with desk.books() as books:
         fields: Answer = {} if data.result is UNSET else {"result": data.result}
-        if data.agent_id is not None:
-            fields["agent_id"] = data.agent_id
+        said = {"agent_id": data.agent_id, "priority": data.priority}
+        fields |= {name: value for name, value in said.items() if value is not None}
         moved = work.change_subtask(
             books.ledger, ident, time.time(), status=data.status or "",
             blocked_by=data.blocked_by, **fields,
@@ -113,6 +113,11 @@ def all_actions(
         )  # fmt: skip
 
 
+@get("/actions/{ident:str}", sync_to_thread=True)
+def one_action(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    return one_row(desk, ACTIONS, ident)
+
+
 @delete("/actions/{ident:str}", sync_to_thread=True)
 def drop_action(desk: TheDesk, ident: FromPath[str]) -> None:
     drop_row(desk, ACTIONS, ident)
@@ -121,5 +126,5 @@ def drop_action(desk: TheDesk, ident: FromPath[str]) -> None:
 def router() -> Router:
     return Router("/api", tags=["work"], route_handlers=[
         add_subtask, all_subtasks, one_subtask, change_subtask, drop_subtask, add_an_action,
-        all_actions, drop_action,
+        all_actions, one_action, drop_action,
     ])  # fmt: skip

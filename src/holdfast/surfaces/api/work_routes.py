@@ -7,12 +7,13 @@ import time
 from litestar import Router, delete, get, patch, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
+from holdfast.errors import BadUsage
 from holdfast.ledger import projects, tree, work
 from holdfast.ledger.tables import PROJECTS, REQUESTS, TASKS
 from holdfast.ledger.waves import NO_WAVE
 from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.needs import TheDesk
-from holdfast.surfaces.api.rows import Answer, drop_row, listed, move_row, one_row
+from holdfast.surfaces.api.rows import Answer, drop_row, listed, one_row
 from holdfast.surfaces.api.shapes import (
     ChangedRequest,
     ChangedTask,
@@ -114,7 +115,11 @@ def one_request(desk: TheDesk, ident: FromPath[str]) -> Answer:
 
 @patch("/requests/{ident:str}", sync_to_thread=True)
 def change_request(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedRequest]) -> Answer:
-    return move_row(desk, REQUESTS, ident, data.status)
+    """Whoever calls a request off calls off all that is open of it."""
+    with desk.books() as books:
+        row = books.ledger.need(REQUESTS, ident)
+        moved = work.told(books.ledger, REQUESTS, row, data.status, time.time())
+    return answers.answer(moved)
 
 
 @delete("/requests/{ident:str}", sync_to_thread=True)
@@ -161,7 +166,14 @@ def one_task(desk: TheDesk, ident: FromPath[str]) -> Answer:
 
 @patch("/tasks/{ident:str}", sync_to_thread=True)
 def change_task(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedTask]) -> Answer:
-    return move_row(desk, TASKS, ident, data.status)
+    """How far it is, and in which wave."""
+    if data.status is None and data.wave_number is None:
+        raise BadUsage("nothing is said of this task", hint="send `status` or `wave_number`")
+    with desk.books() as books:
+        moved = work.change_task(
+            books.ledger, ident, time.time(), status=data.status or "", wave=data.wave_number
+        )
+    return answers.answer(moved)
 
 
 @delete("/tasks/{ident:str}", sync_to_thread=True)
