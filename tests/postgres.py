@@ -54,7 +54,19 @@ class Server:
             self.ask(f"DROP SCHEMA {name} CASCADE")
 
     def restart(self) -> None:
+        with self.away():
+            pass
+
+    @contextmanager
+    def away(self) -> Iterator[None]:
+        """While it is open nobody answers at the address."""
         self._server.stop()
+        try:
+            yield
+        finally:
+            self._start()
+
+    def _start(self) -> None:
         for patience in (True, True, False):
             try:
                 self._server.start()

@@ -31,7 +31,9 @@ class StoreUnavailable(HoldfastError):
 
 
 class NoConnection(StoreUnavailable):
-    """Somebody has waited for a way to the store, and whoever tries next waits as long."""
+    """The team's database cannot be reached right now."""
+
+    # Whoever has met this has waited, and whoever tries next waits as long.
 
 
 class StoreDamaged(StoreUnavailable):

@@ -17,6 +17,7 @@ try:
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
     from holdfast.store.postgres_bell import ALIVE, Bell, Listener
+    from holdfast.store.postgres_opening import Opening, passes
     from holdfast.store.postgres_pipeline import Pipeline
     from holdfast.store.postgres_watch import Watch
 except ImportError as missing:
@@ -28,6 +29,8 @@ except ImportError as missing:
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from holdfast.errors import HoldfastError
+
 Connection = psycopg.Connection[dict[str, Any]]
 # What goes wrong with a connection is told once, by us, where it matters.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
@@ -37,14 +40,21 @@ logging.getLogger("psycopg.pool").propagate = False
 class Postgres:
     """One database, migrated, and its pool of connections; threads share it."""
 
-    def __init__(self, url: str, *, busy_seconds: float = 5.0, most: int = 4) -> None:
+    def __init__(
+        self,
+        url: str,
+        *,
+        busy_seconds: float = 5.0,
+        most: int = 4,
+        came: Callable[[], None] | None = None,
+    ) -> None:
+        """With `came` it need not be there yet: whoever asks finds out, and it is called then."""
         self.parts = dsn.parts_of(url)
         self.shown = dsn.shown(self.parts)
         kwargs = {**dsn.completed(self.parts, busy_seconds), "autocommit": True}
         kwargs["row_factory"] = dict_row
         self._arguments: dict[str, Any] = kwargs
         self.watch = Watch()
-        self._migrate()
         self.pool: ConnectionPool[Connection] = ConnectionPool(
             connection_class=psycopg.Connection[dict[str, Any]],
             kwargs=kwargs,
@@ -57,16 +67,25 @@ class Postgres:
             # A restarted server leaves dead connections: they are replaced, not handed out.
             check=_checked,
             name="holdfast",
-            open=True,
+            # Nobody works with tables of another version.
+            open=False,
         )
         self.bell = Bell(self.pool)
+        self._opening = Opening(self._open, came)
 
-    def _migrate(self) -> None:
-        def work() -> None:
+    def _open(self) -> None:
+        try:
             with psycopg.connect(**self._arguments) as connection:
                 postgres_schema.migrate(connection, self.shown)
+        except psycopg.Error as problem:
+            kind = NoConnection if passes(problem) else StoreUnavailable
+            raise kind(self._told(problem)) from None
+        self.pool.open()
 
-        self.explained(work)
+    @property
+    def absence(self) -> HoldfastError | None:
+        """Why it has not been there yet, if it has not."""
+        return self._opening.problem
 
     def close(self) -> None:
         self.watch.close()
@@ -79,10 +98,12 @@ class Postgres:
 
     def pipeline(self) -> Pipeline:
         """A connection of its own for an event loop."""
+        self._opening.need()
         return Pipeline(psycopg.connect(**{**ALIVE, **self._arguments}))
 
     def explained(self, work: Callable[[], Any]) -> Any:
         """Do it; what the driver has to say about it is told in our words, without secrets."""
+        self._opening.need()
         try:
             return work()
         except (PoolTimeout, PoolClosed):
@@ -90,9 +111,11 @@ class Postgres:
         except psycopg.Error as problem:
             if self.watch.has_cut():
                 raise NoConnection(f"{self.shown} (it does not answer)") from None
-            told = problem.diag.message_primary or str(problem) or type(problem).__name__
-            clean = dsn.without_secrets(told, self.parts)
-            raise StoreUnavailable(f"{self.shown} ({clean})") from None
+            raise StoreUnavailable(self._told(problem)) from None
+
+    def _told(self, problem: psycopg.Error) -> str:
+        told = problem.diag.message_primary or str(problem) or type(problem).__name__
+        return f"{self.shown} ({dsn.without_secrets(told, self.parts)})"
 
 
 class PostgresDatabase:

@@ -184,6 +184,9 @@ def test_a_store_that_is_away_is_said_to_come_back() -> None:
         answer = client.post("/api/actions", json=ACTION)
         assert is_problem(answer, 503)
         assert answer.headers["retry-after"] == "2"
+        asked = client.get("/api/actions", headers={"Authorization": "Bearer hft_x"})
+        assert is_problem(asked, 503)
+        assert asked.json()["hint"] == answer.json()["hint"], "who asks for a token says the same"
         assert is_problem(client.get("/health"), 503)
         assert is_problem(client.get("/api/events"), 503)
         with client.websocket_connect("/api/events/ws") as socket:

@@ -79,16 +79,17 @@ class Guard:
         refusal = _twice(scope) if len(headers) < len(scope["headers"]) else None
         refusal = refusal or self._refusal(str(scope["method"]), headers)
         cookie: bytes | None = None
+        hint = ""
         if refusal is None:
             try:
                 refusal, cookie = await self._caller(scope, headers)
             except StoreUnavailable as problem:
-                refusal = 503, str(problem)
+                refusal, hint = (503, str(problem)), problem.hint
         if scope["type"] == "websocket":
             # For the application it is a request of another kind.
             del scope["method"]
         if refusal is not None:
-            await _refuse(scope, send, *refusal)
+            await _refuse(scope, send, *refusal, hint)
             return
         told = page_session.with_cookie(send, cookie) if cookie else send
         if scope["path"] == page_session.SESSION:
@@ -224,13 +225,13 @@ def _is_json(headers: dict[str, str]) -> bool:
     return kind == "application/json" or kind.endswith("+json")
 
 
-async def _refuse(scope: Scope, send: Send, status: int, detail: str) -> None:
+async def _refuse(scope: Scope, send: Send, status: int, detail: str, hint: str) -> None:
     answer: Any = [(b"content-type", problems.MEDIA_TYPE.encode()), (b"connection", b"close")]
     if status == 401:
         answer.append((b"www-authenticate", b"Bearer"))
     if status in problems.COMING_BACK:
         answer.append((b"retry-after", str(problems.RETRY_SECONDS).encode()))
-    body = msgspec.json.encode(problems.body(status, detail))
+    body = msgspec.json.encode(problems.body(status, detail, hint))
     kind = "http.response" if scope["type"] == "http" else "websocket.http.response"
     await send({"type": f"{kind}.start", "status": status, "headers": answer})
     await send({"type": f"{kind}.body", "body": body, "more_body": False})

@@ -18,6 +18,7 @@ from holdfast.surfaces.api.desk import Books, Desk
 from holdfast.surfaces.api.pause import Pause
 
 if TYPE_CHECKING:
+    from holdfast.errors import HoldfastError
     from holdfast.index.database import Index
     from holdfast.index.team import TeamIndex
     from holdfast.ledger.batch import Fresh
@@ -35,17 +36,23 @@ class TeamDesk(Desk):
     # One works while the other waits for the network.
     readers = 2
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, came: Callable[[], None] | None = None) -> None:
+        """With `came` the database need not be there yet, and it is called when it is."""
         from holdfast.store.postgres import Postgres
 
         super().__init__()
-        self._postgres: Postgres = Postgres(url, busy_seconds=BUSY_SECONDS, most=THREADS)
+        self._postgres: Postgres = Postgres(url, busy_seconds=BUSY_SECONDS, most=THREADS, came=came)
         self._queries = schema.queries()
         # One for those who write, and some for those who read: nobody waits for another's answer.
         self._sender: Pipeline | None = None
         self._askers: list[Pipeline] = []
         self._pause = Pause()
         self.shown = self._postgres.shown
+
+    @property
+    def absence(self) -> HoldfastError | None:
+        """Why the database has not been there yet, if it has not."""
+        return self._postgres.absence
 
     async def add(self, rows: list[Fresh]) -> bool:
         if self._pause.is_on:

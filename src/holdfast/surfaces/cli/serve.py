@@ -10,11 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
 from holdfast import log, settings
-from holdfast.errors import BadUsage, HoldfastError, StoreUnavailable
+from holdfast.errors import BadUsage, HoldfastError, NoConnection, StoreUnavailable
 from holdfast.store.dsn import team_url
 from holdfast.surfaces.cli.output import say
 from holdfast.surfaces.cli.sessions import here
@@ -104,7 +104,7 @@ def _serve(
     from holdfast.surfaces.api.local_desk import LocalDesk
 
     local = LocalDesk(chosen, gate)
-    desk = _desk(local)
+    desk = _desk(local, tells=worker.is_first)
     filling, told = Filling(chosen), set[str]()
     if worker.is_first and not place.is_local:
         _warn(desk, place)
@@ -147,17 +147,28 @@ def _check(args: argparse.Namespace) -> None:
             raise BadUsage(f"there is no file {path}")
 
 
-def _desk(local: Desk) -> Desk:
+def _desk(local: Desk, *, tells: bool) -> Desk:
+    """This machine's, or the team's, which need not be there yet: somebody may start it later."""
     from holdfast.surfaces.api.team_desk import TeamDesk
 
+    def came() -> None:
+        if tells:
+            say(f"{team.shown} is there now.")
+
     url = team_url(os.environ)
-    return TeamDesk(url) if url else local
+    if not url:
+        return local
+    team = TeamDesk(url, came)
+    if tells and team.absence is not None:
+        say(f"{team.absence}. It is tried again until it is there.", style="yellow")
+    return team
 
 
 def _warn(desk: Desk, place: Place) -> None:
     from holdfast.ledger import tokens
 
-    with desk.books() as books:
+    # Where nobody can look, nobody can say.
+    with suppress(NoConnection), desk.books() as books:
         if not any(row["revoked_at"] is None for row in tokens.listed(books.ledger)):
             say("Nobody has a token yet: `holdfast token new NAME` makes one.", style="yellow")
     if place.certificate is None and not place.is_proxied:
