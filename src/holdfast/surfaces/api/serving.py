@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import signal
 import socket
 import ssl
@@ -16,7 +17,7 @@ from typing import Any
 import uvicorn
 
 from holdfast.errors import BadUsage
-from holdfast.surfaces.api import heap
+from holdfast.surfaces.api import heap, host_names
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.gathered import OnePacket
@@ -39,6 +40,7 @@ PING_SECONDS, LONGEST_WORD = 20.0, 1 << 16
 LOCAL = ("127.0.0.1", "::1", "localhost")
 # Whose word counts about where a request comes from.
 PROXIES = ("127.0.0.1", "::1")
+NOT_OURS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 # Elsewhere sockets of one address do not take turns: workers wait at the same one.
 SHARES_OUT = sys.platform == "linux"
 
@@ -66,8 +68,13 @@ class Place:
     @property
     def all_names(self) -> tuple[str, ...]:
         """What a client may call this machine."""
-        own = () if self.is_everywhere else (f"[{self.host}]" if ":" in self.host else self.host,)
-        return (*LOOPBACK, *own, *self.names)
+        own = () if self.is_everywhere else host_names.written(self.host)
+        more = (one for name in self.names for one in host_names.written(name))
+        return (*LOOPBACK, *own, *more)
+
+    @property
+    def in_a_url(self) -> str:
+        return f"[{self.host}]" if ":" in self.host else self.host
 
 
 class Server(uvicorn.Server):
@@ -125,8 +132,7 @@ def serve(
     )
     with _kept(keep):
         scheme = "https" if place.certificate else "http"
-        host = f"[{place.host}]" if ":" in place.host else place.host
-        started(f"{scheme}://{host}:{bound.getsockname()[1]}")
+        started(f"{scheme}://{place.in_a_url}:{bound.getsockname()[1]}")
         _with_signals(Server(config, live), bound)
 
 
@@ -177,16 +183,30 @@ def listening(place: Place, workers: int = 1) -> Iterator[list[socket.socket]]:
 def _opened(place: Place, port: int, *, shared: bool = False) -> socket.socket:
     family = socket.AF_INET6 if ":" in place.host else socket.AF_INET
     try:
+        # Asked alone: the next call tells of a name that nobody knows as of anything else.
+        socket.getaddrinfo(place.host, port, family, socket.SOCK_STREAM)
         bound = socket.create_server(
             (place.host, port), family=family, backlog=1024, reuse_port=shared
         )
-    except OSError as problem:
+    except (OSError, UnicodeError) as problem:
+        told = getattr(problem, "strerror", None) or problem
         raise BadUsage(
-            f"{place.host}:{port} cannot be listened on ({problem.strerror})",
-            hint="another server may be there already; --port chooses another",
+            f"{place.in_a_url}:{port} cannot be listened on ({told})", hint=way_out(problem)
         ) from None
     _give_up_on_the_stuck(bound)
     return bound
+
+
+def way_out(problem: OSError | UnicodeError) -> str:
+    """What to do about an address that cannot be listened on."""
+    # Of a name that is none, Python says what is wrong with its letters.
+    if isinstance(problem, socket.gaierror | UnicodeError) or problem.errno in NOT_OURS:
+        return "--host is an address or a name of this machine; 0.0.0.0 and :: are all it has"
+    if problem.errno in (errno.EACCES, errno.EPERM):
+        return "the system keeps ports below 1024 for others; --port chooses another"
+    if problem.errno == errno.EADDRINUSE:
+        return "another server may be there already; --port chooses another"
+    return ""
 
 
 def _give_up_on_the_stuck(bound: socket.socket) -> None:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from holdfast import log, settings
 from holdfast.errors import BadUsage, HoldfastError, NoConnection, StoreUnavailable
 from holdfast.store.dsn import team_url
+from holdfast.surfaces.api import host_names
 from holdfast.surfaces.cli.output import say
 from holdfast.surfaces.cli.sessions import here
 
@@ -36,6 +37,10 @@ PORT = 3847
 RATE = 200
 MOST_WORKERS = 64
 STDERR = 2
+NAME_HINT = (
+    "it is what clients have between http:// and the port, like holdfast.example.org, 192.0.2.1 or "
+    "[2001:db8::1]"
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -79,7 +84,7 @@ def run(args: argparse.Namespace) -> int:
             hint="pip install 'holdfast[serve]'",
         ) from None
     place = serving.Place(
-        host=args.host, port=args.port, names=tuple(name.lower() for name in args.name),
+        host=args.host, port=args.port, names=tuple(args.name),
         certificate=args.tls_cert, key=args.tls_key, is_proxied=args.proxy,
     )  # fmt: skip
     serving.check_certificate(place)
@@ -132,6 +137,11 @@ def _told(url: str, desk: Desk) -> None:
 
 
 def _check(args: argparse.Namespace) -> None:
+    if not args.host:
+        raise BadUsage("--host is empty", hint="0.0.0.0 and :: listen at every address")
+    for name in args.name:
+        if not host_names.written(name):
+            raise BadUsage(f"--name {name!r} is no host name and no address", hint=NAME_HINT)
     if not 0 <= args.port <= 65535:
         raise BadUsage("--port is a number from 0 to 65535")
     if args.rate < 1:
