@@ -102,3 +102,12 @@ def test_what_makes_no_sense_is_explained(terminal: Terminal, argv: tuple[str, .
     ran = terminal.run("token", *argv)
     assert ran.code == 1
     assert ran.err.startswith("error: ")
+
+
+@pytest.mark.parametrize("name", ["", " \t"])
+def test_a_token_without_a_name_is_not_made(terminal: Terminal, name: str) -> None:
+    ran = terminal.run("token", "new", name)
+    assert (ran.code, ran.out) == (1, "")
+    assert "a token needs a name" in ran.err
+    assert "\nhint: " in ran.err
+    assert terminal.run("token", "list", "--json").json == []

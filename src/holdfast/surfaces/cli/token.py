@@ -46,6 +46,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if (args.what == "list") != (args.name is None):
         raise BadUsage(f"holdfast token {args.what}{'' if args.what == 'list' else ' NAME'}")
+    if args.what == "new" and not args.name.strip():
+        raise BadUsage("a token needs a name", hint="by it you know later which one to revoke")
     if args.days is not None and args.days < 1:
         raise BadUsage("--days is a positive number")
     chosen = settings.load(os.environ, here())
