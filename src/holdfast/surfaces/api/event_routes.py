@@ -141,7 +141,7 @@ async def socket_events(
         project = wanted(project_id, held_to)
         start = await live_changes.start(live.read(after))
     except (NotAllowed, BadUsage) as problem:
-        await _close(socket, NOT_ALLOWED, str(problem))
+        await _close(socket, NOT_ALLOWED, problems.told(problem)[1])
         return
     except (StoreUnavailable, ServerBusy) as problem:
         await _close(socket, TRY_AGAIN, str(problem))

@@ -98,7 +98,9 @@ def told(problem: Exception) -> tuple[int, str, str]:
     """Status, detail and hint; what is a bug is told to whoever runs the server only."""
     if isinstance(problem, HoldfastError):
         status = next((code for kind, code in STATUS if isinstance(problem, kind)), 500)
-        return status, str(problem), problem.hint
+        # It says what is wrong with a command, which a request is not; the title says the rest.
+        detail = problem.detail if isinstance(problem, BadUsage) else str(problem)
+        return status, detail, problem.hint
     report(problem)
     return 500, "the server's own output has the details", ""
 
