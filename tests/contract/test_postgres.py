@@ -25,9 +25,10 @@ from holdfast.index.team import TeamIndex
 from holdfast.index.words import match
 from holdfast.ledger import messages
 from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.tables import MESSAGES
 from holdfast.state.fold import new_state
 from holdfast.store import dsn, postgres_schema, postgres_watch, schema, statements
-from holdfast.store.postgres import Postgres, PostgresStore
+from holdfast.store.postgres import Postgres, PostgresDatabase, PostgresStore
 from holdfast.store.sqlite import SQLiteDatabase
 from tests.postgres import Server, cut_off, within
 from tests.unit.store.store_file import OLD_MESSAGE
@@ -213,6 +214,20 @@ def test_messages_of_an_old_shape_are_told_once(
         found = messages.inbox(Ledger(store.database), "a", 3.0, 9)
         assert [row["id"] for row in found] == ["waiting"]
         assert ask(postgres_url, "SELECT taken FROM messages ORDER BY id") == [(1,), (0,)]
+
+
+def test_whoever_is_connected_while_a_table_gets_a_column_reads_on(postgres_url: str) -> None:
+    """Statements are prepared after some times, with the columns that they had then."""
+    with closing(Postgres(postgres_url)) as server:
+        database = PostgresDatabase(server, keeps=True)
+        for _ in range(10):
+            assert Ledger(database).rows(MESSAGES) == []
+        added = "ALTER TABLE messages ADD COLUMN of_the_future TEXT NOT NULL DEFAULT ''"
+        with psycopg.connect(postgres_url, autocommit=True) as other:
+            other.execute(added.encode())
+        for _ in range(10):
+            assert Ledger(database).rows(MESSAGES) == []
+        database.close()
 
 
 def test_many_who_want_to_migrate_at_once_do_it_once(

@@ -86,7 +86,8 @@ class _Hearing:
             before = some[-1][table.order], some[-1]["id"]
 
     def _take_messages(self, some: list[Row]) -> int:
-        concern = [row for row in some if row["project"] in self._projects]
+        # An agent is reached by its id in whatever project.
+        concern = [row for row in some if row["to_agent_id"] or row["project"] in self._projects]
         new = self._new(MESSAGES, [row for row in concern if row["expires_at"] > self.now])
         # Only now can whoever sees the flag find the message.
         for row in new:
@@ -113,13 +114,19 @@ class _Hearing:
     def _take_topics(self) -> None:
         """What is new there, and what was there the last time and is gone."""
         there = {row["id"]: row for row in self.team.rows(SUBSCRIPTIONS)}
+        here = {row["id"]: row for row in self.ledger.rows(SUBSCRIPTIONS)}
         known = set(self.ledger.reading(self._topics).get("ids", ()))
-        if known == there.keys():
+        new = [row for row in there.values() if _is_news(row, here.get(row["id"]))]
+        if known == there.keys() and not new:
             return
         with self.ledger.together():
-            here = {row["id"]: row for row in self.ledger.rows(SUBSCRIPTIONS)}
-            for ident in there.keys() - here.keys():
-                self.ledger.take_over(SUBSCRIPTIONS, there[ident])
+            for row in new:
+                self.ledger.take_over(SUBSCRIPTIONS, row)
             for ident in (known - there.keys()) & here.keys():
                 self.ledger.remove(SUBSCRIPTIONS, here[ident], self.now)
             self.ledger.keep_reading(self._topics, {"ids": sorted(there)})
+
+
+def _is_news(theirs: Row, ours: Row | None) -> bool:
+    """They may know by now of which project the agent is that chose it."""
+    return ours is None or bool(theirs["project"] and not ours["project"])

@@ -79,7 +79,7 @@ class Logs:
             # What else runs in the background is over in the same words, but has no such log.
             if not (is_name(ident) if is_told else self._file(ident)):
                 return False
-            call = event["id"] if is_told else self._started_by(ident)
+            call = self._started_by(ident) or (event["id"] if is_told else "")
             agents[ident] = {"call": call, "line": event["line"]}
         agents[ident]["runs"] = is_launch(event)
         return True

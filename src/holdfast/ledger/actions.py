@@ -22,11 +22,15 @@ def add_action(ledger: Ledger, now: float, **fields: Any) -> Row:
     return _together(ledger, ledger.get(ACTIONS, row["id"]), row)
 
 
-def post_action(ledger: Ledger, row: Row) -> Row:
-    """The same for a caller's word, which makes no other call of one that is known."""
+def post_action(ledger: Ledger, row: Row, *, is_project_said: bool = True) -> Row:
+    """The same for a caller's word, which makes no other call of one that is known. A project that
+    was not said does not count against one that was.
+    """
     known = ledger.get(ACTIONS, row["id"])
     if known and (known["session"], known["tool_name"]) != (row["session"], row["tool_name"]):
         raise NotNow(f"{row['id']} is the id of another call, of {known['tool_name']}")
+    if known and known["project"] and not is_project_said:
+        row = {**row, "project": known["project"]}
     return _together(ledger, known, row)
 
 

@@ -33,9 +33,11 @@ def seen(
     capacity: int | None = None,
     compactions: int | None = None,
     compacted_at: float | None = None,
+    led_in: str = "",
 ) -> Row:
     """Write down that an agent is there, and how much of its window it uses. What is not said stays
-    as it is; `compacted_at` is when the last of its compactions was, if that is known.
+    as it is; `compacted_at` is when the last of its compactions was, if that is known, and `led_in`
+    the project of its session, where nobody has said another.
     """
     with ledger.together(f"agent {agent_id}"):
         known = ledger.get(AGENTS, _id(session, agent_id))
@@ -47,20 +49,24 @@ def seen(
         }  # fmt: skip
         fields: Row = {
             "status": status or old["status"], "agent_type": agent_type or old["agent_type"],
-            "project": project or old["project"], "parent": parent or old["parent"],
+            "project": project or old["project"] or led_in, "parent": parent or old["parent"],
             "capacity": capacity or old["capacity"],
         }  # fmt: skip
+        faded = _faded(old["rate"], now - old["updated_at"])
         used = min(used, MOST) if used is not None else None
         if used is not None and used != old["used"]:
             # What it had used before anybody looked says nothing of how fast.
             minutes, more = (now - old["updated_at"]) / 60, used - old["used"]
-            rate = _rate(old["rate"], more, minutes) if known else 0.0
+            rate = _rate(old["rate"], more, minutes) if known and more > 0 else faded
             fields |= {"used": used, "rate": rate}
         if compactions is not None and compactions > old["compactions"]:
             fields |= {"compactions": compactions, "compacted_at": compacted_at or now}
-        return ledger.change(AGENTS, old, now, **fields) if known else ledger.write(
-            AGENTS, {**old, **fields}
-        )  # fmt: skip
+        if known is None:
+            return ledger.write(AGENTS, {**old, **fields})
+        if any(old[name] != value for name, value in fields.items()):
+            # Else its rate would count from now on as if it had been at work all the time.
+            fields.setdefault("rate", faded)
+        return ledger.change(AGENTS, known, now, **fields)
 
 
 def consumed(ledger: Ledger, agent_id: str, session: str, tokens: int, now: float) -> Row:
@@ -87,7 +93,7 @@ def latest(ledger: Ledger, agent_id: str, session: str | None = None) -> Row | N
 
 def capacity(row: Row, now: float) -> Row:
     """What the row means by now: whoever does nothing uses nothing up."""
-    rate = round(row["rate"] * exp(-max(0.0, now - row["updated_at"]) / 60 / MINUTES), 3)
+    rate = _faded(row["rate"], now - row["updated_at"])
     percent = 100 * row["used"] / max(1, row["capacity"])
     left = max(0, row["capacity"] - row["used"])
     return {
@@ -100,10 +106,13 @@ def capacity(row: Row, now: float) -> Row:
     }
 
 
+def _faded(rate: float, seconds: float) -> float:
+    """What a rate is after so long without any consumption."""
+    return round(rate * exp(-max(0.0, seconds) / 60 / MINUTES), 3)
+
+
 def _rate(old: float, more: int, minutes: float) -> float:
-    """Tokens per minute on a moving average; a compaction is no consumption."""
-    if more < 0:
-        return old
+    """Tokens per minute on a moving average."""
     if not old:
         return round(more / max(minutes, 1.0), 3)
     # However short the time since the last, its tokens count once, as a part of these minutes.

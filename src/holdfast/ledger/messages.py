@@ -29,17 +29,25 @@ _PLACES = (
     "AND project IN (SELECT project FROM agents WHERE agent_id = :agent))))"
 )
 # Agents of several projects may have the same name. What one of them chose counts in its project;
-# for a message of none, from an agent that does not say where it is, all of it counts.
-_CHOSEN = (
-    "FROM subscriptions WHERE agent_id = :agent AND (subscriptions.project IN "
-    "('', :project, messages.project) OR (:project = '' AND messages.project = ''))"
+# for a message of none, and an agent that does not say where it is, all of it counts. No part of it
+# depends on the message: each is looked up once, however many messages there are.
+_CHOSEN = "FROM subscriptions WHERE agent_id = :agent"
+_CHOSEN_HERE = f"{_CHOSEN} AND project IN ('', :project)"
+_NOWHERE = "(:project = '' AND project = '')"
+_LISTENS = (
+    f"(topic IN (SELECT topic {_CHOSEN_HERE})"
+    f" OR (project, topic) IN (SELECT project, topic {_CHOSEN})"
+    f" OR ({_NOWHERE} AND topic IN (SELECT topic {_CHOSEN})))"
+)
+_NEVER_CHOSE = (
+    f"(NOT EXISTS (SELECT 1 {_CHOSEN_HERE}) AND project NOT IN (SELECT project {_CHOSEN})"
+    f" AND NOT ({_NOWHERE} AND EXISTS (SELECT 1 {_CHOSEN})))"
 )
 # A broadcast reaches those who listen to its topic, and those who never chose any; in its project,
 # if it names one.
 REACHES = (
     "expires_at > :now AND from_agent_id <> :agent AND (to_agent_id = :agent OR (to_agent_id = '' "
-    f"AND (topic IN (SELECT topic {_CHOSEN}) OR NOT EXISTS (SELECT 1 {_CHOSEN})) "
-    f"AND (project = '' OR {_PLACES})))"
+    f"AND (project = '' OR {_PLACES}) AND ({_LISTENS} OR {_NEVER_CHOSE})))"
 )
 # What was taken is read; what was not may be a broadcast, or wait for others of its kind too.
 UNREAD = (
@@ -156,9 +164,8 @@ def subscribe(ledger: Ledger, agent: str, topic: str, now: float, project: str =
 
 
 def unsubscribe(ledger: Ledger, agent: str, topic: str, now: float, project: str = "") -> bool:
-    """In this project, or wherever it was chosen."""
-    named = {"agent_id": agent, "topic": topic, **({"project": project} if project else {})}
-    return bool(_remove_all(ledger, SUBSCRIPTIONS, named, now))
+    """In this project, and what was chosen before anybody knew of which it is."""
+    return bool(_remove_all(ledger, SUBSCRIPTIONS, project, now, agent_id=agent, topic=topic))
 
 
 def block(
@@ -190,13 +197,13 @@ def unblock(
     ledger: Ledger, blocked: str, blocker: str | None, now: float, project: str = ""
 ) -> int:
     """It waits no longer: for this one, or for anybody; how many it waited for."""
-    given = {"blocker_id": blocker, "project": project or None}
-    named = {name: value for name, value in given.items() if value is not None}
-    return _remove_all(ledger, BLOCKINGS, {"blocked_id": blocked, **named}, now)
+    named: Row = {} if blocker is None else {"blocker_id": blocker}
+    return _remove_all(ledger, BLOCKINGS, project, now, blocked_id=blocked, **named)
 
 
-def _remove_all(ledger: Ledger, table: Table, named: Row, now: float) -> int:
-    found = ledger.rows(table, **named)
+def _remove_all(ledger: Ledger, table: Table, project: str, now: float, **named: Any) -> int:
+    also = "project IN ('', :project)"
+    found = ledger.rows(table, also=also, values={"project": project}, **named)
     with ledger.together():
         for row in found:
             ledger.remove(table, row, now)

@@ -55,6 +55,9 @@ class Table:
         mine, theirs = f"{self.name}.{column}", f"excluded.{column}"
         if column == "created_at":
             return f"{column} = CASE WHEN {theirs} < {mine} THEN {theirs} ELSE {mine} END"
+        if column == "project":
+            # Who does not know of which project it is may be the last to tell of it.
+            return f"{column} = CASE WHEN {theirs} = '' THEN {mine} ELSE {theirs} END"
         if column == "posted":
             return f"{column} = CASE WHEN {theirs} > {mine} THEN {theirs} ELSE {mine} END"
         if column in ("source", "retry", "retry_words"):
@@ -67,8 +70,11 @@ class Table:
         where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
         way = "DESC" if newest_first else "ASC"
         limit = " LIMIT :most" if most else ""
+        # By their names: PostgreSQL would not go on with a statement whose columns become more.
+        columns = ", ".join(self.columns)
         return (
-            f"SELECT * FROM {self.name}{where} ORDER BY {first}{self.order} {way}, id {way}{limit}"
+            f"SELECT {columns} FROM {self.name}{where} "
+            f"ORDER BY {first}{self.order} {way}, id {way}{limit}"
         )
 
     def encoded(self, row: dict[str, Any], **known: str) -> dict[str, Any]:

@@ -37,6 +37,17 @@ def moved(ledger: Ledger, subtask: Row, before: str, now: float) -> None:
             whole.change(SUBTASKS, waiting, now, status="pending")
 
 
+def go_on_without(ledger: Ledger, settled: set[str], now: float) -> None:
+    """Many were settled at once: one look finds all that waited for any of them."""
+    if not settled:
+        return
+    whole = ledger.everywhere
+    for waiting in whole.rows(SUBTASKS, status="blocked"):
+        others = waiting["blocked_by"]
+        if not settled.isdisjoint(others) and not still_open(whole, others):
+            whole.change(SUBTASKS, waiting, now, status="pending")
+
+
 def release(ledger: Ledger, subtask: Row, now: float) -> None:
     """It was deleted: nobody waits for it any longer."""
     whole = ledger.everywhere
@@ -59,14 +70,14 @@ def waiting_for(ledger: Ledger, subtask: Row, *statuses: str) -> list[Row]:
 def can_wait_for(ledger: Ledger, subtask: str, others: list[str]) -> None:
     """Refuse what is not there, and what waits for this one itself."""
     seen: set[str] = set()
-    left = [ledger.need(SUBTASKS, ident) for ident in others]
+    left, whole = [ledger.need(SUBTASKS, ident) for ident in others], ledger.everywhere
     while left:
         one = left.pop()
         if one["id"] == subtask:
             raise NotNow(f"{subtask} would wait for itself")
         if one["id"] not in seen and one["status"] not in SETTLED:
             seen.add(one["id"])
-            left += ledger.among(SUBTASKS, "id", set(one["blocked_by"]))
+            left += whole.among(SUBTASKS, "id", set(one["blocked_by"]))
 
 
 def refuse_to_begin(ledger: Ledger, subtask: Row, others: list[str]) -> None:

@@ -63,6 +63,8 @@ def transition(
         wanted = wave(ledger, session, number) if number is not None else None
         if number is not None and wanted is None:
             raise NoSuchRecord(f"wave {number} in session {session}")
+        if wanted is not None and wanted["status"] == "running":
+            raise NotNow(f"wave {number} is running")
         running = next((one for one in waves(ledger, session) if one["status"] == "running"), None)
         if running is not None:
             still = [row for row in _tasks(ledger, running) if row["status"] not in OVER]
@@ -70,7 +72,8 @@ def transition(
                 raise NotNow(f"{len(still)} tasks of wave {running['wave_number']} are open")
             _ended(ledger, running, "completed", now)
         if wanted is not None:
-            return start(ledger, session, number, now)
+            over = wanted["status"] in FINISHED
+            return _again(ledger, wanted, now) if over else _started(ledger, wanted, now)
         return _next(ledger, session, running["wave_number"] if running else -1, now)
 
 

@@ -97,12 +97,13 @@ def _above(ledger: Ledger, changes: list[Row]) -> dict[str, Row]:
     found = {
         one["id"]: {"project": one["record"]} for one in changes if one["kind"] == PROJECTS.name
     }
-    reads = {one["record"]: one["id"] for one in changes if one["kind"] == READS.name}
+    reads = [one for one in changes if one["kind"] == READS.name]
     if reads:
-        listed, values = _listed(reads)
-        for row in ledger.database.run(_OF_READS + listed, values)[0]:
-            # Whoever hears of it asks for the message.
-            found[reads[row.pop("read")]] = row
+        listed, values = _listed({one["record"] for one in reads})
+        rows = ledger.database.run(_OF_READS + listed, values)[0]
+        # Whoever hears of it asks for the message.
+        messages = {row.pop("read"): row for row in rows}
+        found |= {one["id"]: messages[one["record"]] for one in reads if one["record"] in messages}
     return found
 
 

@@ -38,8 +38,15 @@ _SESSION = (
     f"AND NOT EXISTS {_WHERE.format('requests', THEIRS)} "
     f"AND NOT EXISTS {_WHERE.format('tasks', THEIRS)}"
 )
+# What an agent chose before anybody knew of which project it is counts for all of its name.
+_OF_AGENT = (
+    "({0}.project = :within OR ({0}.project = '' AND EXISTS (SELECT 1 FROM agents "
+    "WHERE agents.agent_id = {0}.{1} AND agents.project = :within)))"
+)
 # Tables that name no project hang on one that does.
 _HANGS = {
+    SUBSCRIPTIONS.name: _OF_AGENT.format(SUBSCRIPTIONS.name, "agent_id"),
+    BLOCKINGS.name: _OF_AGENT.format(BLOCKINGS.name, "blocked_id"),
     PROJECTS.name: "id = :within",
     WAVES.name: f"({_SESSION})",
     READS.name: "EXISTS (SELECT 1 FROM messages WHERE messages.id = message_reads.message "

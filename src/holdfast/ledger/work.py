@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from holdfast.ledger.tables import Table
 
 USUAL_PRIORITY = 5
+CALLED_OFF = "cancelled"
 
 
 def add_request(
@@ -114,21 +115,43 @@ def change_task(ledger: Ledger, ident: str, now: float, *, status: str, wave: in
         row = ledger.need(TASKS, ident)
         if wave is not None and wave != row["wave_number"]:
             before, row = row, ledger.change(TASKS, row, now, wave_number=wave)
-            settle_wave(ledger, before, now)
+            # There first: the wave that it leaves may be over, and what comes next may be this.
             join_wave(ledger, row, now)
+            settle_wave(ledger, before, now)
         return told(ledger, TASKS, row, status or row["status"], now)
 
 
 def told(ledger: Ledger, table: Table, row: Row, status: str, now: float) -> Row:
     """How far a caller says that it is. What is called off is called off with all that is left."""
     with ledger.together(f"session {row['session']}"):
-        if status == "cancelled" != row["status"] and table.name in PARTS:
-            parts, column = PARTS[table.name]
-            above: Row = {column: row["id"]}
-            for part in ledger.rows(parts, **above):
-                if part["status"] not in DONE:
-                    told(ledger, parts, part, status, now)
+        if status == CALLED_OFF:
+            _call_off(ledger, _open_parts(ledger, table, row), now)
         return set_status(ledger, table, row, status, now)
+
+
+def _open_parts(ledger: Ledger, table: Table, row: Row) -> dict[str, list[Row]]:
+    """What hangs on a row and is not over, by its table."""
+    found: dict[str, list[Row]] = {TASKS.name: [], SUBTASKS.name: []}
+    above = [row["id"]]
+    while table.name in PARTS:
+        table, column = PARTS[table.name]
+        parts = ledger.among(table, column, above)
+        found[table.name] = [part for part in parts if part["status"] not in DONE]
+        above = [part["id"] for part in parts]
+    return found
+
+
+def _call_off(ledger: Ledger, parts: dict[str, list[Row]], now: float) -> None:
+    """All at once: what depends on any of it is looked at when all of it is over."""
+    for table in (TASKS, SUBTASKS):
+        for part in parts[table.name]:
+            ledger.change(table, part, now, status=CALLED_OFF, completed_at=now)
+    waiting.go_on_without(ledger, {part["id"] for part in parts[SUBTASKS.name]}, now)
+    # The last wave comes first, so that none is started that is about to end.
+    waves = {task["wave_number"]: task for task in parts[TASKS.name]}
+    for number in sorted(waves, reverse=True):
+        task = waves[number]
+        settle_wave(ledger, {**task, "status": CALLED_OFF}, now, before=task["status"])
 
 
 def add_subtask(

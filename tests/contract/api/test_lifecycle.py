@@ -270,6 +270,10 @@ def test_a_session_that_only_callers_know_can_be_asked_for(api: Caller) -> None:
     assert api.get("/api/compactions", session_id="s1") == {"compactions": [], "next": None}
     api.post("/api/compact/save", session_id="saved", context_summary="x")
     assert api.get("/api/sessions/saved")["project_path"] is None
+    api.post("/api/agent-contexts", session_id="known", agent_id="a", agent_type="t")
+    api.post("/api/waves/waves/create")
+    for session in ("known", "waves"):
+        assert api.get(f"/api/sessions/{session}")["id"] == session
     api.get("/api/sessions/s", 404)
     api.get("/api/compactions", 404, session_id="s")
     api.get("/api/compactions/1/losses", 404, session_id="s1")

@@ -97,6 +97,35 @@ def test_what_names_no_project_is_its_session_s_as_soon_as_that_is_known(
     assert len(api.get(where, project_id=project)[name]) == 1
 
 
+def test_a_project_that_was_said_stays_when_it_is_not_said_again(api: Caller) -> None:
+    said, led_in = (api.post("/api/projects", path=path)["id"] for path in ("/srv/a", "/srv/b"))
+    api.post("/api/requests", session_id="s1", prompt="x", project_id=led_in)
+    call = {"tool_name": "Read", "id": "a1", "session_id": "s1"}
+    agent = {"agent_id": "a", "session_id": "s1"}
+    for path, body in (("/api/actions", call), ("/api/agents", agent)):
+        api.post(path, **body, project_id=said)
+        for headers in ({}, LONG):
+            told = api.client.post(path, json={**body, "exit_code": 1}, headers=headers).json()
+            assert told["project_id"] == said
+        assert api.post(path, **body, project_id=led_in)["project_id"] == led_in, "said anew"
+
+
+def test_what_is_found_too_late_is_not_remembered() -> None:
+    found = Found()
+    asked = found.turn
+    found.drop(named.SESSIONS, "s1")
+    found.note_session("s1", "", asked)
+    assert found.project_of(named.SESSIONS, "s1") is None
+    found.note_session("s1", "p", found.turn)
+    assert found.project_of(named.SESSIONS, "s1") == "p"
+
+
+@pytest.mark.parametrize("path", ["/api/actions", "/api/compact/save"])
+def test_a_query_that_nobody_knows_is_refused_on_the_short_way_too(api: Caller, path: str) -> None:
+    body = {"tool_name": "Read", "session_id": "s1"}
+    assert status(api, f"{path}?project_id=p", body, {}) == 400
+
+
 @pytest.mark.parametrize("path", ["/api/actions", "/api/compact/save"])
 def test_many_who_name_no_project_are_each_their_session_s(api: Caller, path: str) -> None:
     ours = [api.post("/api/projects", path=f"/srv/{number}")["id"] for number in range(3)]

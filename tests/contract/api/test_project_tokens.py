@@ -360,6 +360,36 @@ def test_work_that_waits_for_another_project_s_goes_on(
     assert status_of(desk, waits) == "pending"
 
 
+def test_nobody_waits_for_itself_by_way_of_another_project(
+    held: TestClient[Any], world: World, desk: Desk
+) -> None:
+    with desk.books() as books:
+        ours, theirs = (books.ledger.need(TASKS, one["task"]) for one in (world.ours, world.theirs))
+        first = work.add_subtask(books.ledger, 1.0, task=ours, description="first")
+        middle = work.add_subtask(
+            books.ledger, 1.0, task=theirs, description="middle", blocked_by=[first["id"]]
+        )
+        last = work.add_subtask(
+            books.ledger, 1.0, task=ours, description="last", blocked_by=[middle["id"]]
+        )
+    body = {"blocked_by": [last["id"]]}
+    assert held.patch(f"/api/subtasks/{first['id']}", json=body).status_code == 409
+
+
+def test_what_was_chosen_for_an_agent_of_no_project_can_be_seen_and_left(
+    held: TestClient[Any], world: World, desk: Desk
+) -> None:
+    """It counts for all who have such an agent."""
+    name = world.ours["agent"]
+    with desk.books() as books:
+        messages.subscribe(books.ledger, name, "all", 2.0)
+        messages.subscribe(books.ledger, "somebody", "else", 2.0)
+    listed = held.get("/api/subscriptions").json()["subscriptions"]
+    assert {one["topic"] for one in listed} == {"plum", "all"}
+    asked = {"agent_id": name, "topic": "all"}
+    assert held.post("/api/unsubscribe", json=asked).json() == {"removed": True}
+
+
 def status_of(desk: Desk, subtask: Row) -> str:
     with desk.books() as books:
         return str(books.ledger.need(SUBTASKS, subtask["id"])["status"])

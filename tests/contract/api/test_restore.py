@@ -162,7 +162,7 @@ def test_for_whom_agents_of_the_session_wait_is_told(desk: Desk) -> None:
         "- s1 waits for s1 of p: needs it",
     ]
     with desk.books() as books:
-        messages.unblock(books.ledger, "front", None, 3.0)
+        messages.unblock(books.ledger, "front", None, 3.0, "p")
     assert "- front waits" not in told(desk)
 
 

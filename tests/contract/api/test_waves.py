@@ -232,6 +232,58 @@ def test_a_task_can_be_put_into_another_wave(session: Session) -> None:
     session.api.patch(f"/api/tasks/{first}", 400)
 
 
+def test_a_task_that_moves_on_does_not_start_what_comes_after_it(session: Session) -> None:
+    task, _ = session.task("t0", 0), session.task("t2", 2)
+    session.api.post("/api/waves/s1/start")
+    session.api.patch(f"/api/tasks/{task}", wave_number=1)
+    assert session.stands == [(0, "completed", 0), (1, "running", 1), (2, "pending", 1)]
+
+
+def test_whoever_goes_back_to_a_wave_finds_it_running(session: Session) -> None:
+    first, _ = session.task("t0", 0), session.task("t1", 1)
+    session.move(first, "completed")
+    assert session.stands == [(0, "completed", 1), (1, "running", 1)]
+    session.api.post("/api/waves/s1/transition", 409, wave_number=1, force=True)
+    session.api.post("/api/waves/s1/transition", wave_number=0, force=True)
+    assert session.stands == [(0, "running", 1), (1, "completed", 1)]
+
+
+def test_what_came_after_it_was_called_off_can_be_called_off_too(session: Session) -> None:
+    path = f"/api/requests/{session.request}"
+    session.api.patch(path, status="cancelled")
+    task = session.task("late", 0)
+    session.api.patch(path, status="cancelled")
+    assert session.api.get(f"/api/tasks/{task}")["status"] == "cancelled"
+
+
+def test_to_call_off_much_takes_no_longer_for_each(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Counted in statements: the store would be locked for everybody else meanwhile."""
+
+    def statements(many: int) -> int:
+        request = session.api.post("/api/requests", session_id="s1", prompt=f"{many}")["id"]
+        for number in range(many):
+            told = {"request_id": request, "name": f"{many} {number}", "wave_number": 3}
+            task = session.api.post("/api/tasks", **told)["id"]
+            session.api.post("/api/subtasks", task_id=task, description="x")
+        counted = [0]
+        with session.api.desk.books() as books:
+            run = type(books.ledger.database).run
+
+            def noted(*args: Any, **named: Any) -> Any:
+                counted[0] += 1
+                return run(*args, **named)
+
+            monkeypatch.setattr(type(books.ledger.database), "run", noted)
+        session.api.patch(f"/api/requests/{request}", status="cancelled")
+        monkeypatch.undo()
+        return counted[0]
+
+    few, more = statements(5), statements(15)
+    assert more - few <= 10 * 4 + 2, "a row and what tells of it, for each task and each subtask"
+
+
 def test_what_is_called_off_is_called_off_with_all_that_is_left_of_it(session: Session) -> None:
     done, still = session.task("a", 0), session.task("b", 0)
     other = session.task("c", 1)

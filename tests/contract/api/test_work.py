@@ -370,7 +370,19 @@ def test_agents_of_the_same_name_choose_and_wait_in_their_own_project(api: Calle
     assert api.get("/api/blocking/check", blocked_id="qa", project_id=two)["blocked"] is False
     assert api.get("/api/blocking/check", blocked_id="qa", project_id=one)["blocked"] is True
     assert api.post("/api/unblock", blocked_id="qa", project_id=two) == {"removed": 0}
-    assert api.post("/api/unblock", blocked_id="qa") == {"removed": 1}, "wherever it is"
+    assert api.post("/api/unblock", blocked_id="qa") == {"removed": 0}, "which of both?"
+    assert api.post("/api/unblock", blocked_id="qa", project_id=one) == {"removed": 1}
+    assert api.post("/api/unsubscribe", agent_id="qa", topic="tests") == {"removed": False}
+
+
+def test_what_was_chosen_before_the_agent_was_known_can_be_left_again(api: Caller) -> None:
+    api.post("/api/subscribe", agent_id="qa", topic="tests")
+    api.post("/api/blocking", blocked_id="qa", blocker_id="dev")
+    project = api.post("/api/projects", path="/a")["id"]
+    api.post("/api/agents", agent_id="qa", project_id=project)
+    assert api.post("/api/unsubscribe", agent_id="qa", topic="tests") == {"removed": True}
+    assert api.client.delete("/api/blocking/qa").status_code == 204
+    assert api.get("/api/blocking/qa")["blocking"] == []
 
 
 def test_what_an_agent_chooses_is_of_the_only_project_that_knows_it(api: Caller) -> None:

@@ -195,6 +195,31 @@ def test_topics_chosen_or_given_up_elsewhere_hold_here(
     assert {row["topic"] for row in two.ledger.rows(SUBSCRIPTIONS)} == {"ui"}
 
 
+def test_an_agent_is_reached_by_its_id_in_a_project_that_its_machine_does_not_know(
+    machines: tuple[Machine, Machine],
+) -> None:
+    one, two = machines
+    say(one.ledger, 100.0, project="p9", session="s9")
+    say(one.ledger, 100.0, "m2", project="p9", to_agent_id="")
+    one.sync()
+    assert two.sync().received == 1
+    assert told(two.ledger, two.now) == ["m1"]
+
+
+def test_of_which_project_a_topic_is_is_learned_from_the_team_and_never_forgotten(
+    machines: tuple[Machine, Machine], team: PostgresStore
+) -> None:
+    """As an upgrade leaves it where nobody knows the agent."""
+    _, two = machines
+    row = messages.subscribe(Ledger(team.database), "s1", "api", 1.0, "p1")
+    two.ledger.take_over(SUBSCRIPTIONS, {**row, "project": ""})
+    two.sync()
+    assert [one["project"] for one in two.ledger.rows(SUBSCRIPTIONS)] == ["p1"]
+    Ledger(team.database).write(SUBSCRIPTIONS, {**row, "project": "", "updated_at": 9.0})
+    (kept,) = Ledger(team.database).rows(SUBSCRIPTIONS)
+    assert kept["project"] == "p1"
+
+
 def test_topics_that_a_new_team_never_heard_of_stay(machine: Machine) -> None:
     messages.subscribe(machine.ledger, "s1", "api", 1.0)
     machine.ledger.database.run("DELETE FROM changes")

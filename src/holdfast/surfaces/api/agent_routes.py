@@ -24,9 +24,10 @@ def see_agent(desk: TheDesk, data: JSONBody[SeenAgent]) -> Answer:
     with desk.books() as books:
         row = agents.seen(
             books.ledger, time.time(), agent_id=data.agent_id, session=data.session_id,
-            project=named.project_of_work(desk, books, data.project_id, data.session_id),
-            agent_type=data.agent_type, parent=data.parent_agent_id or "", status=data.status,
-            used=data.current_usage, capacity=data.max_capacity,
+            project=named.project(desk, books.ledger, data.project_id),
+            led_in=named.of_session(desk, books, data.session_id), agent_type=data.agent_type,
+            parent=data.parent_agent_id or "", status=data.status, used=data.current_usage,
+            capacity=data.max_capacity,
         )  # fmt: skip
     desk.joined(data.session_id)
     return answers.agent(row, time.time())

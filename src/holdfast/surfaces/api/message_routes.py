@@ -159,9 +159,9 @@ def subscribe(desk: TheDesk, held_to: HeldTo, data: JSONBody[Subscription]) -> A
 
 
 @post("/unsubscribe", sync_to_thread=True, status_code=200)
-def unsubscribe(desk: TheDesk, data: JSONBody[Subscription]) -> Answer:
+def unsubscribe(desk: TheDesk, held_to: HeldTo, data: JSONBody[Subscription]) -> Answer:
     with desk.books() as books:
-        project = named.project(desk, books.ledger, data.project_id)
+        project = _where(desk, books.ledger, data.project_id, held_to, data.agent_id)
         gone = messages.unsubscribe(books.ledger, data.agent_id, data.topic, time.time(), project)
     return {"removed": gone}
 
@@ -196,9 +196,9 @@ def block(desk: TheDesk, held_to: HeldTo, data: JSONBody[Blocking]) -> Answer:
 
 
 @post("/unblock", sync_to_thread=True, status_code=200)
-def unblock(desk: TheDesk, data: JSONBody[Unblocking]) -> Answer:
+def unblock(desk: TheDesk, held_to: HeldTo, data: JSONBody[Unblocking]) -> Answer:
     with desk.books() as books:
-        project = named.project(desk, books.ledger, data.project_id)
+        project = _where(desk, books.ledger, data.project_id, held_to, data.blocked_id)
         gone = messages.unblock(
             books.ledger, data.blocked_id, data.blocker_id, time.time(), project
         )
@@ -234,9 +234,11 @@ def blockings_of(
 
 
 @delete("/blocking/{ident:str}", sync_to_thread=True)
-def drop_blockings(desk: TheDesk, ident: FromPath[str], project_id: Where = None) -> None:
+def drop_blockings(
+    desk: TheDesk, held_to: HeldTo, ident: FromPath[str], project_id: Where = None
+) -> None:
     with desk.books() as books:
-        project = named.project(desk, books.ledger, project_id)
+        project = _where(desk, books.ledger, project_id, held_to, ident)
         messages.unblock(books.ledger, ident, None, time.time(), project)
 
 

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 NONE = ("", "null", None)
 # Another server may delete what was found here, or tell of it: after so long it is asked for again.
 SECONDS = 5.0
+# Of which project a session is may be told any moment, and what was written before then stays so.
+OF_NONE_SECONDS = 1.0
 MOST = 10_000
 SESSIONS = "sessions"
 
@@ -28,6 +30,8 @@ class Found:
     def __init__(self) -> None:
         # Until when it is known, and which project it is of.
         self._known: dict[tuple[str, str], tuple[float, str]] = {}
+        self.turn = 0
+        """Goes up when something has changed: what was asked for before then may be outdated."""
 
     def has(self, table: Table, ident: str | None) -> bool:
         """Whether this may be named without asking: it is known, or nothing."""
@@ -38,15 +42,22 @@ class Found:
         until, project = self._known.get((kind, ident), (0.0, ""))
         return project if until > time.monotonic() else None
 
-    def note(self, kind: str, ident: str, project: str = "") -> None:
+    def note(self, kind: str, ident: str, project: str = "", seconds: float = SECONDS) -> None:
         if len(self._known) >= MOST:
-            self.clear()
-        self._known[kind, ident] = time.monotonic() + SECONDS, project
+            self._known = {}
+        self._known[kind, ident] = time.monotonic() + seconds, project
+
+    def note_session(self, session: str, project: str, asked: int) -> None:
+        """`asked` is the turn in which somebody began to ask for it."""
+        if asked == self.turn:
+            self.note(SESSIONS, session, project, SECONDS if project else OF_NONE_SECONDS)
 
     def drop(self, kind: str, ident: str) -> None:
+        self.turn += 1
         self._known.pop((kind, ident), None)
 
     def clear(self) -> None:
+        self.turn += 1
         self._known = {}
 
 
@@ -79,8 +90,9 @@ def of_session(desk: Desk, books: Books, session: str) -> str:
     # Whoever is held to a project writes nothing of another.
     if not session or books.ledger.held:
         return ""
+    asked = desk.found.turn
     found = of_sessions(books.ledger, [session], books.store.folders).get(session, "")
-    desk.found.note(SESSIONS, session, found)
+    desk.found.note_session(session, found, asked)
     return found
 
 

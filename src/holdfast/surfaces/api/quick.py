@@ -97,8 +97,11 @@ class Quick:
         sent = _action(body)
         project = await self._project(sent.project_id, sent.session_id, sent.subtask_id)
         row = sent.row(time.time(), project)
-        fresh = Fresh(ACTIONS, ACTIONS.encoded(row), lambda ledger: post_action(ledger, row))
-        return self._acted(fresh)
+        is_said = bool(named.plain(sent.project_id))
+        return self._acted(Fresh(
+            ACTIONS, ACTIONS.encoded(row),
+            lambda ledger: post_action(ledger, row, is_project_said=is_said),
+        ))  # fmt: skip
 
     async def _acted(self, fresh: Fresh) -> tuple[int, Any]:
         stored = await self._writer.write(fresh)
@@ -132,8 +135,9 @@ class Quick:
             return project
         if not named.can_be_named(found, ident, subtask):
             raise LookupError("somebody has to ask whether it is there")
+        asked = found.turn
         project = await self._seekers.done(session)
-        found.note(named.SESSIONS, session, project)
+        found.note_session(session, project, asked)
         return project
 
     async def _sought_at_once(self, sessions: list[str]) -> list[str]:
@@ -196,6 +200,9 @@ def _is_plain(scope: Scope) -> bool:
             length = value
         elif name in LONG_WAY:
             return False
+    if scope.get("query_string") and scope["method"] != "GET":
+        # Somebody has to say that nothing of it is known.
+        return False
     return length.isdigit() and int(length) <= SMALL and not scope.get(held.KEY)
 
 

@@ -7,8 +7,18 @@ from litestar.params import FromPath, FromQuery
 
 from holdfast.actions import compaction_log
 from holdfast.errors import NoSuchRecord
+from holdfast.ledger import contexts
 from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import ACTIONS, AGENTS, CONTEXTS, PROJECT_PATHS, PROJECTS, REQUESTS
+from holdfast.ledger.tables import (
+    ACTIONS,
+    AGENTS,
+    CONTEXTS,
+    PROJECT_PATHS,
+    PROJECTS,
+    REQUESTS,
+    WAVES,
+    Table,
+)
 from holdfast.store.base import SessionRow
 from holdfast.surfaces.api import answers, cursor
 from holdfast.surfaces.api.desk import Books
@@ -57,7 +67,7 @@ def _told_of(ledger: Ledger, ident: str) -> Answer:
     rows = _traces(ledger, ident)
     if not rows:
         raise NoSuchRecord(f"session {ident}")
-    project = next((row["project"] for row in rows if row["project"]), "")
+    project = next((row["project"] for row in rows if row.get("project")), "")
     folder = ledger.get(PROJECTS, project)
     agent = ledger.first(AGENTS, agent_id=ident, session=ident) or {"used": 0, "capacity": 0}
     return {
@@ -71,12 +81,16 @@ def _told_of(ledger: Ledger, ident: str) -> Answer:
 
 def _traces(ledger: Ledger, session: str) -> list[Row]:
     """The first and the last that anybody has told of it, of every kind."""
-    named: list[Row] = [{"session": session}] * 3 + [{"session": session, "agent_id": session}]
+    places: list[tuple[Table, Row]] = [
+        (REQUESTS, {}), (AGENTS, {}), (ACTIONS, {}), (WAVES, {}),
+        (CONTEXTS, {"agent_id": session, "agent_type": contexts.SNAPSHOT}),
+        (CONTEXTS, {"also": f"agent_type <> '{contexts.SNAPSHOT}'"}),
+    ]  # fmt: skip
     return [
         row
-        for table, equal in zip((REQUESTS, AGENTS, ACTIONS, CONTEXTS), named, strict=True)
+        for table, more in places
         for newest_first in (True, False)
-        for row in ledger.rows(table, most=1, newest_first=newest_first, **equal)
+        for row in ledger.rows(table, most=1, newest_first=newest_first, session=session, **more)
     ]
 
 

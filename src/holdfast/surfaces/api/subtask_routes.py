@@ -92,7 +92,10 @@ def add_an_action(desk: TheDesk, data: JSONBody[NewAction]) -> Answer:
         project = named.project_of_work(
             desk, books, data.project_id, data.session_id, data.subtask_id
         )
-        made = post_action(books.ledger, data.row(time.time(), project))
+        made = post_action(
+            books.ledger, data.row(time.time(), project),
+            is_project_said=bool(named.plain(data.project_id)),
+        )  # fmt: skip
     return answers.answer(made)
 
 
