@@ -24,12 +24,13 @@ from holdfast.actions.retention import clear
 from holdfast.errors import BadUsage, ServerBusy
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger
-from holdfast.surfaces.api import event_routes, serving
 from holdfast.surfaces.api import live as module
+from holdfast.surfaces.api import serving
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.live import Live, Place, Seen, Start, place, read
 from holdfast.surfaces.api.local_desk import LocalDesk
+from holdfast.surfaces.api.routes import events as event_routes
 from holdfast.surfaces.api.serving import Place as Address
 from holdfast.surfaces.api.team_desk import TeamDesk
 from tests.contract.api.conftest import HERE, desk_at

@@ -10,10 +10,10 @@ from litestar.testing import TestClient
 
 from holdfast.ledger import messages
 from holdfast.ledger.tables import MESSAGES
-from holdfast.surfaces.api import event_routes
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.live import Live, Place
+from holdfast.surfaces.api.routes import events as event_routes
 from tests.contract.api.conftest import HERE, Caller, a_state
 
 LAST = "the last one"

@@ -13,12 +13,13 @@ from litestar.testing import TestClient
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.ledger.actions import add_action
-from holdfast.surfaces.api import event_routes, live
+from holdfast.surfaces.api import live
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
-from holdfast.surfaces.api.event_routes import Chosen
 from holdfast.surfaces.api.guard import Guard, still_allowed
 from holdfast.surfaces.api.live import Live
+from holdfast.surfaces.api.routes import events as event_routes
+from holdfast.surfaces.api.routes.events import Chosen
 
 
 @pytest.fixture(autouse=True)

@@ -14,20 +14,7 @@ from litestar.openapi.config import OpenAPIConfig
 from litestar.types import Scope
 
 import holdfast
-from holdfast.surfaces.api import (
-    agent_routes,
-    described,
-    event_routes,
-    held,
-    message_routes,
-    problems,
-    recall_routes,
-    session_routes,
-    state_routes,
-    subtask_routes,
-    system_routes,
-    work_routes,
-)
+from holdfast.surfaces.api import described, held, problems
 from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
 from holdfast.surfaces.api.asked import looked_at
@@ -37,6 +24,17 @@ from holdfast.surfaces.api.live import MOST, Live
 from holdfast.surfaces.api.methods import Heads
 from holdfast.surfaces.api.pace import Pace
 from holdfast.surfaces.api.quick import Quick
+from holdfast.surfaces.api.routes import (
+    agents,
+    events,
+    messages,
+    recall,
+    sessions,
+    state,
+    subtasks,
+    system,
+    work,
+)
 from holdfast.surfaces.api.strict import StrictRequest
 
 LARGEST_BODY = 8 << 20
@@ -61,9 +59,8 @@ def application(desk: Desk, live: Live) -> Litestar:
 
     return Litestar(
         route_handlers=[
-            work_routes.router(), subtask_routes.router(), agent_routes.router(),
-            message_routes.router(), state_routes.router(), session_routes.router(),
-            event_routes.router(), system_routes.router(), recall_routes.router(),
+            one.router()
+            for one in (work, subtasks, agents, messages, state, sessions, events, system, recall)
         ],
         dependencies={
             "desk": Provide(desk_for, sync_to_thread=False),

@@ -24,9 +24,9 @@ from holdfast.surfaces.api import answers, held, named, problems
 from holdfast.surfaces.api.crew import Crew
 from holdfast.surfaces.api.nesting import is_deep
 from holdfast.surfaces.api.rounds import Rounds
+from holdfast.surfaces.api.routes.system import healthy
 from holdfast.surfaces.api.rows import Answer
 from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
-from holdfast.surfaces.api.system_routes import healthy
 from holdfast.surfaces.api.writer import Writer
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
 
-HERE = os.path.dirname(__file__)
+PAGE = os.path.join(os.path.dirname(os.path.dirname(__file__)), "page")
 # Nothing from elsewhere is loaded, and nobody may put the page into theirs.
 POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'"
 
@@ -38,7 +38,7 @@ def stats(desk: TheDesk) -> Answer:
 
 
 def _file(name: str, kind: str) -> Response[bytes]:
-    with open(os.path.join(HERE, "page", name), "rb") as file:
+    with open(os.path.join(PAGE, name), "rb") as file:
         headers = {"Content-Security-Policy": POLICY, "X-Content-Type-Options": "nosniff"}
         return Response(file.read(), media_type=kind, headers=headers)
 

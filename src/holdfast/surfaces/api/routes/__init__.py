@@ -1,0 +1,1 @@
+"""What callers can ask for, address by address."""
