@@ -18,7 +18,6 @@ from holdfast.ledger import contexts
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.batch import Fresh
 from holdfast.ledger.tables import ACTIONS, CONTEXTS
-from holdfast.ledger.whose import asking_for, of_sessions
 from holdfast.store.questions import answered
 from holdfast.surfaces.api import answers, held, named, problems
 from holdfast.surfaces.api.crew import Crew
@@ -26,6 +25,7 @@ from holdfast.surfaces.api.nesting import is_deep
 from holdfast.surfaces.api.rounds import Rounds
 from holdfast.surfaces.api.routes.system import healthy
 from holdfast.surfaces.api.rows import Answer
+from holdfast.surfaces.api.seekers import Seekers
 from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
 from holdfast.surfaces.api.writer import Writer
 
@@ -59,8 +59,7 @@ class Quick:
         self._writer = Writer(desk)
         readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
         self._readers = Rounds(self._told_at_once, readers, few=AT_ONCE)
-        seekers = Crew("seeker", self._sought, most=AT_ONCE)
-        self._seekers = Rounds(self._sought_at_once, seekers)
+        self._seekers = Seekers(desk)
         self._checker: Crew[None, Answer] = Crew("checker", self._checked, most=TOGETHER)
         self._ways: dict[tuple[str, str], Way] = {
             ("POST", "/api/actions"): self._act,
@@ -95,7 +94,7 @@ class Quick:
 
     async def _act(self, body: bytes) -> Told:
         sent = _action(body)
-        project = await self._project(sent.project_id, sent.session_id, sent.subtask_id)
+        project = await self._seekers.project(sent.project_id, sent.session_id, sent.subtask_id)
         row = sent.row(time.time(), project)
         is_said = bool(named.plain(sent.project_id))
         return self._acted(Fresh(
@@ -114,7 +113,7 @@ class Quick:
         known = msgspec.convert(data, Saved)
         if known.cwd and not named.plain(known.project_id):
             raise LookupError("somebody has to ask which project that is")
-        project = await self._project(known.project_id, known.session_id)
+        project = await self._seekers.project(known.project_id, known.session_id)
         session, now = known.session_id, time.time()
         row, text = contexts.snapshot(session, project, data, now, saved_text)
         return self._saved(Fresh(
@@ -126,27 +125,6 @@ class Quick:
     async def _saved(self, fresh: Fresh) -> tuple[int, Any]:
         stored = await self._writer.write(fresh)
         return 200, {"id": stored["id"], "saved_at": answers.stamp(stored["updated_at"])}
-
-    async def _project(self, ident: str | None, session: str, subtask: str | None = None) -> str:
-        """Which project this is about."""
-        found = self._desk.found
-        project = named.quickly(found, ident, session, subtask)
-        if project is not None:
-            return project
-        if not named.can_be_named(found, ident, subtask):
-            raise LookupError("somebody has to ask whether it is there")
-        asked = found.turn
-        project = await self._seekers.done(session)
-        found.note_session(session, project, asked)
-        return project
-
-    async def _sought_at_once(self, sessions: list[str]) -> list[str]:
-        return await answered(self._desk.ask, [asking_for(one) for one in sessions])
-
-    def _sought(self, sessions: list[str]) -> list[str | Exception]:
-        with self._desk.books() as books:
-            found = of_sessions(books.ledger, {*sessions}, books.store.folders)
-        return [found.get(session, "") for session in sessions]
 
     async def _restore(self, body: bytes) -> Told:
         return self._restored(_restore(body))

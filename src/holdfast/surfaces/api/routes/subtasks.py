@@ -9,7 +9,7 @@ from litestar.params import FromPath, JSONBody
 from msgspec import UNSET
 
 from holdfast.errors import BadUsage
-from holdfast.ledger import work
+from holdfast.ledger import changing, work
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.tables import ACTIONS, SUBTASKS, TASKS
 from holdfast.surfaces.api import answers, named
@@ -70,7 +70,7 @@ def change_subtask(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedSu
         fields: Answer = {} if data.result is UNSET else {"result": data.result}
         said = {"agent_id": data.agent_id, "priority": data.priority}
         fields |= {name: value for name, value in said.items() if value is not None}
-        moved = work.change_subtask(
+        moved = changing.change_subtask(
             books.ledger, ident, time.time(), status=data.status or "",
             blocked_by=data.blocked_by, **fields,
         )  # fmt: skip

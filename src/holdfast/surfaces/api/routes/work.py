@@ -8,7 +8,7 @@ from litestar import Router, delete, get, patch, post
 from litestar.params import FromPath, FromQuery, JSONBody
 
 from holdfast.errors import BadUsage
-from holdfast.ledger import projects, tree, work
+from holdfast.ledger import changing, projects, tree, work
 from holdfast.ledger.tables import PROJECTS, REQUESTS, TASKS
 from holdfast.ledger.waves import NO_WAVE
 from holdfast.surfaces.api import answers, cursor, named
@@ -118,7 +118,7 @@ def change_request(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedRe
     """Whoever calls a request off calls off all that is open of it."""
     with desk.books() as books:
         row = books.ledger.need(REQUESTS, ident)
-        moved = work.told(books.ledger, REQUESTS, row, data.status, time.time())
+        moved = changing.told(books.ledger, REQUESTS, row, data.status, time.time())
     return answers.answer(moved)
 
 
@@ -170,7 +170,7 @@ def change_task(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedTask]
     if data.status is None and data.wave_number is None:
         raise BadUsage("nothing is said of this task", hint="send `status` or `wave_number`")
     with desk.books() as books:
-        moved = work.change_task(
+        moved = changing.change_task(
             books.ledger, ident, time.time(), status=data.status or "", wave=data.wave_number
         )
     return answers.answer(moved)
