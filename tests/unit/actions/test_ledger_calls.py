@@ -16,6 +16,7 @@ from holdfast.store.base import SessionRow
 from holdfast.transcript import agent_files
 from holdfast.transcript.reader import Reader
 from tests.unit.transcript_lines import Line, call, raw, result, state_of, user
+from tests.unit.unreadable import folder, garbage, nothing, pipe
 
 
 class Session:
@@ -108,22 +109,6 @@ def test_what_has_not_grown_is_not_read(session: Session, monkeypatch: pytest.Mo
     session.agent_says("b", *did("b2"))
     assert session.read() == ["b2"]
     assert opened == [str(session.agent_log("b"))]
-
-
-def nothing(file: Path) -> None:
-    assert not file.exists()
-
-
-def garbage(file: Path) -> None:
-    file.write_bytes(b"\x00\xff garbage\n{\n[]\n" * 50)
-
-
-def folder(file: Path) -> None:
-    file.mkdir()
-
-
-def pipe(file: Path) -> None:
-    os.mkfifo(file)
 
 
 @pytest.mark.parametrize("make", [nothing, garbage, folder, pipe])

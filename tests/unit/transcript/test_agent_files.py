@@ -24,6 +24,7 @@ from tests.unit.transcript_lines import (
     used,
     user,
 )
+from tests.unit.unreadable import folder, garbage, nothing, pipe
 
 ASKED = {"subagent_type": "Explore", "description": "Find callers"}
 STARTED = call("Task", ASKED)
@@ -134,22 +135,6 @@ def test_an_id_that_could_be_a_path_is_refused(tmp_path: Path, ident: str) -> No
     assert agent_file(str(session), ident) == ""
 
 
-def vanished(file: Path) -> None:
-    assert not file.exists()
-
-
-def garbage(file: Path) -> None:
-    file.write_bytes(b"\x00\xff garbage\n{\n[]\n" * 50)
-
-
-def folder(file: Path) -> None:
-    file.mkdir()
-
-
-def pipe(file: Path) -> None:
-    os.mkfifo(file)
-
-
 def loop(file: Path) -> None:
     file.symlink_to(file)
 
@@ -158,7 +143,7 @@ def empty(file: Path) -> None:
     file.touch()
 
 
-@pytest.mark.parametrize("make", [vanished, garbage, folder, pipe, loop, empty])
+@pytest.mark.parametrize("make", [nothing, garbage, folder, pipe, loop, empty])
 def test_a_log_that_cannot_be_read_leaves_what_the_main_one_says(session: Path, make: Any) -> None:
     make(beside(session))
     told = agent(session, STARTED, CAME_BACK)
