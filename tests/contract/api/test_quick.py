@@ -134,6 +134,26 @@ def test_both_ways_write_the_same_rows(api: Caller) -> None:
     assert again == {**rows[1][0], **later}, "the same snapshot is one, whichever way"
 
 
+def test_a_snapshot_that_is_sent_again_is_read_once_and_saved_as_of_now(
+    api: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = json.dumps({"session_id": "again", "a": f"x {SECRET}"}).encode()
+    assert post(api, "/api/compact/save", body, {})[0] == 200
+    with api.desk.books() as books:
+        (first,) = books.ledger.rows(CONTEXTS)
+        books.ledger.remove(CONTEXTS, first, first["updated_at"] + 1)
+    project = api.post("/api/projects", path="/srv/a")["id"]
+    api.post("/api/requests", project_id=project, session_id="again", prompt="go on")
+    monkeypatch.setattr(quick, "saved_text", None)
+    assert post(api, "/api/compact/save", body, {})[0] == 200
+    with api.desk.books() as books:
+        (again,) = books.ledger.rows(CONTEXTS)
+    assert again["id"] == first["id"]
+    assert again["role_context"]["a"] == "x [redacted:github-token]"
+    assert (first["project"], again["project"]) == ("", project)
+    assert again["updated_at"] == again["created_at"] > first["updated_at"]
+
+
 def test_a_call_that_is_told_twice_is_one_action(api: Caller) -> None:
     body = json.dumps({"tool_name": "Read", "session_id": "s", "tool_use_id": "t1"}).encode()
     first, second = (

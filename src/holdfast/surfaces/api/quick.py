@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import time
 from collections.abc import Awaitable, Callable
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -30,6 +31,7 @@ from holdfast.surfaces.api.shapes import NewAction, Restore, Saved, saved_text
 from holdfast.surfaces.api.writer import Writer
 
 if TYPE_CHECKING:
+    from holdfast.ledger.ledger import Row
     from holdfast.surfaces.api.asgi import App, Message, Receive, Scope, Send
     from holdfast.surfaces.api.desk import Desk
 
@@ -39,6 +41,9 @@ SMALL = 1 << 16
 AT_ONCE = 8
 # Whoever asks at the same time whether the store answers is told by one question to it.
 TOGETHER = 1000
+# Who got no answer, or has nothing new to say, sends the same snapshot again. It need not be read
+# and looked through for secrets once more. Each takes some three times what was sent.
+KEPT = 16
 # As the framework packs what is long, if the client takes it.
 PACKED_FROM, PACKED, NONE = 1000, 6, (b"0", b"0.0", b"0.00", b"0.000")
 LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
@@ -80,7 +85,7 @@ class Quick:
         heard = await _heard(receive)
         try:
             # Nothing is done yet: whatever is wrong, the long way finds it too.
-            answer = await way(_shallow(_body(heard)))
+            answer = await way(_body(heard))
         except Exception:
             await self._app(_as_is_wanted(scope), _again(heard, receive), send)
         else:
@@ -93,7 +98,7 @@ class Quick:
         self._checker.close()
 
     async def _act(self, body: bytes) -> Told:
-        sent = _action(body)
+        sent = _action(_shallow(body))
         project = await self._seekers.project(sent.project_id, sent.session_id, sent.subtask_id)
         row = sent.row(time.time(), project)
         is_said = bool(named.plain(sent.project_id))
@@ -109,16 +114,16 @@ class Quick:
         return 201, answers.answer({**stored, **parts})
 
     async def _save(self, body: bytes) -> Told:
-        data = _object(body)
-        known = msgspec.convert(data, Saved)
+        known, stored = _snapshot(body)
         if known.cwd and not named.plain(known.project_id):
             raise LookupError("somebody has to ask which project that is")
         project = await self._seekers.project(known.project_id, known.session_id)
         session, now = known.session_id, time.time()
-        row, text = contexts.snapshot(session, project, data, now, saved_text)
         return self._saved(Fresh(
-            CONTEXTS, CONTEXTS.encoded(row, role_context=text),
-            lambda ledger: contexts.save_snapshot(ledger, session, project, data, now, saved_text),
+            CONTEXTS, {**stored, "project": project, "created_at": now, "updated_at": now},
+            lambda ledger: contexts.save_snapshot(
+                ledger, session, project, _object(body), now, saved_text
+            ),
             is_named_by_content=True,
         ))  # fmt: skip
 
@@ -127,7 +132,7 @@ class Quick:
         return 200, {"id": stored["id"], "saved_at": answers.stamp(stored["updated_at"])}
 
     async def _restore(self, body: bytes) -> Told:
-        return self._restored(_restore(body))
+        return self._restored(_restore(_shallow(body)))
 
     async def _restored(self, data: Restore) -> tuple[int, Any]:
         return 200, {"additionalContext": await self._readers.done(data.wanted())}
@@ -168,6 +173,15 @@ class Quick:
                 return [trouble] * len(some)
         # Whatever is wrong with one of them is not the others' trouble.
         return [self._told([one])[0] for one in some]
+
+
+@lru_cache(maxsize=KEPT)
+def _snapshot(body: bytes) -> tuple[Saved, Row]:
+    """What it must say, and its row as it is stored, but for its project and its times."""
+    data = _object(_shallow(body))
+    known = msgspec.convert(data, Saved)
+    row, text = contexts.snapshot(known.session_id, "", data, 0.0, saved_text)
+    return known, CONTEXTS.encoded(row, role_context=text)
 
 
 def _is_plain(scope: Scope) -> bool:
