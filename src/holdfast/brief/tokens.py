@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 # Characters per token, rounded down so that an estimate is never short (docs/why/tokens.md):
 # paths and identifiers, then prose. Tokenizers of 2026 make more tokens of the same text.
 NEWEST = (2.4, 3.0)
@@ -15,8 +13,10 @@ EARLIER_MODELS = (
     "claude-opus-4-5", "claude-opus-4-6", "claude-sonnet-4-0", "claude-sonnet-4-2",
     "claude-sonnet-4-5", "claude-sonnet-4-6", "claude-haiku-4-5", "gpt-",
 )  # fmt: skip
-# No word of a language is longer. Shorter ones come again, so what they are is remembered.
+# No word of a language is longer.
 LONGEST = 32
+# So many words are remembered, if they are no longer than this.
+MOST, KEPT = 1 << 13, 100
 
 
 class Estimator:
@@ -55,25 +55,32 @@ def parts(text: str) -> tuple[int, int, int]:
     """Characters of names, paths, code and numbers; of words; and beyond ASCII. A space belongs to
     the word before it.
     """
-    names = prose = beyond = 0
-    for word in text.split():
-        length = len(word) + 1
-        if not word.isascii():
-            strange = sum(1 for sign in word if sign > "\x7f")
-            beyond += strange
-            length -= strange
-        if len(word) <= LONGEST and _is_prose(word):
-            prose += length
-        else:
-            names += length
-    return names, prose, beyond
+    words = text.split()
+    whole = sum(map(len, words))
+    prose = sum(map(KNOWN_WORDS.__getitem__, words))
+    beyond = 0 if text.isascii() else whole - len("".join(words).encode("ascii", "ignore"))
+    return whole + len(words) - beyond - prose, prose, beyond
 
 
-@lru_cache(maxsize=1 << 12)
-def _is_prose(word: str) -> bool:
-    """A word of a language, and no name, path or number; it may have signs around it: `done,`."""
-    inner = word.strip("\"'“”‘’.,;:!?()*`—…")
-    return inner.isalpha() and (inner.islower() or inner.istitle())
+class _Prose(dict[str, int]):
+    """How many characters of ASCII a word of a language has, with its space; none for names, paths
+    and numbers. Words come again, so what they are is remembered.
+    """
+
+    def __missing__(self, word: str) -> int:
+        if len(word) > KEPT:
+            return 0
+        if len(self) >= MOST:
+            self.clear()
+        # There may be signs around it: `done,`.
+        inner = word.strip("\"'“”‘’.,;:!?()*`—…") if len(word) <= LONGEST else ""
+        is_prose = inner.isalpha() and (inner.islower() or inner.istitle())
+        plain = word if word.isascii() else word.encode("ascii", "ignore")
+        found = self[word] = len(plain) + 1 if is_prose else 0
+        return found
+
+
+KNOWN_WORDS = _Prose()
 
 
 def cost(text: str) -> float:

@@ -21,8 +21,8 @@ LONGEST_END = 40
 # Costs of parts are added up.
 ROUNDING = 0.01
 
+WORDS = NEWEST[1]
 _cost = Estimator(*NEWEST).cost
-LINE_END = _cost("\n")
 
 
 class Section(NamedTuple):
@@ -45,32 +45,29 @@ class Section(NamedTuple):
         return ["", self.heading, *(reversed(lines) if self.is_turned else lines)]
 
 
-class Sizes(dict[str, tuple[float, int]]):
-    """Tokens and units of each line, with its end; a line is measured once."""
-
-    def __missing__(self, line: str) -> tuple[float, int]:
-        size = self[line] = _cost(line) + LINE_END, units(line) + 1
-        return size
-
-
 class Room:
     """What is left of a budget of tokens and of the units that hosts count."""
 
-    def __init__(self, tokens: int, characters: int, sizes: Sizes) -> None:
+    def __init__(self, tokens: int, characters: int) -> None:
         self.tokens = tokens - ROUNDING
         self.characters = characters
-        self._sizes = sizes
 
-    def takes(self, *lines: str) -> bool:
+    def size(self, text: str) -> tuple[float, int] | None:
+        """What it takes, if there is so much room."""
+        # Nothing takes fewer tokens than words do, and to look at each of them takes long.
+        if len(text) > min(self.characters, self.tokens * WORDS):
+            return None
+        size = _cost(text), units(text)
+        return size if size[0] <= self.tokens and size[1] <= self.characters else None
+
+    def takes(self, lines: list[str]) -> bool:
         """Whether these lines still fit; if so, they have their place."""
-        tokens, characters = self.tokens, self.characters
-        for line in lines:
-            size = self._sizes[line]
-            tokens -= size[0]
-            characters -= size[1]
-        if tokens < 0 or characters < 0:
+        # To measure many at once takes hardly longer than one of them.
+        size = self.size("\n".join([*lines, ""]))
+        if size is None:
             return False
-        self.tokens, self.characters = tokens, characters
+        self.tokens -= size[0]
+        self.characters -= size[1]
         return True
 
 
@@ -80,10 +77,10 @@ def fitted(
     """Everything, if there is room; else as much as there is room for, and that it is not all.
     That is also said if the sections were a part already.
     """
-    room = partial(Room, tokens, characters, Sizes())
+    room = partial(Room, tokens, characters)
     longest = max((len(line) for section in sections for line in section.lines), default=0)
     whole = _lines(title, sections, longest)
-    if not is_part and room().takes(*whole):
+    if not is_part and room().takes(whole):
         return "\n".join(whole)
     least = max(LEAST, min(READABLE, tokens // 5))
     kept = _chosen(title, sections, least, room())
@@ -91,7 +88,7 @@ def fitted(
         return ""
     while least < longest:
         middle = (least + longest + 1) // 2
-        fits = room().takes(*_lines(title, kept, middle), "", CUT)
+        fits = room().takes([*_lines(title, kept, middle), "", CUT])
         least, longest = (middle, longest) if fits else (least, middle - 1)
     return "\n".join([*_lines(title, kept, least), "", CUT])
 
@@ -101,17 +98,36 @@ def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list
     section the second, and so on.
     """
     kept = [section._replace(lines=[]) for section in sections]
-    if not room.takes(*filter(None, (title,)), "", CUT):
+    if not room.takes([*filter(None, (title,)), "", CUT]):
         return kept
-    limits = [section.limit(least) for section in sections]
-    for row in zip_longest(*(section.lines for section in sections)):
-        for section, limit, line in zip(kept, limits, row, strict=True):
-            if line is None:
-                continue
-            told = shortened(line, limit)
-            if room.takes(told) if section.lines else room.takes("", section.heading, told):
+    columns = [
+        _short(own, section.lines, section.limit(least))
+        for own, section in zip(kept, sections, strict=True)
+    ]
+    wanted = [one for row in zip_longest(*columns) for one in row if one]
+    at, many = 0, len(wanted)
+    while at < len(wanted):
+        some = wanted[at : at + many]
+        lines = [short for _, _, short in some]
+        for heading in {section.heading for section, _, _ in some if not section.lines}:
+            lines += "", heading
+        if room.takes(lines):
+            for section, line, _ in some:
                 section.lines.append(line)
+            at += many
+        elif many > 1:
+            many //= 2
+        else:
+            # What comes after it may be shorter.
+            at += 1
+            while at < len(wanted) and room.size(wanted[at][2]) is None:
+                at += 1
     return kept
+
+
+def _short(section: Section, lines: list[str], most: int) -> list[tuple[Section, str, str]]:
+    """For each line the section that it is for, and what it is when it is short."""
+    return [(section, line, line if len(line) <= most else shortened(line, most)) for line in lines]
 
 
 def _lines(title: str, sections: list[Section], most: int) -> list[str]:

@@ -6,7 +6,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief.tokens import EARLIER, NEWEST, RATES, cost, estimate, generation, units
+from holdfast.brief.tokens import (
+    EARLIER,
+    KNOWN_WORDS,
+    MOST,
+    NEWEST,
+    RATES,
+    cost,
+    estimate,
+    generation,
+    parts,
+    units,
+)
 
 
 def test_prose_is_counted_at_three_characters_a_token() -> None:
@@ -35,6 +46,27 @@ def test_a_model_that_is_not_known_counts_by_the_newest(
     model: str, rates: tuple[float, float]
 ) -> None:
     assert RATES[generation(model)] == rates
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Put it back, now.", (0, 18, 0)), ("see a/b.py x1", (10, 4, 0)),
+        ("“naïve” façade", (0, 11, 4)), ("über a\u00a0b", (0, 8, 1)), ("  \n ", (0, 0, 0)),
+        ("x" * 32, (0, 33, 0)), ("x" * 33, (34, 0, 0)), ("x" * 500, (501, 0, 0)),
+        ("\ud83d half", (1, 5, 1)),
+    ],
+)  # fmt: skip
+def test_names_words_and_what_is_beyond_ascii_are_told_apart(
+    text: str, found: tuple[int, int, int]
+) -> None:
+    assert parts(text) == parts(text) == found
+
+
+def test_words_are_not_remembered_for_ever() -> None:
+    for number in range(3 * MOST):
+        assert parts(f"n{number} word") == (len(str(number)) + 2, 5, 0)
+    assert len(KNOWN_WORDS) <= MOST
 
 
 def test_nothing_costs_nothing() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from itertools import chain, zip_longest
+
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief.tokens import estimate, units
-from holdfast.views.fitting import CUT, Section, fitted, shortened
+from holdfast.brief.tokens import cost, estimate, units
+from holdfast.views.fitting import CUT, LEAST, ROUNDING, Section, fitted, shortened
 
 TITLE = "# Restored Context"
 LINES = st.lists(st.text("ab é(", min_size=1, max_size=300), max_size=30)
@@ -23,6 +25,25 @@ def test_the_limit_is_hard_and_what_is_missing_is_admitted(
     told = text.split("\n")
     if text and not text.endswith(CUT):
         assert all(line in told for lines in parts for line in lines)
+
+
+@given(
+    st.lists(st.lists(st.text("aé/7", min_size=1, max_size=LEAST), max_size=30), max_size=3),
+    st.integers(1, 300),
+)
+def test_whatever_still_fits_is_told(parts: list[list[str]], tokens: int) -> None:
+    """As if one line after the other had been tried, of every section the first, and so on."""
+    left = tokens - ROUNDING - cost(f"{TITLE}\n\n{CUT}\n")
+    kept: list[list[str]] = [[] for _ in parts]
+    for row in zip_longest(*parts):
+        for number, line in enumerate(row):
+            told = [line] if kept[number] else ["", f"## {number}", line]
+            if line is not None and (size := cost("\n".join([*told, ""]))) <= left:
+                kept[number] += told
+                left -= size
+    sections = [Section(f"## {number}", lines) for number, lines in enumerate(parts)]
+    text = fitted(TITLE, sections, tokens=tokens, characters=9500, is_part=True)
+    assert text == ("\n".join([TITLE, *chain(*kept), "", CUT]) if any(kept) else "")
 
 
 def test_lines_are_shortened_before_any_of_them_goes() -> None:
