@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # What nobody has to wait for any longer. What failed may be tried again.
 SETTLED = ("completed", "cancelled")
 MOST_NAMED, LONGEST = 5, 80
+# There is an index of those.
+WAITS = "blocked_by <> '[]'"
 
 
 def still_open(ledger: Ledger, subtasks: list[str]) -> list[str]:
@@ -42,7 +44,7 @@ def go_on_without(ledger: Ledger, settled: set[str], now: float) -> None:
     if not settled:
         return
     whole = ledger.everywhere
-    for waiting in whole.rows(SUBTASKS, status="blocked"):
+    for waiting in whole.rows(SUBTASKS, also=WAITS, status="blocked"):
         others = waiting["blocked_by"]
         if not settled.isdisjoint(others) and not still_open(whole, others):
             whole.change(SUBTASKS, waiting, now, status="pending")
@@ -60,7 +62,7 @@ def release(ledger: Ledger, subtask: Row, now: float) -> None:
 
 def waiting_for(ledger: Ledger, subtask: Row, *statuses: str) -> list[Row]:
     """In whichever session, with one of these statuses or with any."""
-    also, values = "blocked_by LIKE :named", {"named": f"%{subtask['id']}%"}
+    also, values = f"{WAITS} AND blocked_by LIKE :named", {"named": f"%{subtask['id']}%"}
     if statuses:
         also += f" AND status IN ({', '.join(repr(one) for one in statuses)})"
     found = ledger.rows(SUBTASKS, also=also, values=values)

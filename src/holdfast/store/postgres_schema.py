@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 MIGRATIONS = os.path.join(schema.HERE, "migrations", "postgres")
-VERSION = 11
+VERSION = 12
 # Two Holdfasts in two schemas of one database do not wait for each other.
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('holdfast ' || current_schema() || ?, 0))"
 NEWEST = "SELECT max(version) AS version FROM holdfast_migrations"
@@ -40,6 +40,8 @@ def migrate(connection: Connection[dict[str, object]], where: str) -> None:
                 f"{where} was made by a newer Holdfast (version {known}, this one knows {VERSION})",
                 hint="upgrade Holdfast on this machine too",
             )
+        # To index what has come together in years takes longer than any question may.
+        connection.execute("SET LOCAL statement_timeout = 0")
         for number, name, script in scripts(known):
             connection.execute(script.encode())
             connection.execute(

@@ -1,0 +1,101 @@
+"""Lists and lookups go through what they are asked for, not through all there is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast.ledger import known, waiting, work
+from holdfast.ledger.actions import add_action
+from holdfast.ledger.ledger import Ledger
+from holdfast.ledger.tables import ACTIONS, REQUESTS, SUBTASKS, TASKS, Table
+from holdfast.store import statements
+from tests.contract.test_ledger import a_task, done, status
+
+MANY = 5000
+# One session, one project and one agent have nearly everything: what others have is not soon met.
+COPIES = {
+    "sqlite": "WITH RECURSIVE g (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM g WHERE n < {0})",
+    "postgres": "WITH g (n) AS (SELECT * FROM generate_series(1, {0}))",
+}
+
+
+@pytest.fixture
+def long(ledger: Ledger) -> Ledger:
+    """Much of a busy session, and next to nothing of another one."""
+    database = ledger.database
+    for session in ("busy", "quiet"):
+        task = a_task(ledger, "a task", session=session)
+        work.add_subtask(ledger, 12.0, task=task, description="a part", agent_id=f"of {session}")
+        add_action(ledger, 13.0, ident=session, session=session, tool_name="Read")
+    for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS):
+        rest = [one for one in table.columns if one not in ("id", "source", "created_at")]
+        database.run(
+            f"INSERT INTO {table.name} (id, created_at, {', '.join(rest)}) "
+            f"{COPIES[database.dialect].format(MANY)} "
+            f"SELECT 'x' || n, 1000.0 + n, {', '.join(rest)} FROM g, {table.name} "
+            f"WHERE session = 'busy' AND id NOT LIKE 'x%'"
+        )
+        if database.dialect == "postgres":
+            database.run(f"ANALYZE {table.name}")
+    return ledger
+
+
+def plan(ledger: Ledger, statement: str, values: dict[str, Any]) -> str:
+    """How a statement is carried out, whatever its values are."""
+    database = ledger.database
+    if database.dialect == "sqlite":
+        rows = database.run(f"EXPLAIN QUERY PLAN {statement}", values)[0]
+        return "\n".join(row["detail"] for row in rows)
+    numbered, names = statements.numbered(statement)
+    given = ", ".join(f"'{values[name]}'" for name in names)
+    with ledger.together():
+        database.run("SET LOCAL plan_cache_mode = force_generic_plan")
+        database.run(f"PREPARE looked_at AS {numbered}")
+        rows = database.run(f"EXPLAIN EXECUTE looked_at ({given})")[0]
+        database.run("DEALLOCATE looked_at")
+    return "\n".join(str(next(iter(row.values()))) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "index"),
+    [
+        (ACTIONS, "session", "actions_by_session"),
+        (ACTIONS, "project", "actions_by_project"),
+        (ACTIONS, "subtask", "actions_by_subtask"),
+        (SUBTASKS, "agent_id", "subtasks_by_agent"),
+        (SUBTASKS, "session", "subtasks_by_session"),
+        (SUBTASKS, "project", "subtasks_by_project"),
+        (TASKS, "project", "tasks_by_project"),
+        (REQUESTS, "session", "requests_by_session"),
+        *((table, "", f"{table.name}_by_time") for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS)),
+    ],
+)
+def test_a_page_is_found_by_an_index(long: Ledger, table: Table, column: str, index: str) -> None:
+    conditions = [f"{column} = :of"] if column else []
+    statement = table.select(conditions, newest_first=True, most=True)
+    found = plan(long, statement, {"of": "quiet", "most": 50})
+    assert index in found
+    assert column == "" or f"{table.name}_by_time" not in found
+
+
+def test_a_restore_meets_no_other_sessions_calls(long: Ledger) -> None:
+    asked = known.question("quiet", "")
+    found = plan(long, asked.statement, asked.values)
+    assert "actions_by_session" in found
+    assert "actions_by_time" not in found
+
+
+def test_what_waits_is_found_among_what_waits(long: Ledger) -> None:
+    statement = SUBTASKS.select(
+        [f"{waiting.WAITS} AND blocked_by LIKE :named AND status IN ('blocked')"],
+        newest_first=True, most=False,
+    )  # fmt: skip
+    assert "subtasks_waiting" in plan(long, statement, {"named": "%quiet%"})
+    (first,) = long.rows(SUBTASKS, session="quiet")
+    task = long.need(TASKS, first["task"])
+    second = work.add_subtask(long, 14.0, task=task, description="b", blocked_by=[first["id"]])
+    assert status(long, second) == "blocked"
+    done(long, first)
+    assert status(long, second) == "pending"
