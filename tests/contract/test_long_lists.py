@@ -10,6 +10,7 @@ from holdfast.ledger import known, waiting, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger
 from holdfast.ledger.tables import ACTIONS, REQUESTS, SUBTASKS, TASKS, Table
+from holdfast.ledger.within import LedgerWithin
 from holdfast.store import statements
 from tests.contract.test_ledger import a_task, done, status
 
@@ -68,6 +69,7 @@ def plan(ledger: Ledger, statement: str, values: dict[str, Any]) -> str:
         (SUBTASKS, "session", "subtasks_by_session"),
         (SUBTASKS, "project", "subtasks_by_project"),
         (TASKS, "project", "tasks_by_project"),
+        (TASKS, "session", "tasks_in_session"),
         (REQUESTS, "session", "requests_by_session"),
         *((table, "", f"{table.name}_by_time") for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS)),
     ],
@@ -80,6 +82,36 @@ def test_a_page_is_found_by_an_index(long: Ledger, table: Table, column: str, in
     assert column == "" or f"{table.name}_by_time" not in found
 
 
+@pytest.mark.parametrize(
+    ("table", "column", "index"),
+    [
+        (ACTIONS, "session", "actions_by_session"),
+        (ACTIONS, "subtask", "actions_by_subtask"),
+        (SUBTASKS, "session", "subtasks_by_session"),
+        (TASKS, "session", "tasks_in_session"),
+        (REQUESTS, "session", "requests_by_session"),
+    ],
+)
+def test_a_session_is_not_looked_for_in_its_whole_project(
+    long: Ledger, table: Table, column: str, index: str
+) -> None:
+    within = LedgerWithin(long.database, "p")
+    conditions = [f"{column} = :of", within.shown(table)]
+    statement = table.select(conditions, newest_first=True, most=True)
+    assert index in plan(long, statement, {"of": "quiet", "most": 50, **within.held})
+
+
+def test_a_session_that_has_much_is_not_looked_for_among_all(long: Ledger) -> None:
+    """PostgreSQL knows such sessions by name, and plans for them."""
+    for table, index in ((TASKS, "tasks_in_session"), (ACTIONS, "actions_by_session")):
+        statement = table.select(["session = 'busy'"], newest_first=True, most=True)
+        database = long.database
+        if database.dialect == "postgres":
+            database.run(f"UPDATE {table.name} SET session = 'other' WHERE id > 'x3'")
+            database.run(f"ANALYZE {table.name}")
+        assert index in plan(long, statement, {"most": 50})
+
+
 def test_a_restore_meets_no_other_sessions_calls(long: Ledger) -> None:
     asked = known.question("quiet", "")
     found = plan(long, asked.statement, asked.values)
@@ -87,15 +119,41 @@ def test_a_restore_meets_no_other_sessions_calls(long: Ledger) -> None:
     assert "actions_by_time" not in found
 
 
-def test_what_waits_is_found_among_what_waits(long: Ledger) -> None:
-    statement = SUBTASKS.select(
-        [f"{waiting.WAITS} AND blocked_by LIKE :named AND status IN ('blocked')"],
-        newest_first=True, most=False,
-    )  # fmt: skip
-    assert "subtasks_waiting" in plan(long, statement, {"named": "%quiet%"})
+def test_what_waits_is_found_among_what_waits(
+    long: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, Any]] = []
+    run = type(long.database).run
+
+    def heard(self: Any, statement: str, values: Any = (), lock: str = "") -> Any:
+        asked.append((statement, values))
+        return run(self, statement, values, lock)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(type(long.database), "run", heard)
+        assert not [*waiting.waiting_for(long, {"a", "b"}, "blocked")]
+        assert not [*waiting.waiting_for(long, {str(number) for number in range(120)})]
+    assert len(asked) == 4, "one look for many"
+    assert "subtasks_waiting" in plan(long, *asked[0])
+    assert not any("ORDER" in statement for statement, _ in asked)
+
+
+def test_what_waited_goes_on_when_the_last_is_done_or_deleted(long: Ledger) -> None:
     (first,) = long.rows(SUBTASKS, session="quiet")
     task = long.need(TASKS, first["task"])
     second = work.add_subtask(long, 14.0, task=task, description="b", blocked_by=[first["id"]])
     assert status(long, second) == "blocked"
     done(long, first)
     assert status(long, second) == "pending"
+    many = [
+        work.add_subtask(long, 15.0, task=task, description=f"part {number}") for number in range(3)
+    ]
+    idents = [one["id"] for one in many]
+    last = work.add_subtask(
+        long, 16.0, task=a_task(long, "after it", session="busy"), description="waits",
+        blocked_by=[*idents, second["id"]],
+    )  # fmt: skip
+    third = work.add_subtask(long, 17.0, task=task, description="too", blocked_by=idents[:1])
+    waiting.release(long, set(idents), 18.0)
+    assert long.need(SUBTASKS, last["id"])["blocked_by"] == [second["id"]]
+    assert (status(long, last), status(long, third)) == ("blocked", "pending")

@@ -288,6 +288,54 @@ def test_a_migration_that_fails_half_way_changes_nothing(
     assert shape(postgres_url) != before
 
 
+def test_a_migration_that_a_writer_is_in_the_way_of_is_tried_again(
+    postgres_url: str, request: pytest.FixtureRequest
+) -> None:
+    """Each has what the other wants: PostgreSQL ends one of them, and that is not the writer."""
+    open_and_close(postgres_url)
+    folder: Path = request.getfixturevalue("next_version")
+    (folder / NEXT).write_text(f"LOCK TABLE subtasks; LOCK TABLE tasks;{MOODS}")
+    waiting = "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'tasks'::regclass"
+    with (
+        ThreadPoolExecutor(1) as other,
+        psycopg.connect(postgres_url) as writer,
+        psycopg.connect(postgres_url, autocommit=True, row_factory=dict_row) as migrating,
+    ):
+        writer.execute("LOCK TABLE tasks IN ROW EXCLUSIVE MODE")
+        done = other.submit(postgres_schema.migrate, migrating, "here")
+        for _ in range(200):
+            if ask(postgres_url, waiting) == [(1,)]:
+                break
+            time.sleep(0.02)
+        writer.execute("LOCK TABLE subtasks IN ROW EXCLUSIVE MODE")
+        writer.commit()
+        done.result(20)
+    assert ask(postgres_url, "SELECT count(*) FROM moods") == [(0,)]
+
+
+def test_who_does_not_own_the_tables_is_told_who_can_upgrade_them(
+    postgres_url: str, request: pytest.FixtureRequest
+) -> None:
+    open_and_close(postgres_url)
+    folder: Path = request.getfixturevalue("next_version")
+    (folder / NEXT).write_text("ALTER TABLE tasks ADD COLUMN mood TEXT;")
+    (name,) = ask(postgres_url, "SELECT current_schema()")[0]
+    with psycopg.connect(postgres_url, autocommit=True, row_factory=dict_row) as connection:
+        for given in (
+            "CREATE ROLE writes", f"GRANT ALL ON SCHEMA {name} TO writes",
+            f"GRANT ALL ON ALL TABLES IN SCHEMA {name} TO writes", "SET ROLE writes",
+        ):  # fmt: skip
+            connection.execute(given.encode())
+        try:
+            with pytest.raises(StoreUnavailable, match="must be owner") as caught:
+                postgres_schema.migrate(connection, "here")
+            assert "owner" in caught.value.hint
+        finally:
+            connection.execute("RESET ROLE")
+            connection.execute("DROP OWNED BY writes")
+            connection.execute("DROP ROLE writes")
+
+
 def test_a_database_of_a_newer_holdfast_is_refused(postgres_url: str) -> None:
     open_and_close(postgres_url)
     with psycopg.connect(postgres_url) as connection:

@@ -21,8 +21,7 @@ def drop(ledger: Ledger, table: Table, row: Row, now: float) -> None:
         _gather(ledger, table, row, doomed)
         for part in (SUBTASKS, TASKS):
             _remove(ledger, part, doomed, now)
-        for subtask in doomed.get(SUBTASKS.name, ()):
-            release(ledger, subtask, now)
+        release(ledger, {subtask["id"] for subtask in doomed.get(SUBTASKS.name, ())}, now)
         # While the session still has its requests: a wave is seen through them. The last wave comes
         # first, so that none is started that is about to go.
         gone = doomed.get(TASKS.name, ())

@@ -8,6 +8,8 @@ from holdfast.errors import NotNow
 from holdfast.ledger.tables import SUBTASKS
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from holdfast.ledger.ledger import Ledger, Row
 
 # What nobody has to wait for any longer. What failed may be tried again.
@@ -15,6 +17,8 @@ SETTLED = ("completed", "cancelled")
 MOST_NAMED, LONGEST = 5, 80
 # There is an index of those.
 WAITS = "blocked_by <> '[]'"
+# One look finds what waits for so many.
+AT_ONCE = 50
 
 
 def still_open(ledger: Ledger, subtasks: list[str]) -> list[str]:
@@ -32,7 +36,7 @@ def moved(ledger: Ledger, subtask: Row, before: str, now: float) -> None:
     if settled == (before in SETTLED):
         return
     whole = ledger.everywhere
-    for waiting in waiting_for(whole, subtask, "blocked" if settled else "pending"):
+    for waiting in waiting_for(whole, {subtask["id"]}, "blocked" if settled else "pending"):
         if not settled:
             whole.change(SUBTASKS, waiting, now, status="blocked")
         elif not still_open(whole, waiting["blocked_by"]):
@@ -50,23 +54,30 @@ def go_on_without(ledger: Ledger, settled: set[str], now: float) -> None:
             whole.change(SUBTASKS, waiting, now, status="pending")
 
 
-def release(ledger: Ledger, subtask: Row, now: float) -> None:
-    """It was deleted: nobody waits for it any longer."""
+def release(ledger: Ledger, gone: set[str], now: float) -> None:
+    """They were deleted: nobody waits for them any longer."""
     whole = ledger.everywhere
-    for waiting in waiting_for(whole, subtask):
-        left = [ident for ident in waiting["blocked_by"] if ident != subtask["id"]]
+    for waiting in waiting_for(whole, gone):
+        left = [ident for ident in waiting["blocked_by"] if ident not in gone]
         goes_on = waiting["status"] == "blocked" and not still_open(whole, left)
         status = "pending" if goes_on else waiting["status"]
         whole.change(SUBTASKS, waiting, now, blocked_by=left, status=status)
 
 
-def waiting_for(ledger: Ledger, subtask: Row, *statuses: str) -> list[Row]:
-    """In whichever session, with one of these statuses or with any."""
-    also, values = f"{WAITS} AND blocked_by LIKE :named", {"named": f"%{subtask['id']}%"}
-    if statuses:
-        also += f" AND status IN ({', '.join(repr(one) for one in statuses)})"
-    found = ledger.rows(SUBTASKS, also=also, values=values)
-    return [waiting for waiting in found if subtask["id"] in waiting["blocked_by"]]
+def waiting_for(ledger: Ledger, subtasks: set[str], *statuses: str) -> Iterator[Row]:
+    """What waits for any of them, in whichever session, with one of these statuses or with any."""
+    stands = f" AND status IN ({', '.join(map(repr, statuses))})" if statuses else ""
+    named = sorted(subtasks)
+    for some in (named[at : at + AT_ONCE] for at in range(0, len(named), AT_ONCE)):
+        values = {f"v{number}": f"%{ident}%" for number, ident in enumerate(some)}
+        likely = " OR ".join(f"blocked_by LIKE :{name}" for name in values)
+        # In no order: for the sake of one, a database might go by another index.
+        found = ledger.database.run(
+            f"SELECT id FROM subtasks WHERE {WAITS}{stands} AND ({likely})", values
+        )[0]
+        for waiting in ledger.among(SUBTASKS, "id", {row["id"] for row in found}):
+            if not subtasks.isdisjoint(waiting["blocked_by"]):
+                yield waiting
 
 
 def can_wait_for(ledger: Ledger, subtask: str, others: list[str]) -> None:

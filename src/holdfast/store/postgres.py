@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import NoConnection, StoreUnavailable
-from holdfast.store import dsn, postgres_schema, schema, statements
+from holdfast.store import dsn, schema, statements
 from holdfast.store.records import Records
 
 try:
@@ -16,6 +16,7 @@ try:
     from psycopg.rows import dict_row
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
+    from holdfast.store import postgres_schema
     from holdfast.store.postgres_bell import ALIVE, Bell, Listener
     from holdfast.store.postgres_opening import Opening, passes
     from holdfast.store.postgres_pipeline import Pipeline

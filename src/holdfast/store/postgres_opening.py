@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Whoever asks sooner is told what was found the last time.
 AGAIN_SECONDS = 1.0
 # What the server calls trouble of its own, or of the network: nobody has to change anything.
-PASSING = ("08", "53", "55P03", "57P")
+PASSING = ("08", "40", "53", "55P03", "57P")
 # Of a connection that could not be made the driver has no such code, only words: PostgreSQL's own
 # about who may come in, and the driver's about an address that cannot be used. A server that speaks
 # another language is waited for, and its words are told.

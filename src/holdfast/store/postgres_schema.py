@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from psycopg import errors
+
 from holdfast.errors import StoreUnavailable
 from holdfast.store import schema, statements
 
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
 MIGRATIONS = os.path.join(schema.HERE, "migrations", "postgres")
 VERSION = 12
+# While other servers write.
+TRIES = 5
 # Two Holdfasts in two schemas of one database do not wait for each other.
 LOCK = "SELECT pg_advisory_xact_lock(hashtextextended('holdfast ' || current_schema() || ?, 0))"
 NEWEST = "SELECT max(version) AS version FROM holdfast_migrations"
@@ -27,6 +31,22 @@ CREATE TABLE IF NOT EXISTS holdfast_migrations (
 
 def migrate(connection: Connection[dict[str, object]], where: str) -> None:
     """Apply what is missing, each script once, all together or not at all."""
+    for is_last in (*[False] * TRIES, True):
+        try:
+            _migrate(connection, where)
+            return
+        except errors.DeadlockDetected:
+            # Of two who wait for each other PostgreSQL lets one go on.
+            if is_last:
+                raise
+        except errors.InsufficientPrivilege as problem:
+            raise StoreUnavailable(
+                f"{where} cannot be upgraded by this role ({problem.diag.message_primary})",
+                hint="start this version once as the owner of the tables",
+            ) from None
+
+
+def _migrate(connection: Connection[dict[str, object]], where: str) -> None:
     if version(connection) == VERSION:
         return
     with connection.transaction():

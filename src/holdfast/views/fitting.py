@@ -109,8 +109,8 @@ def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list
     while at < len(wanted):
         some = wanted[at : at + many]
         lines = [short for _, _, short in some]
-        for heading in {section.heading for section, _, _ in some if not section.lines}:
-            lines += "", heading
+        for section in {id(one): one for one, _, _ in some if not one.lines}.values():
+            lines += "", section.heading
         if room.takes(lines):
             for section, line, _ in some:
                 section.lines.append(line)
