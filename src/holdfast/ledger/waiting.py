@@ -44,13 +44,10 @@ def moved(ledger: Ledger, subtask: Row, before: str, now: float) -> None:
 
 
 def go_on_without(ledger: Ledger, settled: set[str], now: float) -> None:
-    """Many were settled at once: one look finds all that waited for any of them."""
-    if not settled:
-        return
+    """Many were settled at once."""
     whole = ledger.everywhere
-    for waiting in whole.rows(SUBTASKS, also=WAITS, status="blocked"):
-        others = waiting["blocked_by"]
-        if not settled.isdisjoint(others) and not still_open(whole, others):
+    for waiting in waiting_for(whole, settled, "blocked"):
+        if not still_open(whole, waiting["blocked_by"]):
             whole.change(SUBTASKS, waiting, now, status="pending")
 
 

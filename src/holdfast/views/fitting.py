@@ -127,7 +127,7 @@ def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list
 
 def _short(section: Section, lines: list[str], most: int) -> list[tuple[Section, str, str]]:
     """For each line the section that it is for, and what it is when it is short."""
-    return [(section, line, line if len(line) <= most else shortened(line, most)) for line in lines]
+    return [(section, line, shortened(line, most)) for line in lines]
 
 
 def _lines(title: str, sections: list[Section], most: int) -> list[str]:

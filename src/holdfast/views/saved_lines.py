@@ -53,9 +53,7 @@ def lines(saved: dict[str, Any], section: str) -> Iterator[str]:
             some = _newest_first(value, section)
             if section in ("agents", "subtasks"):
                 some = [one for one in some if not _is_beside(one, section, saved)]
-            for one in some:
-                if words := _words(one):
-                    yield f"- {words}"
+            yield from (f"- {words}" for words in map(_words, some) if words)
         elif words := _words(value):
             yield words
     yield from _of_tree(saved.get("hierarchy"), section)

@@ -114,7 +114,7 @@ def _first(lines: Iterable[str], characters: int) -> list[str]:
     for line in lines:
         if line not in some:
             some[line] = None
-            size += (len(line) if len(line) < READABLE else READABLE) + 1
+            size += min(len(line), READABLE) + 1
         if size > characters:
             break
     return list(some)

@@ -1,5 +1,6 @@
 -- Lists of everything, of a project's tool calls and of an agent's subtasks, and whoever looks for
 -- what waits, went through all there is.
+
 -- Whoever writes may hold one of these and want another: that is found out before there is work done.
 LOCK TABLE subtasks, tasks, requests, actions, messages, agent_contexts, agents
     IN SHARE ROW EXCLUSIVE MODE;
