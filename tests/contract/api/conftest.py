@@ -119,7 +119,7 @@ class Borrowed(Desk):
 @pytest.fixture(scope="session")
 def served() -> Iterator[tuple[TestClient[Any], Borrowed]]:
     desk = Borrowed()
-    app, _ = guarded(desk)
+    app, *_ = guarded(desk)
     with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
         yield client, desk
 

@@ -179,7 +179,7 @@ class Broken(Desk):
 
 
 def test_a_store_that_is_away_is_said_to_come_back() -> None:
-    app, _ = guarded(Broken())
+    app, *_ = guarded(Broken())
     with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
         answer = client.post("/api/actions", json=ACTION)
         assert is_problem(answer, 503)
@@ -201,7 +201,7 @@ def test_a_store_that_is_away_is_said_to_come_back() -> None:
 @pytest.fixture
 def far(desk: Desk) -> Any:
     """The server as it is from another machine."""
-    app, _ = guarded(desk, hosts=("holdfast.example",), token_needed=True)
+    app, *_ = guarded(desk, hosts=("holdfast.example",), token_needed=True)
     with TestClient(app, base_url="http://holdfast.example") as client:  # type: ignore[arg-type]
         yield client
 
@@ -421,7 +421,7 @@ def test_what_only_begins_like_a_name_of_ours_is_none(local: Caller, host: str) 
 
 @pytest.mark.parametrize("name", [b"host", b"Origin", b"content-type", b"Authorization"])
 def test_what_can_be_said_once_is_not_said_twice(desk: Desk, name: bytes) -> None:
-    app, _ = guarded(desk)
+    app, *_ = guarded(desk)
     sent: list[Any] = []
     given = [(b"host", b"127.0.0.1:3847"), (b"content-type", b"application/json")]
     twice = [*given, (name, b"evil.example"), (name, b"x")]
@@ -443,7 +443,7 @@ def test_what_can_be_said_once_is_not_said_twice(desk: Desk, name: bytes) -> Non
 
 
 def test_pages_share_the_pace_of_who_opened_them_and_refusals_count(desk: Desk) -> None:
-    app, _ = guarded(
+    app, *_ = guarded(
         desk, hosts=("holdfast.example",), token_needed=True, pace=Pace(at_once=4, a_second=0.001)
     )
     with TestClient(app, base_url="http://holdfast.example") as client:  # type: ignore[arg-type]
@@ -461,7 +461,7 @@ def test_pages_share_the_pace_of_who_opened_them_and_refusals_count(desk: Desk) 
 
 def test_a_key_in_a_path_does_not_get_into_the_log(desk: Desk) -> None:
     logged: list[dict[str, Any]] = []
-    app, _ = guarded(desk, logged=logged.append)
+    app, *_ = guarded(desk, logged=logged.append)
     with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
         client.get(f"/api/requests/{TOKEN}")
     assert logged[-1]["path"] == "/api/requests/[redacted:github-token]"

@@ -16,7 +16,7 @@ from tests.contract.api.conftest import HERE
 
 def answer(home: Path, place: Place, host: str) -> int:
     desk = LocalDesk(settings.load({"HOLDFAST_HOME": str(home)}))
-    app, _ = guarded(desk, hosts=place.all_names)
+    app, *_ = guarded(desk, hosts=place.all_names)
     with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
         status = client.get("/health", headers={"Host": host}).status_code
     desk.close()

@@ -128,7 +128,7 @@ def test_many_listeners_all_hear_everything_though_one_of_them_sleeps(desk: Desk
 @pytest.mark.usefixtures("_only_when_told")
 def test_whatever_is_written_over_http_is_heard(desk: Desk) -> None:
     """Whichever way a route writes, it has to say so."""
-    app, live = guarded(desk)
+    app, live, _ = guarded(desk)
     with TestClient(app, base_url=HERE) as client, client.portal() as portal:  # type: ignore[arg-type]
         for path, body in WRITES.items():
             listener = portal.start_task_soon(heard, live, 1)

@@ -41,7 +41,7 @@ class Watched:
 
     def __init__(self, desk: Desk) -> None:
         self.desk = desk
-        self.app, self.live = guarded(desk)
+        self.app, self.live, _ = guarded(desk)
 
     def heard(self, happen: Any) -> dict[str, list[tuple[str, bool]]]:
         with TestClient(self.app, base_url=HERE) as client, client.portal() as portal:  # type: ignore[arg-type]
@@ -177,7 +177,7 @@ def test_that_a_message_was_read_is_told_by_the_message_s_name(desk: Desk) -> No
 
 
 def test_each_event_says_whose_it_is(desk: Desk) -> None:
-    app, live = guarded(desk)
+    app, live, _ = guarded(desk)
 
     async def listened() -> list[Any]:
         with live.listening():

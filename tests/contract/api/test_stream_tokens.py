@@ -30,7 +30,7 @@ def _asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def far(desk: Desk) -> Iterator[TestClient[Any]]:
-    app, _ = guarded(desk, hosts=("holdfast.example",), token_needed=True)
+    app, *_ = guarded(desk, hosts=("holdfast.example",), token_needed=True)
     with TestClient(app, base_url="http://holdfast.example") as client:  # type: ignore[arg-type]
         yield client
 

@@ -17,27 +17,7 @@ from uvicorn.server import ServerState
 
 from holdfast.surfaces.api import gathered
 from holdfast.surfaces.api.gathered import Gathered, OnePacket
-
-
-class Wire:
-    """A transport that notes what it is given."""
-
-    def __init__(self) -> None:
-        self.sent: list[bytes] = []
-        self.closed = False
-
-    def write(self, data: bytes) -> None:
-        assert not self.closed
-        self.sent.append(data)
-
-    def is_closing(self) -> bool:
-        return self.closed
-
-    def close(self) -> None:
-        self.closed = True
-
-    def get_extra_info(self, name: str) -> str:
-        return f"the {name}"
+from tests.unit.surfaces.wire import Remote, Wire
 
 
 def sent(*steps: Callable[[Gathered], object]) -> list[bytes]:
@@ -77,6 +57,17 @@ def test_what_was_written_leaves_before_the_end() -> None:
     assert sent(lambda one: (one.write(b"last words"), one.close())) == [b"last words"]
 
 
+def test_what_is_whole_does_not_wait_and_comes_after_what_does() -> None:
+    wire = Wire()
+    with closing(asyncio.new_event_loop()) as loop:
+        transport = Gathered(wire, loop)  # type: ignore[arg-type]
+        transport.write(b"head ")
+        transport.write_whole(b"all of it")
+        assert wire.sent == [b"head all of it"]
+        transport.write_whole(b" and more")
+    assert wire.sent[1:] == [b" and more"]
+
+
 def test_nothing_is_sent_to_whoever_is_gone() -> None:
     assert sent(lambda one: (one.write(b"head "), one._transport.close())) == []
 
@@ -98,19 +89,6 @@ async def silent(scope: Any, receive: Any, send: Any) -> None:
     """An application that listens to all of it and says nothing."""
     while (await receive())["type"] not in ("http.disconnect", "websocket.disconnect"):
         pass
-
-
-class Remote(Wire):
-    """Somebody at the other end of a connection."""
-
-    def get_extra_info(self, name: str, default: Any = None) -> Any:
-        return default
-
-    def set_protocol(self, protocol: Any) -> None: ...
-
-    def pause_reading(self) -> None: ...
-
-    def resume_reading(self) -> None: ...
 
 
 @contextmanager

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from litestar import Litestar
 from litestar.config.compression import CompressionConfig
@@ -19,6 +19,7 @@ from holdfast.surfaces.api.access import Access
 from holdfast.surfaces.api.asgi import App
 from holdfast.surfaces.api.asked import looked_at
 from holdfast.surfaces.api.desk import Desk
+from holdfast.surfaces.api.doorstep import Doorstep
 from holdfast.surfaces.api.guard import LOOPBACK, Guard, still_allowed
 from holdfast.surfaces.api.live import MOST, Live
 from holdfast.surfaces.api.methods import Heads
@@ -91,6 +92,14 @@ def application(desk: Desk, live: Live) -> Litestar:
     )  # fmt: skip
 
 
+class Served(NamedTuple):
+    """The whole thing as it is served."""
+
+    app: App
+    live: Live
+    doorstep: Doorstep
+
+
 def guarded(
     desk: Desk,
     *,
@@ -99,9 +108,8 @@ def guarded(
     logged: Callable[[dict[str, Any]], None] | None = None,
     most_listeners: int = MOST,
     pace: Pace | None = None,
-) -> tuple[App, Live]:
-    """The whole thing as it is served, and its live changes."""
+) -> Served:
     live = Live(desk, most_listeners)
     quick = Quick(cast(App, application(desk, live)), desk)
-    app: App = Guard(Heads(quick), desk, hosts=hosts, token_needed=token_needed, pace=pace)
-    return (Access(app, logged) if logged else app), live
+    guard = Guard(Heads(quick), desk, hosts=hosts, token_needed=token_needed, pace=pace)
+    return Served(Access(guard, logged) if logged else guard, live, Doorstep(guard, quick))

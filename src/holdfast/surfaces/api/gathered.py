@@ -37,9 +37,17 @@ class Gathered:
             self._kept = data
             self._soon(self._flush)
 
+    def write_whole(self, data: bytes) -> None:
+        """For what nothing else belongs to."""
+        kept, self._kept = self._kept, b""
+        self._transport.write(kept + data)
+
+    def is_closing(self) -> bool:
+        return self._transport.is_closing()
+
     def _flush(self) -> None:
         # Whoever it was for may be gone.
-        if self._kept and not self._transport.is_closing():
+        if self._kept and not self.is_closing():
             self.write(b"")
 
     def close(self) -> None:
@@ -54,6 +62,8 @@ class OnePacket(HttpToolsProtocol):
     """The server's own protocol over such a transport, with limits for a request: how long its head
     may be, and how long head and body may take.
     """
+
+    transport: Gathered  # type: ignore[assignment]
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(Gathered(transport, self.loop))  # type: ignore[arg-type]
@@ -76,16 +86,16 @@ class OnePacket(HttpToolsProtocol):
 
     def on_headers_complete(self) -> None:
         self._in_head, self._head = False, 0
-        self._no_longer_wait()
+        self.no_longer_wait()
         super().on_headers_complete()
 
     def on_message_complete(self) -> None:
         self._in_head = True
-        self._no_longer_wait()
+        self.no_longer_wait()
         super().on_message_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._no_longer_wait()
+        self.no_longer_wait()
         super().connection_lost(exc)
 
     def _wait(self, seconds: float) -> None:
@@ -93,7 +103,7 @@ class OnePacket(HttpToolsProtocol):
         if self._patience is None:
             self._patience = self.loop.call_later(seconds, self._too_late)
 
-    def _no_longer_wait(self) -> None:
+    def no_longer_wait(self) -> None:
         if self._patience is not None:
             self._patience.cancel()
             self._patience = None
@@ -113,6 +123,6 @@ class OnePacket(HttpToolsProtocol):
     def handle_websocket_upgrade(self) -> None:
         # From here on the transport is another protocol's.
         self._in_head = True
-        self._no_longer_wait()
-        self.transport = self.transport._transport  # type: ignore[attr-defined]
+        self.no_longer_wait()
+        self.transport = self.transport._transport  # type: ignore[assignment]
         super().handle_websocket_upgrade()

@@ -34,6 +34,7 @@ SIGN_IN, SIGN_OUT = ("POST", page_session.SESSION), ("DELETE", page_session.SESS
 INBOXES, MARKING, NOT_MARKING = "/api/messages/", "mark_read", {"false", "False", "0"}
 HOST = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/@\s]+)(?::\d{1,5})?")
 ONCE = (b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site")
+ABOUT_THE_CALLER = frozenset({"authorization", "cookie"})
 # Questions that come with a body: nothing is changed by them.
 ASKING = ("/api/compact/restore", "/api/recall", page_session.SESSION)
 
@@ -97,6 +98,17 @@ class Guard:
             await told({"type": "http.response.body", "body": b"", "more_body": False})
         else:
             await self._app(scope, receive, told)
+
+    def passes(self, method: str, headers: dict[str, str]) -> bool:
+        """Whether anybody may ask with these headers for what needs no more than that: a program of
+        this machine, without a word about who it is.
+        """
+        return not (
+            self._token_needed
+            or headers.keys() & ABOUT_THE_CALLER
+            or page_session.is_of_a_page(headers)
+            or self._refusal(method, headers)
+        )
 
     def _refusal(self, method: str, headers: dict[str, str]) -> tuple[int, str] | None:
         host = headers.get("host", "")

@@ -48,6 +48,10 @@ KEPT = 16
 PACKED_FROM, PACKED, NONE = 1000, 6, (b"0", b"0.0", b"0.00", b"0.000")
 LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
 
+_JSON, _PROBLEM = (
+    (b"content-type", kind.encode()) for kind in ("application/json", problems.MEDIA_TYPE)
+)
+Headers = list[tuple[bytes, bytes]]
 Told = Awaitable[tuple[int, Any]]
 Way = Callable[[bytes], Awaitable[Told]]
 _action = msgspec.json.Decoder(NewAction).decode
@@ -66,7 +70,7 @@ class Quick:
         self._readers = Rounds(self._told_at_once, readers, few=AT_ONCE)
         self._seekers = Seekers(desk)
         self._checker: Crew[None, Answer] = Crew("checker", self._checked, most=TOGETHER)
-        self._ways: dict[tuple[str, str], Way] = {
+        self.ways: dict[tuple[str, str], Way] = {
             ("POST", "/api/actions"): self._act,
             ("POST", "/api/compact/save"): self._save,
             ("POST", "/api/compact/restore"): self._restore,
@@ -76,20 +80,34 @@ class Quick:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         way = None
         if scope["type"] == "http":
-            way = self._ways.get((scope["method"], scope["path"]))
+            way = self.ways.get((scope["method"], scope["path"]))
         if way is None or not _is_plain(scope):
             await self._app(_as_is_wanted(scope), receive, send)
             if scope["type"] == "lifespan":
                 self._close()
             return
         heard = await _heard(receive)
+        whole = _body(heard)
+        told = None if whole is None else await self.told(way, whole)
+        if told is None:
+            await self._app(_as_is_wanted(scope), _again(heard, receive), send)
+            return
+        status, headers, body = packed(*told, takes_gzip=_takes_gzip(scope))
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def told(self, way: Way, body: bytes) -> tuple[int, Any] | None:
+        """What comes of it; nothing if it has to go the long way."""
         try:
             # Nothing is done yet: whatever is wrong, the long way finds it too.
-            answer = await way(_body(heard))
+            answer = await way(body)
         except Exception:
-            await self._app(_as_is_wanted(scope), _again(heard, receive), send)
-        else:
-            await _send(scope, send, *await _settled(answer))
+            return None
+        try:
+            return await answer
+        except Exception as problem:
+            status, detail, hint = problems.told(problem)
+            return status, problems.body(status, detail, hint)
 
     def _close(self) -> None:
         self._writer.close()
@@ -212,8 +230,10 @@ def _shallow(body: bytes) -> bytes:
     return body
 
 
-def _body(heard: list[Message]) -> bytes:
-    return b"".join([message["body"] for message in heard])
+def _body(heard: list[Message]) -> bytes | None:
+    """Nothing if the client has left before its end."""
+    parts = [message["body"] for message in heard if "body" in message]
+    return b"".join(parts) if len(parts) == len(heard) else None
 
 
 def _again(heard: list[Message], receive: Receive) -> Receive:
@@ -226,19 +246,15 @@ def _again(heard: list[Message], receive: Receive) -> Receive:
     return received
 
 
-async def _settled(answer: Told) -> tuple[int, Any]:
-    try:
-        return await answer
-    except Exception as problem:
-        status, detail, hint = problems.told(problem)
-        return status, problems.body(status, detail, hint)
-
-
 def _takes_gzip(scope: Scope) -> bool:
-    given = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
+    given = [value for name, value in scope["headers"] if name == b"accept-encoding"]
+    return takes_gzip(b",".join(given))
+
+
+def takes_gzip(codings: bytes) -> bool:
     return any(
         coding.partition(b";")[0] == b"gzip" and coding.partition(b"q=")[2] not in NONE
-        for coding in given.replace(b" ", b"").split(b",")
+        for coding in codings.replace(b" ", b"").split(b",")
     )
 
 
@@ -250,15 +266,14 @@ def _as_is_wanted(scope: Scope) -> Scope:
     return {**scope, "headers": rest}
 
 
-async def _send(scope: Scope, send: Send, status: int, told: Any) -> None:
+def packed(status: int, told: Any, *, takes_gzip: bool) -> tuple[int, Headers, bytes]:
+    """An answer as it is sent."""
     body = msgspec.json.encode(told)
-    kind = problems.MEDIA_TYPE if status >= 400 else "application/json"
-    headers = [(b"content-type", kind.encode())]
-    if len(body) >= PACKED_FROM and _takes_gzip(scope):
+    headers = [_PROBLEM if status >= 400 else _JSON]
+    if takes_gzip and len(body) >= PACKED_FROM:
         body = gzip.compress(body, PACKED, mtime=0)
         headers += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
     headers.append((b"content-length", b"%d" % len(body)))
     if status == 503:
         headers.append((b"retry-after", b"%d" % problems.RETRY_SECONDS))
-    await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": body, "more_body": False})
+    return status, headers, body

@@ -11,8 +11,9 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from types import FrameType
-from typing import Any
+from typing import Any, cast
 
 import uvicorn
 
@@ -24,6 +25,7 @@ from holdfast.surfaces.api.gathered import OnePacket
 from holdfast.surfaces.api.guard import LOOPBACK
 from holdfast.surfaces.api.live import Live
 from holdfast.surfaces.api.pace import Pace
+from holdfast.surfaces.api.receiving import Receiving
 
 # How long open requests may take when the server is told to stop.
 PATIENCE = 5
@@ -105,14 +107,17 @@ def serve(
     logged: Callable[[dict[str, Any]], None] | None = None,
 ) -> None:
     """Listen until SIGTERM or SIGINT; `keep` is called now and then beside it."""
-    app, live = guarded(
+    app, live, doorstep = guarded(
         desk, hosts=place.all_names, token_needed=not place.is_local, logged=logged,
         most_listeners=max(1, most_descriptors() - FOR_OTHERS),
         pace=pace,
     )  # fmt: skip
+    # What a log tells of a request, or a proxy, is for those who are let in.
+    is_everybody_let_in = place.is_proxied or logged is not None
+    protocol = OnePacket if is_everybody_let_in else partial(Receiving, doorstep=doorstep)
     config = uvicorn.Config(
         app,
-        http=OnePacket,
+        http=cast("type[OnePacket]", protocol),
         log_config=None,
         access_log=False,
         server_header=False,

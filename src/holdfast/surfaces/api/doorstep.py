@@ -1,0 +1,96 @@
+"""Plain requests are answered on the doorstep: the HTTP server and the framework do not see them.
+
+A client that asks a thousand times says the same about its request each time, but for the length of
+the body. So such a head is read once, by the server's own parser, and judged once, by the guard;
+then it is known by its bytes. Whatever is not plain in every respect is left to the long way.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+import httptools
+
+from holdfast.surfaces.api.quick import SMALL, Quick, packed, takes_gzip
+
+if TYPE_CHECKING:
+    from holdfast.surfaces.api.guard import Guard
+    from holdfast.surfaces.api.quick import Headers, Way
+
+# Clients and lengths of bodies that are known at a time, and what of a head anybody needs.
+HEADS, LONGEST = 1000, 1 << 10
+END = b"\r\n\r\n"
+# Of these more than their presence has to be thought about.
+UNUSUAL = frozenset({
+    "transfer-encoding", "content-encoding", "cookie", "authorization", "expect", "upgrade",
+})  # fmt: skip
+
+
+class Plain(NamedTuple):
+    """What is to be known of the head of a plain request."""
+
+    way: Way
+    length: int
+    takes_gzip: bool
+
+
+class Doorstep:
+    def __init__(self, guard: Guard, quick: Quick) -> None:
+        self._guard = guard
+        self._quick = quick
+        self._lines = {
+            f"{method} {path} HTTP/1.1\r\n".encode(): way
+            for (method, path), way in quick.ways.items()
+        }
+        self._starts = tuple(self._lines)
+        self._known = lru_cache(maxsize=HEADS)(self._read)
+
+    def asked(self, data: bytes) -> tuple[Plain, bytes] | None:
+        """What is asked, and the body, if this is one plain request, whole and alone."""
+        if not data.startswith(self._starts):
+            return None
+        end = data.find(END, 0, LONGEST) + len(END)
+        plain = self._known(data[:end]) if end >= len(END) else None
+        if plain is None or len(data) != end + plain.length:
+            return None
+        return plain, data[end:]
+
+    async def answer(self, plain: Plain, body: bytes) -> tuple[int, Headers, bytes] | None:
+        """Nothing if somebody has to take a closer look."""
+        told = await self._quick.told(plain.way, body)
+        return None if told is None else packed(*told, takes_gzip=plain.takes_gzip)
+
+    def _read(self, head: bytes) -> Plain | None:
+        said = _Said()
+        parser = httptools.HttpRequestParser(said)
+        try:
+            parser.feed_data(head)
+        except httptools.HttpParserError:
+            return None
+        headers = dict(said.headers)
+        names = headers.keys()
+        method, length = parser.get_method().decode(), headers.get("content-length", "")
+        if method == "GET":
+            length = length or "0"
+        if (
+            len(headers) < len(said.headers)
+            or names & UNUSUAL
+            or not (length.isdecimal() and length.isascii() and int(length) <= SMALL)
+            or not parser.should_keep_alive()
+            or not self._guard.passes(method, headers)
+        ):
+            return None
+        line = head[: head.index(b"\r\n") + 2]
+        codings = headers.get("accept-encoding", "").encode("latin-1")
+        return Plain(self._lines[line], int(length), takes_gzip(codings))
+
+
+class _Said:
+    """What the parser tells of a head."""
+
+    def __init__(self) -> None:
+        self.headers: list[tuple[str, str]] = []
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
