@@ -6,19 +6,13 @@ Names come from this file only, never from a caller, so putting them into a stat
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from holdfast import quick_json
-from holdfast.redact import is_suspect, redact, redact_value
+from holdfast.ledger.unsuspected import Unsuspected
+from holdfast.redact import redact_value
 
-NOTHING = frozenset({"null", "{}", "[]"})
-LONGEST_NAME = 200
-
-
-@lru_cache(maxsize=4096)
-def _is_clean_name(name: str) -> bool:
-    return redact(name) == name
+_UNSUSPECTED = Unsuspected()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +76,10 @@ class Table:
 
         `known` is the JSON of columns for which somebody has made it already.
         """
-        stored = self._stored(row, known)
-        if self._is_clean(stored):
-            return stored
+        # An id is made anew for each row; names, words and what stands in lists come again.
+        values = [row[column] for column in self.columns if column != "id"]
+        if _UNSUSPECTED.are_clean(values, once=row["id"]):
+            return self._stored(row, known)
         clean = {column: redact_value(row[column], column) for column in self.columns}
         return self._stored(clean, {})
 
@@ -95,23 +90,6 @@ class Table:
             else row[column]
             for column in self.columns
         }
-
-    def _is_clean(self, stored: dict[str, Any]) -> bool:
-        """One look at all of it is quicker than one at each part, and hardly any row has a secret.
-        Names come again and again, so what was found of them is remembered.
-        """
-        texts = []
-        for column, value in stored.items():
-            if column in self.json:
-                if value not in NOTHING:
-                    texts.append(value)
-            elif isinstance(value, str) and value:
-                if column == "id" or len(value) > LONGEST_NAME:
-                    texts.append(quick_json.dumps(value))
-                elif not _is_clean_name(value):
-                    return False
-        # What may be one is looked at part by part: in JSON a quotation mark is not always an end.
-        return not is_suspect(",".join(texts))
 
     def decoded(self, row: dict[str, Any]) -> dict[str, Any]:
         return {
