@@ -114,7 +114,8 @@ def _first(lines: Iterable[str], characters: int) -> list[str]:
     for line in lines:
         if line not in some:
             some[line] = None
-            size += min(len(line), READABLE) + 1
+            # `min` would take as long as all the rest.
+            size += (length if (length := len(line)) < READABLE else READABLE) + 1
         if size > characters:
             break
     return list(some)
