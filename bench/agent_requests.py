@@ -15,6 +15,8 @@ SESSIONS = 50
 # Sessions for restores of which none comes twice, and how often each was saved.
 OTHERS, SAVED = 1000, 3
 SAME, ANOTHER = "restore, the same again", "restore, each another's"
+# A snapshot says mostly what the last one said; and one that says nothing that was ever said.
+SAVE, NEW_SAVE = "POST compact/save (7 KB)", "save, every word new"
 SNAPSHOT = {
     "session_id": "s1",
     "trigger": "auto",
@@ -57,15 +59,16 @@ def another_restore() -> dict[str, Any]:
 def jobs(port: int) -> dict[str, Callable[[], bytes]]:
     """Requests by their title; making one costs next to nothing."""
     save = request(port, "POST", "/api/compact/save", {**SNAPSHOT, "number": 10**9})
+    words = [f"decision {10**9}: {'x' * 60} {number}" for number in range(80)]
+    new = request(port, "POST", "/api/compact/save", {**SNAPSHOT, "key_decisions": words})
     restore = {"session_id": "s1", "agent_type": "orchestrator", "max_tokens": 2000}
     same = request(port, "POST", "/api/compact/restore", restore)
     health = request(port, "GET", "/health")
     return {
         "GET /health": lambda: health,
         "POST actions": lambda: request(port, "POST", "/api/actions", action()),
-        "POST compact/save (7 KB)": lambda: save.replace(
-            b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))
-        ),
+        SAVE: lambda: save.replace(b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))),
+        NEW_SAVE: lambda: new.replace(b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))),
         "save, the same again": lambda: save,
         SAME: lambda: same,
         ANOTHER: lambda: request(port, "POST", "/api/compact/restore", another_restore()),
@@ -75,5 +78,6 @@ def jobs(port: int) -> dict[str, Callable[[], bytes]]:
 # What a driver inserts beside each of these.
 BODIES = {
     "POST actions": json.dumps(action()),
-    "POST compact/save (7 KB)": json.dumps(SNAPSHOT),
+    SAVE: json.dumps(SNAPSHOT),
+    NEW_SAVE: json.dumps(SNAPSHOT),
 }

@@ -13,7 +13,7 @@ pytest.importorskip("litestar")
 
 from holdfast.errors import ServerBusy
 from holdfast.surfaces.api.crew import Crew
-from holdfast.surfaces.api.rounds import FEW, Rounds
+from holdfast.surfaces.api.rounds import FEW, NEAR, Rounds
 
 Attempt = Callable[[list[int]], Awaitable[list[int | None] | list[int] | None]]
 
@@ -62,6 +62,42 @@ def test_everybody_gets_the_outcome_of_their_own_job() -> None:
     assert run(rounds, asked(rounds, range(100))) == [2 * job for job in range(100)]
     assert [job for group in loop.groups for job in group] == list(range(100))
     assert max(map(len, loop.groups)) == FEW
+
+
+def test_while_one_waits_for_a_database_another_goes_on() -> None:
+    loop = Loop()
+    loop.turn.clear()
+    rounds: Rounds[int, int] = Rounds(
+        loop, Crew("test", lambda jobs: [-job for job in jobs], most=100), few=2, under_way=2
+    )
+
+    async def job() -> list[int]:
+        waiting = asyncio.gather(*map(rounds.done, range(7)))
+        await a_moment()
+        assert loop.groups == [[0, 1], [2, 3]], "and no more than these"
+        loop.turn.set()
+        return await waiting
+
+    assert run(rounds, job) == [2 * job for job in range(7)]
+    assert [one for group in loop.groups for one in group] == list(range(7))
+
+
+def test_who_wants_the_same_comes_along_where_that_is_shared() -> None:
+    loop = Loop()
+    crew: Crew[int, int] = Crew("test", lambda jobs: [-job for job in jobs], most=100)
+    rounds: Rounds[int, int] = Rounds(loop, crew, few=2, is_shared=True)
+    jobs = [1, 1, 2, 3, 1, 2, 4, 3]
+    assert run(rounds, asked(rounds, jobs)) == [2 * job for job in jobs]
+    assert loop.groups == [[1, 1, 2, 1, 2], [3, 4, 3]]
+
+
+def test_who_wants_the_same_far_behind_waits_with_those_around_them() -> None:
+    loop = Loop()
+    crew: Crew[int, int] = Crew("test", lambda jobs: [-job for job in jobs], most=100)
+    rounds: Rounds[int, int] = Rounds(loop, crew, few=NEAR, is_shared=True)
+    jobs = [*range(NEAR), 0]
+    assert run(rounds, asked(rounds, jobs)) == [2 * job for job in jobs]
+    assert loop.groups == [[*range(NEAR)], [0]]
 
 
 def test_who_comes_a_moment_later_is_in_the_same_group() -> None:

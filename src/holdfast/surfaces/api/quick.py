@@ -67,7 +67,10 @@ class Quick:
         self._desk = desk
         self._writer = Writer(desk)
         readers = Crew("reader", self._told, threads=desk.readers, most=AT_ONCE)
-        self._readers = Rounds(self._told_at_once, readers, few=AT_ONCE)
+        self._readers = Rounds(
+            self._told_at_once, readers, few=AT_ONCE // desk.readers, under_way=desk.readers,
+            is_shared=True,
+        )  # fmt: skip
         self._seekers = Seekers(desk)
         self._checker: Crew[None, Answer] = Crew("checker", self._checked, most=TOGETHER)
         self.ways: dict[tuple[str, str], Way] = {

@@ -9,12 +9,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from itertools import islice
 from typing import Generic
 
 from holdfast.surfaces.api.crew import Crew, Done, Group, Job, settle
 
 # More at a time would keep the loop from everybody else for too long.
 FEW = 32
+# So far down the line it is looked for who wants the same.
+NEAR = 64
 
 
 class Rounds(Generic[Job, Done]):
@@ -26,34 +29,48 @@ class Rounds(Generic[Job, Done]):
         crew: Crew[Job, Done],
         *,
         few: int = FEW,
+        under_way: int = 1,
+        is_shared: bool = False,
     ) -> None:
         """`attempt` is given a few jobs and returns as many outcomes. If it fails, or returns
-        nothing, the crew does them; or only those for which there is no outcome.
+        nothing, the crew does them; or only those for which there is no outcome. So many attempts
+        may be under way: one goes on while another waits for a database. `is_shared` is for jobs
+        of which equal ones have the same outcome, and are done once.
         """
         self._attempt = attempt
         self._crew = crew
         self._few = few
+        self._under_way = under_way
+        self._is_shared = is_shared
         self._coming: Group[Job, Done] = []
-        self._running: asyncio.Task[None] | None = None
+        self._running: set[asyncio.Task[None]] = set()
 
     async def done(self, job: Job) -> Done:
         self._crew.check_open()
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[Done] = loop.create_future()
         self._coming.append((job, outcome))
-        if self._running is None:
-            self._running = loop.create_task(self._run())
+        if len(self._running) < self._under_way:
+            running = loop.create_task(self._run())
+            self._running.add(running)
+            running.add_done_callback(self._running.discard)
         return await outcome
 
     async def _run(self) -> None:
-        try:
-            while self._coming:
-                await self._gathered()
-                group, self._coming = self._coming[: self._few], self._coming[self._few :]
-                if group:
-                    await self._do(group)
-        finally:
-            self._running = None
+        while self._coming:
+            await self._gathered()
+            if group := self._next():
+                await self._do(group)
+
+    def _next(self) -> Group[Job, Done]:
+        """The first few; where outcomes are shared, with whoever wants the same as one of them."""
+        if not self._is_shared:
+            group, self._coming = self._coming[: self._few], self._coming[self._few :]
+            return group
+        near, later = self._coming[:NEAR], self._coming[NEAR:]
+        first = {*islice(dict.fromkeys(job for job, _ in near), self._few)}
+        self._coming = [one for one in near if one[0] not in first] + later
+        return [one for one in near if one[0] in first]
 
     async def _do(self, group: Group[Job, Done]) -> None:
         outcomes: Sequence[Done | None] | None = None
