@@ -13,8 +13,9 @@ from holdfast.redact import is_secret_name, is_suspect
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# So many characters are remembered. Then it begins anew: whatever still comes is known again soon.
-MOST = 1 << 20
+# So many bytes are remembered, for each text some more than it has characters. Then it begins anew:
+# whatever still comes is known again soon.
+MOST, EACH = 1 << 21, 100
 # Of a caller who says much that is new, one time in so many is remembered: who repeats himself is
 # known soon, and who never does pays little for it.
 MUCH, SELDOM = 16, 8
@@ -78,7 +79,7 @@ class Unsuspected:
         return True
 
     def _remember(self, known: set[str], more: list[str]) -> None:
-        self._room -= sum(map(len, more))
+        self._room -= sum(map(len, more)) + EACH * len(more)
         if self._room < 0:
             self._begin()
         else:

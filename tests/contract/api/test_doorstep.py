@@ -20,6 +20,7 @@ from holdfast.errors import StoreUnavailable
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.doorstep import Doorstep
+from holdfast.surfaces.api.gathered import LONGEST_HEAD
 from holdfast.surfaces.api.local_desk import LocalDesk
 from holdfast.surfaces.api.quick import SMALL, Quick
 from holdfast.surfaces.api.receiving import Receiving
@@ -76,7 +77,7 @@ class Client:
 
     async def end(self) -> None:
         self.protocol.connection_lost(None)
-        await asyncio.gather(*self.state.tasks)
+        await asyncio.gather(*self.state.tasks, return_exceptions=True)
 
 
 def _answers(data: bytes) -> list[tuple[bytes, Any]]:
@@ -170,7 +171,16 @@ def test_what_is_plain_is_not_let_in(here: Desk) -> None:
 
 
 PLAIN = action()
+HEALTH = b"GET /health HTTP/1.1\r\nHost: localhost\r\n%b\r\n\r\n"
+OTHER_PROTOCOL = HEALTH % b"Connection: Upgrade\r\nUpgrade: h2c"
 LET_IN = {
+    "another protocol": OTHER_PROTOCOL,
+    "another protocol, with a body": post(
+        ACTIONS, {"tool_name": "x"}, "Connection: Upgrade", "Upgrade: h2c"
+    ),
+    "a last question": HEALTH % b"Connection: close",
+    "a last question among others": HEALTH % b"Connection: keep-alive, close",
+    "a last question without a body": HEALTH % b"Content-Length: 0\r\nConnection: Close",
     "a token": post(ACTIONS, {"tool_name": "x"}, "Authorization: Bearer hft_nobody"),
     "a cookie": post(ACTIONS, {"tool_name": "x"}, "Cookie: holdfast_page_3847=1"),
     "a page of ours": post(ACTIONS, {"tool_name": "x"}, "Origin: http://127.0.0.1:3847"),
@@ -201,6 +211,37 @@ def test_whatever_is_not_plain_is_let_in(here: Desk, data: bytes) -> None:
         return client.is_let_in
 
     assert run(here, work)
+
+
+def test_who_asks_for_the_last_time_is_told_so_and_let_go(here: Desk) -> None:
+    async def work(client: Client) -> bytes:
+        head, _ = await client.ask(HEALTH % b"Connection: close")
+        while not client.remote.closed:
+            await asyncio.sleep(0.001)
+        return head
+
+    assert b"connection: close" in run(here, work)
+
+
+def test_who_wants_another_protocol_is_answered_in_this_one_also_after_another(here: Desk) -> None:
+    async def work(client: Client) -> list[bytes]:
+        client.say(action())
+        client.say(OTHER_PROTOCOL)
+        client.say(HEALTH % b"X: y")
+        return [head.partition(b"\r\n")[0] for head, _ in await client.hear(3)]
+
+    assert run(here, work) == [b"HTTP/1.1 201 Created", *[b"HTTP/1.1 200 OK"] * 2]
+
+
+def test_lines_without_words_between_requests_are_not_a_head_that_grows(here: Desk) -> None:
+    async def work(client: Client) -> int:
+        for number in range(1, 4):
+            client.say(action())
+            await client.hear(number)
+            client.say(b"\r\n" * (LONGEST_HEAD // 5))
+        return client.protocol._head
+
+    assert run(here, work) < LONGEST_HEAD // 2
 
 
 def test_parts_that_add_up_are_let_in(here: Desk) -> None:
@@ -375,15 +416,61 @@ def test_what_fails_is_told_and_the_next_one_is_heard(
     assert b"retry-after:" in run(here, work)
 
 
-def test_a_mistake_of_ours_ends_the_connection(here: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_of_ours_is_told_as_one_and_ends_the_connection(
+    here: Desk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     async def broken(*_: Any) -> Any:
         raise AssertionError("ours")
 
     monkeypatch.setattr(Doorstep, "answer", broken)
 
+    async def work(client: Client) -> bytes:
+        head, body = await client.ask(action())
+        assert json.loads(body)["status"] == 500
+        assert client.remote.closed
+        return head
+
+    found = run(here, work)
+    assert found.startswith(b"HTTP/1.1 500")
+    assert b"connection: close" in found
+    assert "AssertionError: ours" in capsys.readouterr().err
+
+
+def test_what_takes_longer_than_a_stopping_server_waits_is_told_to_come_back(
+    here: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def endless(*_: Any) -> Any:
+        await asyncio.Event().wait()
+
+    monkeypatch.setattr(Doorstep, "answer", endless)
+
+    async def work(client: Client) -> bytes:
+        client.say(action())
+        await asyncio.sleep(0)
+        for task in client.state.tasks:
+            task.cancel()
+        ((head, _),) = await client.hear()
+        assert client.remote.closed
+        return head
+
+    found = run(here, work)
+    assert found.startswith(b"HTTP/1.1 503")
+    assert b"retry-after" in found
+    assert b"connection: close" in found
+
+
+def test_what_goes_wrong_behind_an_answer_leaves_nobody_waiting(
+    here: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
     async def work(client: Client) -> bool:
         client.say(action())
+        client.say(action())
         (task,) = client.state.tasks
+
+        def broken(data: bytes) -> None:
+            raise AssertionError("ours")
+
+        monkeypatch.setattr(client.protocol, "data_received", broken)
         with pytest.raises(AssertionError, match="ours"):
             await task
         return client.remote.closed

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.ledger import unsuspected
-from holdfast.ledger.unsuspected import MUCH, SELDOM, Unsuspected
+from holdfast.ledger.unsuspected import EACH, MUCH, SELDOM, Unsuspected
 from holdfast.redact import redact_value
 from tests.unit.test_redact import KEYS
 
@@ -30,7 +30,7 @@ values: st.SearchStrategy[Any] = st.recursive(
 
 @given(st.lists(st.lists(values, max_size=3), max_size=6))
 def test_nothing_that_would_be_changed_is_ever_clean(rows: list[list[Any]]) -> None:
-    known = Unsuspected(most=300)
+    known = Unsuspected(most=6 * EACH)
     for row in [*rows, *rows]:
         if redact_value(row) != row:
             assert not known.are_clean(row)
@@ -103,9 +103,10 @@ def test_a_text_with_a_secret_beside_it_is_not_remembered(looks: Looks) -> None:
 
 
 def test_what_is_remembered_has_a_limit(looks: Looks) -> None:
-    known = Unsuspected(most=10)
+    known = Unsuspected(most=3 * EACH + 10)
     assert known.are_clean(["12345", {"678": "9"}])
     assert looks.at(known, "12345", {"678": "9"}) == ""
     assert looks.at(known, "and") == "and"
     assert looks.at(known, "12345") == "12345", "it began anew"
-    assert looks.at(known, "longer than all of it") == looks.at(known, "longer than all of it")
+    long = "longer than all of it" * EACH
+    assert looks.at(known, long) == looks.at(known, long) == long

@@ -16,7 +16,7 @@ from holdfast.surfaces.api.quick import SMALL, Quick, packed, takes_gzip
 
 if TYPE_CHECKING:
     from holdfast.surfaces.api.guard import Guard
-    from holdfast.surfaces.api.quick import Headers, Way
+    from holdfast.surfaces.api.quick import Packed, Way
 
 # Clients and lengths of bodies that are known at a time, and what of a head anybody needs.
 HEADS, LONGEST = 1000, 1 << 10
@@ -56,28 +56,27 @@ class Doorstep:
             return None
         return plain, data[end:]
 
-    async def answer(self, plain: Plain, body: bytes) -> tuple[int, Headers, bytes] | None:
+    async def answer(self, plain: Plain, body: bytes) -> Packed | None:
         """Nothing if somebody has to take a closer look."""
         told = await self._quick.told(plain.way, body)
         return None if told is None else packed(*told, takes_gzip=plain.takes_gzip)
 
     def _read(self, head: bytes) -> Plain | None:
         said = _Said()
-        parser = httptools.HttpRequestParser(said)
         try:
-            parser.feed_data(head)
-        except httptools.HttpParserError:
+            said.parser.feed_data(head)
+        except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             return None
         headers = dict(said.headers)
         names = headers.keys()
-        method, length = parser.get_method().decode(), headers.get("content-length", "")
+        method, length = said.parser.get_method().decode(), headers.get("content-length", "")
         if method == "GET":
             length = length or "0"
         if (
             len(headers) < len(said.headers)
             or names & UNUSUAL
             or not (length.isdecimal() and length.isascii() and int(length) <= SMALL)
-            or not parser.should_keep_alive()
+            or not said.is_kept_open
             or not self._guard.passes(method, headers)
         ):
             return None
@@ -91,6 +90,12 @@ class _Said:
 
     def __init__(self) -> None:
         self.headers: list[tuple[str, str]] = []
+        self.is_kept_open = False
+        self.parser = httptools.HttpRequestParser(self)
+
+    def on_headers_complete(self) -> None:
+        # Of a request without a body it says another thing later.
+        self.is_kept_open = self.parser.should_keep_alive()
 
     def on_header(self, name: bytes, value: bytes) -> None:
         self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))

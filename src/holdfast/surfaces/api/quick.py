@@ -52,6 +52,8 @@ _JSON, _PROBLEM = (
     (b"content-type", kind.encode()) for kind in ("application/json", problems.MEDIA_TYPE)
 )
 Headers = list[tuple[bytes, bytes]]
+# An answer as it is sent: its status, its headers and its body.
+Packed = tuple[int, Headers, bytes]
 Told = Awaitable[tuple[int, Any]]
 Way = Callable[[bytes], Awaitable[Told]]
 _action = msgspec.json.Decoder(NewAction).decode
@@ -269,8 +271,7 @@ def _as_is_wanted(scope: Scope) -> Scope:
     return {**scope, "headers": rest}
 
 
-def packed(status: int, told: Any, *, takes_gzip: bool) -> tuple[int, Headers, bytes]:
-    """An answer as it is sent."""
+def packed(status: int, told: Any, *, takes_gzip: bool) -> Packed:
     body = msgspec.json.encode(told)
     headers = [_PROBLEM if status >= 400 else _JSON]
     if takes_gzip and len(body) >= PACKED_FROM:
