@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import httptools
 
-from holdfast.surfaces.api.quick import SMALL, Quick, packed, takes_gzip
+from holdfast.surfaces.api.packing import packed, takes_gzip
+from holdfast.surfaces.api.quick import SMALL, Quick
 
 if TYPE_CHECKING:
     from holdfast.surfaces.api.guard import Guard
-    from holdfast.surfaces.api.quick import Packed, Way
+    from holdfast.surfaces.api.packing import Packed
+    from holdfast.surfaces.api.quick import Way
 
 # Clients and lengths of bodies that are known at a time, and what of a head anybody needs.
 HEADS, LONGEST = 1000, 1 << 10

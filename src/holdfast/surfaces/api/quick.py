@@ -6,7 +6,6 @@ The framework's own way costs several times what the work itself does. What is i
 
 from __future__ import annotations
 
-import gzip
 import time
 from collections.abc import Awaitable, Callable
 from functools import lru_cache
@@ -23,6 +22,7 @@ from holdfast.store.questions import answered
 from holdfast.surfaces.api import answers, held, named, problems
 from holdfast.surfaces.api.crew import Crew
 from holdfast.surfaces.api.nesting import is_deep
+from holdfast.surfaces.api.packing import packed, takes_gzip
 from holdfast.surfaces.api.rounds import Rounds
 from holdfast.surfaces.api.routes.system import healthy
 from holdfast.surfaces.api.rows import Answer
@@ -44,16 +44,8 @@ TOGETHER = 1000
 # Who got no answer, or has nothing new to say, sends the same snapshot again. It need not be read
 # and looked through for secrets once more. Each takes some three times what was sent.
 KEPT = 16
-# As the framework packs what is long, if the client takes it.
-PACKED_FROM, PACKED, NONE = 1000, 6, (b"0", b"0.0", b"0.00", b"0.000")
 LONG_WAY = frozenset({b"cookie", b"transfer-encoding", b"content-encoding"})
 
-_JSON, _PROBLEM = (
-    (b"content-type", kind.encode()) for kind in ("application/json", problems.MEDIA_TYPE)
-)
-Headers = list[tuple[bytes, bytes]]
-# An answer as it is sent: its status, its headers and its body.
-Packed = tuple[int, Headers, bytes]
 Told = Awaitable[tuple[int, Any]]
 Way = Callable[[bytes], Awaitable[Told]]
 _action = msgspec.json.Decoder(NewAction).decode
@@ -256,28 +248,9 @@ def _takes_gzip(scope: Scope) -> bool:
     return takes_gzip(b",".join(given))
 
 
-def takes_gzip(codings: bytes) -> bool:
-    return any(
-        coding.partition(b";")[0] == b"gzip" and coding.partition(b"q=")[2] not in NONE
-        for coding in codings.replace(b" ", b"").split(b",")
-    )
-
-
 def _as_is_wanted(scope: Scope) -> Scope:
     """The framework packs for whoever names gzip, also for those who want anything else."""
     if scope["type"] != "http" or _takes_gzip(scope):
         return scope
     rest = [one for one in scope["headers"] if one[0] != b"accept-encoding"]
     return {**scope, "headers": rest}
-
-
-def packed(status: int, told: Any, *, takes_gzip: bool) -> Packed:
-    body = msgspec.json.encode(told)
-    headers = [_PROBLEM if status >= 400 else _JSON]
-    if takes_gzip and len(body) >= PACKED_FROM:
-        body = gzip.compress(body, PACKED, mtime=0)
-        headers += [(b"content-encoding", b"gzip"), (b"vary", b"Accept-Encoding")]
-    headers.append((b"content-length", b"%d" % len(body)))
-    if status == 503:
-        headers.append((b"retry-after", b"%d" % problems.RETRY_SECONDS))
-    return status, headers, body

@@ -10,11 +10,11 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE
 from holdfast.errors import ServerBusy
 from holdfast.surfaces.api import problems
 from holdfast.surfaces.api.gathered import OnePacket
-from holdfast.surfaces.api.quick import packed
+from holdfast.surfaces.api.packing import packed
 
 if TYPE_CHECKING:
     from holdfast.surfaces.api.doorstep import Doorstep, Plain
-    from holdfast.surfaces.api.quick import Headers, Packed
+    from holdfast.surfaces.api.packing import Headers, Packed
 
 
 class Receiving(OnePacket):
