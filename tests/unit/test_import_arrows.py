@@ -73,6 +73,7 @@ THEIRS = {
     ("litestar", "surfaces"),
     ("msgspec", "surfaces"),
     ("uvicorn", "surfaces"),
+    ("httptools", "surfaces"),
     ("pydantic", "surfaces"),
     ("psycopg", "store"),
     ("psycopg_pool", "store"),
