@@ -64,6 +64,23 @@ def test_everybody_gets_the_outcome_of_their_own_job() -> None:
     assert max(map(len, loop.groups)) == FEW
 
 
+@pytest.mark.parametrize("under_way", [1, 2])
+def test_whoever_comes_as_a_round_ends_is_not_left_waiting(under_way: int) -> None:
+    loop = Loop()
+    crew: Crew[int, int] = Crew("test", lambda jobs: [-job for job in jobs], most=100)
+    rounds: Rounds[int, int] = Rounds(loop, crew, under_way=under_way)
+
+    async def one_after_the_other(turns: int) -> list[int]:
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        return [await rounds.done(job) for job in range(20)]
+
+    async def job() -> list[list[int]]:
+        return await asyncio.gather(*map(one_after_the_other, range(8)))
+
+    assert run(rounds, job) == [[2 * job for job in range(20)]] * 8
+
+
 def test_while_one_waits_for_a_database_another_goes_on() -> None:
     loop = Loop()
     loop.turn.clear()

@@ -43,24 +43,32 @@ class Rounds(Generic[Job, Done]):
         self._under_way = under_way
         self._is_shared = is_shared
         self._coming: Group[Job, Done] = []
-        self._running: set[asyncio.Task[None]] = set()
+        self._running = 0
+        # Else nobody would keep them until they end.
+        self._tasks: set[asyncio.Task[None]] = set()
 
     async def done(self, job: Job) -> Done:
         self._crew.check_open()
         loop = asyncio.get_running_loop()
         outcome: asyncio.Future[Done] = loop.create_future()
         self._coming.append((job, outcome))
-        if len(self._running) < self._under_way:
-            running = loop.create_task(self._run())
-            self._running.add(running)
-            running.add_done_callback(self._running.discard)
+        if self._running < self._under_way:
+            self._running += 1
+            task = loop.create_task(self._run())
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
         return await outcome
 
     async def _run(self) -> None:
-        while self._coming:
-            await self._gathered()
-            if group := self._next():
-                await self._do(group)
+        try:
+            while self._coming:
+                await self._gathered()
+                if group := self._next():
+                    await self._do(group)
+        finally:
+            # Not when the task is over, which others hear of later: who comes meanwhile would wait
+            # for it.
+            self._running -= 1
 
     def _next(self) -> Group[Job, Done]:
         """The first few; where outcomes are shared, with whoever wants the same as one of them."""
