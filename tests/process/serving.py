@@ -22,10 +22,17 @@ class Server:
     """`holdfast serve` on a port that the system chooses."""
 
     def __init__(
-        self, home: Path, *options: str, database: str = "", before: tuple[str, ...] = ()
+        self,
+        home: Path,
+        *options: str,
+        database: str = "",
+        before: tuple[str, ...] = (),
+        logs: bool = True,
     ) -> None:
+        """Where each request is logged, none is answered on the doorstep."""
         environ = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_DATABASE": database}
-        command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--access-log"]
+        log = ["--access-log"] if logs else []
+        command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", *log]
         self.process = subprocess.Popen(
             [*before, *command, *options], env=environ,
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
@@ -67,6 +74,13 @@ class Server:
         headers = {"Last-Event-ID": last} if last else {}
         request = urllib.request.Request(f"{self.url}/api/events", headers=headers)
         return urllib.request.urlopen(request, timeout=PATIENCE)
+
+    def until_said(self, words: str) -> None:
+        """On stderr, since it began to serve."""
+        by = time.monotonic() + PATIENCE
+        while not any(words in line for line in tuple(self._rest)):
+            assert time.monotonic() < by, f"nobody said {words!r}"
+            time.sleep(0.05)
 
     def stop(self) -> tuple[int, str]:
         return self.end(signal.SIGTERM)
