@@ -24,6 +24,8 @@ SNAPSHOT = {
     "key_decisions": [f"decision {number}: " + "x" * 60 for number in range(80)],
 }
 _numbers = count()
+# Where a number is to stand; all of them are as long.
+PLACE = 10**9
 
 
 def action() -> dict[str, Any]:
@@ -56,10 +58,15 @@ def another_restore() -> dict[str, Any]:
     return {"session_id": f"other-{number % OTHERS}", "agent_type": "dev", "max_tokens": tokens}
 
 
+def _numbered(words: bytes) -> bytes:
+    """With another number in each place for one."""
+    return words.replace(b"%d" % PLACE, b"%d" % (PLACE + next(_numbers)))
+
+
 def jobs(port: int) -> dict[str, Callable[[], bytes]]:
     """Requests by their title; making one costs next to nothing."""
-    save = request(port, "POST", "/api/compact/save", {**SNAPSHOT, "number": 10**9})
-    words = [f"decision {10**9}: {'x' * 60} {number}" for number in range(80)]
+    save = request(port, "POST", "/api/compact/save", {**SNAPSHOT, "number": PLACE})
+    words = [f"decision {PLACE}: {'x' * 60} {number}" for number in range(80)]
     new = request(port, "POST", "/api/compact/save", {**SNAPSHOT, "key_decisions": words})
     restore = {"session_id": "s1", "agent_type": "orchestrator", "max_tokens": 2000}
     same = request(port, "POST", "/api/compact/restore", restore)
@@ -67,8 +74,8 @@ def jobs(port: int) -> dict[str, Callable[[], bytes]]:
     return {
         "GET /health": lambda: health,
         "POST actions": lambda: request(port, "POST", "/api/actions", action()),
-        SAVE: lambda: save.replace(b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))),
-        NEW_SAVE: lambda: new.replace(b"%d" % 10**9, b"%d" % (10**9 + next(_numbers))),
+        SAVE: lambda: _numbered(save),
+        NEW_SAVE: lambda: _numbered(new),
         "save, the same again": lambda: save,
         SAME: lambda: same,
         ANOTHER: lambda: request(port, "POST", "/api/compact/restore", another_restore()),

@@ -78,7 +78,7 @@ def fitted(
     That is also said if the sections were a part already.
     """
     room = partial(Room, tokens, characters)
-    longest = max((max(map(len, section.lines), default=0) for section in sections), default=0)
+    longest = max((len(line) for section in sections for line in section.lines), default=0)
     whole = _lines(title, sections, longest)
     if not is_part and room().takes(whole):
         return "\n".join(whole)
@@ -105,13 +105,12 @@ def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list
         for own, section in zip(kept, sections, strict=True)
     ]
     wanted = [one for row in zip_longest(*columns) for one in row if one]
-    shorts = [short for _, _, short in wanted]
     at, many = 0, len(wanted)
     while at < len(wanted):
-        some, lines = wanted[at : at + many], shorts[at : at + many]
-        if not all(section.lines for section in kept):
-            for section in {id(one): one for one, _, _ in some if not one.lines}.values():
-                lines += "", section.heading
+        some = wanted[at : at + many]
+        lines = [short for _, _, short in some]
+        for section in {id(one): one for one, _, _ in some if not one.lines}.values():
+            lines += "", section.heading
         if room.takes(lines):
             for section, line, _ in some:
                 section.lines.append(line)
@@ -121,14 +120,14 @@ def _chosen(title: str, sections: list[Section], least: int, room: Room) -> list
         else:
             # What comes after it may be shorter.
             at += 1
-            while at < len(wanted) and room.size(shorts[at]) is None:
+            while at < len(wanted) and room.size(wanted[at][2]) is None:
                 at += 1
     return kept
 
 
 def _short(section: Section, lines: list[str], most: int) -> list[tuple[Section, str, str]]:
     """For each line the section that it is for, and what it is when it is short."""
-    return [(section, line, line if len(line) <= most else shortened(line, most)) for line in lines]
+    return [(section, line, shortened(line, most)) for line in lines]
 
 
 def _lines(title: str, sections: list[Section], most: int) -> list[str]:

@@ -114,8 +114,7 @@ def _first(lines: Iterable[str], characters: int) -> list[str]:
     for line in lines:
         if line not in some:
             some[line] = None
-            # `min` would take as long as all the rest.
-            size += (length if (length := len(line)) < READABLE else READABLE) + 1
+            size += min(len(line), READABLE) + 1
         if size > characters:
             break
     return list(some)

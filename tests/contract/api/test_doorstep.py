@@ -17,6 +17,7 @@ from uvicorn.server import ServerState
 
 from holdfast import settings
 from holdfast.errors import StoreUnavailable
+from holdfast.ledger import tables
 from holdfast.surfaces.api.app import guarded
 from holdfast.surfaces.api.desk import Desk
 from holdfast.surfaces.api.doorstep import Doorstep
@@ -123,10 +124,8 @@ def action(**more: Any) -> bytes:
 
 
 def names(desk: Desk) -> list[str]:
-    from holdfast.ledger.tables import ACTIONS as TABLE
-
     with desk.books() as books:
-        return [row["tool_name"] for row in books.ledger.rows(TABLE)]
+        return [row["tool_name"] for row in books.ledger.rows(tables.ACTIONS)]
 
 
 def alike(answer: tuple[bytes, Any]) -> tuple[list[bytes], Any]:

@@ -18,8 +18,8 @@ from holdfast.surfaces.api.rounds import FEW, NEAR, Rounds
 Attempt = Callable[[list[int]], Awaitable[list[int | None] | list[int] | None]]
 
 
-def rounds_of(attempt: Attempt) -> Rounds[int, int]:
-    return Rounds(attempt, Crew("test", lambda jobs: [-job for job in jobs], most=100))
+def rounds_of(attempt: Attempt, **more: Any) -> Rounds[int, int]:
+    return Rounds(attempt, Crew("test", lambda jobs: [-job for job in jobs], most=100), **more)
 
 
 def run(rounds: Rounds[int, int], job: Callable[[], Awaitable[Any]]) -> Any:
@@ -67,8 +67,7 @@ def test_everybody_gets_the_outcome_of_their_own_job() -> None:
 @pytest.mark.parametrize("under_way", [1, 2])
 def test_whoever_comes_as_a_round_ends_is_not_left_waiting(under_way: int) -> None:
     loop = Loop()
-    crew: Crew[int, int] = Crew("test", lambda jobs: [-job for job in jobs], most=100)
-    rounds: Rounds[int, int] = Rounds(loop, crew, under_way=under_way)
+    rounds = rounds_of(loop, under_way=under_way)
 
     async def one_after_the_other(turns: int) -> list[int]:
         for _ in range(turns):
@@ -84,9 +83,7 @@ def test_whoever_comes_as_a_round_ends_is_not_left_waiting(under_way: int) -> No
 def test_while_one_waits_for_a_database_another_goes_on() -> None:
     loop = Loop()
     loop.turn.clear()
-    rounds: Rounds[int, int] = Rounds(
-        loop, Crew("test", lambda jobs: [-job for job in jobs], most=100), few=2, under_way=2
-    )
+    rounds = rounds_of(loop, few=2, under_way=2)
 
     async def job() -> list[int]:
         waiting = asyncio.gather(*map(rounds.done, range(7)))
@@ -101,8 +98,7 @@ def test_while_one_waits_for_a_database_another_goes_on() -> None:
 
 def test_who_wants_the_same_comes_along_where_that_is_shared() -> None:
     loop = Loop()
-    crew: Crew[int, int] = Crew("test", lambda jobs: [-job for job in jobs], most=100)
-    rounds: Rounds[int, int] = Rounds(loop, crew, few=2, is_shared=True)
+    rounds = rounds_of(loop, few=2, is_shared=True)
     jobs = [1, 1, 2, 3, 1, 2, 4, 3]
     assert run(rounds, asked(rounds, jobs)) == [2 * job for job in jobs]
     assert loop.groups == [[1, 1, 2, 1, 2], [3, 4, 3]]
@@ -110,8 +106,7 @@ def test_who_wants_the_same_comes_along_where_that_is_shared() -> None:
 
 def test_who_wants_the_same_far_behind_waits_with_those_around_them() -> None:
     loop = Loop()
-    crew: Crew[int, int] = Crew("test", lambda jobs: [-job for job in jobs], most=100)
-    rounds: Rounds[int, int] = Rounds(loop, crew, few=NEAR, is_shared=True)
+    rounds = rounds_of(loop, few=NEAR, is_shared=True)
     jobs = [*range(NEAR), 0]
     assert run(rounds, asked(rounds, jobs)) == [2 * job for job in jobs]
     assert loop.groups == [[*range(NEAR)], [0]]

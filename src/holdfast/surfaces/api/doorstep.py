@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import httptools
 
 from holdfast.surfaces.api.packing import packed, takes_gzip
-from holdfast.surfaces.api.quick import SMALL, Quick
+from holdfast.surfaces.api.quick import Quick, is_plain
 
 if TYPE_CHECKING:
     from holdfast.surfaces.api.guard import Guard
@@ -23,10 +23,8 @@ if TYPE_CHECKING:
 # Clients and lengths of bodies that are known at a time, and what of a head anybody needs.
 HEADS, LONGEST = 1000, 1 << 10
 END = b"\r\n\r\n"
-# Of these more than their presence has to be thought about.
-UNUSUAL = frozenset({
-    "transfer-encoding", "content-encoding", "cookie", "authorization", "expect", "upgrade",
-})  # fmt: skip
+# What only the HTTP server knows how to go about.
+FOR_THE_SERVER = frozenset({"expect", "upgrade"})
 
 
 class Plain(NamedTuple):
@@ -69,29 +67,27 @@ class Doorstep:
             said.parser.feed_data(head)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade):
             return None
-        headers = dict(said.headers)
-        names = headers.keys()
-        method, length = said.parser.get_method().decode(), headers.get("content-length", "")
-        if method == "GET":
-            length = length or "0"
+        method = said.parser.get_method().decode()
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in said.headers}
         if (
             len(headers) < len(said.headers)
-            or names & UNUSUAL
-            or not (length.isdecimal() and length.isascii() and int(length) <= SMALL)
+            or headers.keys() & FOR_THE_SERVER
             or not said.is_kept_open
+            or not is_plain({"method": method, "headers": said.headers})
             or not self._guard.passes(method, headers)
         ):
             return None
         line = head[: head.index(b"\r\n") + 2]
         codings = headers.get("accept-encoding", "").encode("latin-1")
-        return Plain(self._lines[line], int(length), takes_gzip(codings))
+        length = int(headers.get("content-length", 0))
+        return Plain(self._lines[line], length, takes_gzip(codings))
 
 
 class _Said:
     """What the parser tells of a head."""
 
     def __init__(self) -> None:
-        self.headers: list[tuple[str, str]] = []
+        self.headers: list[tuple[bytes, bytes]] = []
         self.is_kept_open = False
         self.parser = httptools.HttpRequestParser(self)
 
@@ -100,4 +96,4 @@ class _Said:
         self.is_kept_open = self.parser.should_keep_alive()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self.headers.append((name.decode("latin-1").lower(), value.decode("latin-1")))
+        self.headers.append((name.lower(), value))

@@ -78,7 +78,7 @@ class Quick:
         way = None
         if scope["type"] == "http":
             way = self.ways.get((scope["method"], scope["path"]))
-        if way is None or not _is_plain(scope):
+        if way is None or not is_plain(scope):
             await self._app(_as_is_wanted(scope), receive, send)
             if scope["type"] == "lifespan":
                 self._close()
@@ -199,7 +199,8 @@ def _snapshot(body: bytes) -> tuple[Saved, Row]:
     return known, CONTEXTS.encoded(row, role_context=text)
 
 
-def _is_plain(scope: Scope) -> bool:
+def is_plain(scope: Scope) -> bool:
+    """Whether nothing about its method, headers and query needs a closer look."""
     # A GET has no body.
     length = b"0" if scope["method"] == "GET" else b""
     for name, value in scope["headers"]:
