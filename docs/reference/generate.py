@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from docs.reference import commands_page, hooks_page, hosts_page, session_page, settings_page
+from docs.reference import (
+    api_page,
+    commands_page,
+    hooks_page,
+    hosts_page,
+    session_page,
+    settings_page,
+)
 
 HERE = Path(__file__).parent
 
@@ -20,6 +27,7 @@ def pages() -> dict[str, str]:
         "hooks.md": hooks_page.page(),
         "session.md": session_page.page(),
         "hosts.md": hosts_page.page(),
+        "api.md": api_page.page(),
     }
 
 

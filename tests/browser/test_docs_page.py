@@ -25,6 +25,9 @@ LISTEN = """
     })
 """
 
+# Of which task, of which project: that has to be said first.
+ABOUT_SOMETHING = {"POST /api/tasks", "POST /api/subtasks", "POST /api/recall"}
+
 # Machines are busy; what does not come in this time does not come at all.
 expect.set_options(timeout=30_000)
 
@@ -38,8 +41,7 @@ def page(browser: Browser) -> Iterator[Page]:
 
 def send(page: Page, method: str, path: str, body: str = "") -> str:
     """Open one request of the list, send it, and read what the page shows."""
-    name = page.get_by_text(f"{method}{path}", exact=True)
-    details = page.locator("details").filter(has=name).first
+    details = page.locator(f'details[data-request="{method} {path}"]')
     if details.get_attribute("open") is None:
         details.locator("summary").click()
     if body:
@@ -73,6 +75,26 @@ def test_here_the_page_works_at_once_with_a_token_of_its_own(
     assert cookie["value"] not in page.content()
     _, said = server.stop()
     assert cookie["value"] not in said
+
+
+def test_a_request_says_what_can_be_sent_and_is_ready_to_be(
+    page: Page, start: Start, tmp_path: Path
+) -> None:
+    page.goto(f"{start(tmp_path / 'home').url}/docs")
+    expect(page.locator("details").first).to_be_visible()
+    requests = page.locator("details:has(textarea)")
+    names = requests.evaluate_all("all => all.map(one => one.dataset.request)")
+    ready = [name for name in names if "{" not in name and name not in ABOUT_SOMETHING]
+    assert {"POST /api/compact/save", "POST /api/messages"} <= {*ready}
+    for name in ready:
+        told = send(page, *name.split())
+        assert told.split("\n")[1] in ("200", "201"), told
+    message = page.locator('details[data-request="POST /api/messages"]')
+    sent = message.locator("table").first
+    expect(sent).to_contain_text("to_agent_id")
+    expect(sent).to_contain_text("whom it is for: an id, a type, or main; nobody for a broadcast")
+    expect(message.locator("table").last).to_contain_text("expires_at")
+    expect(message.locator("summary")).to_contain_text("Send a message")
 
 
 def test_a_page_whose_token_has_expired_gets_another_without_a_word(
@@ -136,7 +158,7 @@ def elsewhere(start: Start, home: Path) -> tuple[Server, str]:
 def test_live_events_are_shown_as_they_come(page: Page, start: Start, tmp_path: Path) -> None:
     server = start(tmp_path / "home")
     page.goto(f"{server.url}/docs")
-    stream = page.locator("details").filter(has=page.get_by_text("/api/events", exact=True))
+    stream = page.locator('details[data-request="GET /api/events"]')
     stream.locator("summary").click()
     stream.get_by_role("button").click()
     expect(stream.locator("pre")).to_contain_text("listening")

@@ -34,6 +34,7 @@ from holdfast.surfaces.api.routes import (
     state,
     subtasks,
     system,
+    waves,
     work,
 )
 from holdfast.surfaces.api.strict import StrictRequest
@@ -61,7 +62,9 @@ def application(desk: Desk, live: Live) -> Litestar:
     return Litestar(
         route_handlers=[
             one.router()
-            for one in (work, subtasks, agents, messages, state, sessions, events, system, recall)
+            for one in (
+                work, subtasks, waves, agents, messages, state, sessions, events, system, recall,
+            )
         ],
         dependencies={
             "desk": Provide(desk_for, sync_to_thread=False),
@@ -75,7 +78,8 @@ def application(desk: Desk, live: Live) -> Litestar:
             title="Holdfast",
             version=holdfast.__version__,
             description="What agents share: projects, requests, tasks, actions, messages, "
-            "snapshots. Times are ISO 8601; lists have `next`, to be given back as `page`.",
+            "snapshots. Times are ISO 8601; filters match exactly; lists have `next`, to be given "
+            "back as `page`.",
             path="/openapi",
             openapi_router=described.router(),
             render_plugins=[described.Described(path="/openapi.json")],

@@ -9,7 +9,7 @@ import msgspec
 from litestar import Request, Response, Router
 from litestar.openapi.plugins import JsonRenderPlugin
 
-from holdfast.surfaces.api import problems, shapes
+from holdfast.surfaces.api import glossary, problems, shapes
 from holdfast.surfaces.api.answer_shapes import ANSWERS
 from holdfast.surfaces.api.guard import OPEN
 
@@ -81,6 +81,7 @@ def in_full(schema: Told) -> Told:
     paths = {path: _path(path, told, told_by) for path, told in schema["paths"].items()}
     components = schema.get("components", {})
     used = sorted({*ALWAYS, *OF_A_RECORD, *OF_A_BODY, 426})
+    shown = {**components.get("schemas", {}), **exact, "Problem": PROBLEM}
     return {
         **schema,
         "paths": paths,
@@ -89,7 +90,7 @@ def in_full(schema: Told) -> Told:
         "components": {
             **components,
             "securitySchemes": {"bearer": BEARER},
-            "schemas": {**components.get("schemas", {}), **exact, "Problem": PROBLEM},
+            "schemas": {name: _explained(name, one) for name, one in shown.items()},
             "responses": {str(status): _response(status) for status in used},
         },
     }
@@ -99,6 +100,8 @@ def _path(path: str, told: Told, told_by: Told) -> Told:
     return {
         name: {
             **part,
+            **_in_words(part),
+            "parameters": [_parameter(path, one) for one in part.get("parameters", ())],
             **_body(path, part),
             **({"security": []} if path in OPEN else {}),
             "responses": _responses(part, told_by.get(f"{name.upper()} {path}")),
@@ -107,6 +110,29 @@ def _path(path: str, told: Told, told_by: Told) -> Told:
         else part
         for name, part in told.items()
     }
+
+
+def _in_words(operation: Told) -> Told:
+    """The first sentence for lists, and not a name that the framework makes up."""
+    words = " ".join(operation.get("description", "").split())
+    first, end, _ = words.partition(". ")
+    return {"summary": first if end else words.removesuffix("."), "description": words}
+
+
+def _parameter(path: str, told: Told) -> Told:
+    meant = told.get("description") or glossary.meaning(path, told["name"])
+    return {**told, "description": meant}
+
+
+def _explained(name: str, schema: Told) -> Told:
+    """A shape, each field of which says what it means."""
+    needed = schema.get("required", ())
+    fields = {}
+    for field, told in schema.get("properties", {}).items():
+        fields[field] = {"description": glossary.meaning(name, field), **told}
+        if field in needed and (given := glossary.example(name, field)) is not None:
+            fields[field] = {"examples": [given], **fields[field]}
+    return {**schema, "properties": fields} if fields else schema
 
 
 def _body(path: str, operation: Told) -> Told:

@@ -14,7 +14,7 @@ from holdfast.surfaces.api.named import plain
 
 Name = Annotated[str, Meta(max_length=500)]
 Ident = Annotated[str, Meta(min_length=1, max_length=500)]
-Key = Annotated[str, Meta(max_length=200, description="the same key is the same row")]
+Key = Annotated[str, Meta(max_length=200)]
 Path = Annotated[str, Meta(min_length=1, max_length=4096)]
 # A database has it in an index.
 ProjectPath = Annotated[str, Meta(min_length=1, max_length=1000)]
@@ -27,11 +27,11 @@ Names = Annotated[list[Annotated[str, Meta(max_length=4096)]], Meta(max_length=1
 Status = Literal["pending", "running", "paused", "blocked", "completed", "failed", "cancelled"]
 RequestStatus = Literal["active", "completed", "failed", "cancelled", "pending"]
 
-Limit = Annotated[int, QueryParameter(ge=1, le=1000, description="how many at most")]
-Page = Annotated[str | None, QueryParameter(description="`next` of the last page", max_length=2000)]
-WaveFilter = Annotated[int | None, QueryParameter(ge=0, le=10_000, description="of this wave")]
+Limit = Annotated[int, QueryParameter(ge=1, le=1000)]
+Page = Annotated[str | None, QueryParameter(max_length=2000)]
+WaveFilter = Annotated[int | None, QueryParameter(ge=0, le=10_000)]
 Where = Annotated[str | None, QueryParameter(description="where the agent is", max_length=500)]
-Filter = Annotated[str | None, QueryParameter(description="exactly this one", max_length=4096)]
+Filter = Annotated[str | None, QueryParameter(max_length=4096)]
 
 
 class NewProject(Struct):

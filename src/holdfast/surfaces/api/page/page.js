@@ -7,23 +7,62 @@ const make = (tag, text, parent) => {
   return element;
 };
 
-const resolve = (schema, all) =>
-  schema && schema.$ref ? all[schema.$ref.split("/").pop()] : schema || {};
+// What stands between backticks is code.
+const say = (tag, text, parent) => {
+  const element = make(tag, "", parent);
+  (text || "").split("`").forEach((piece, index) => {
+    element.append(index % 2 ? make("code", piece) : piece);
+  });
+  return element;
+};
+
+const named = (schema) => schema.$ref.split("/").pop();
+
+// A shape by its name, also where nothing may be sent instead.
+const resolve = (schema, all) => {
+  const found = (schema.oneOf || [schema]).find((one) => one.$ref);
+  return found ? all[named(found)] : schema;
+};
+
+const kind = (schema) => {
+  if (schema.$ref) return named(schema);
+  if (schema.enum) return schema.enum.join(", ");
+  const either = schema.anyOf || schema.oneOf;
+  if (either) return either.map(kind).join(" or ");
+  if (schema.type === "array") return `list of ${kind(schema.items || {})}`;
+  return schema.format || schema.type || "anything";
+};
 
 const example = (schema, all) => {
-  const found = resolve(schema, all);
-  if (!found.properties) return {};
-  const required = found.required || [];
+  const { properties = {}, required = [] } = resolve(schema, all);
   return Object.fromEntries(
-    Object.keys(found.properties).filter((name) => required.includes(name)).map((name) => [name, ""])
+    Object.entries(properties)
+      .filter(([name]) => required.includes(name))
+      .map(([name, told]) => [name, told.examples ? told.examples[0] : ""])
   );
 };
 
 const field = (parent, parameter) => {
-  const label = make("label", `${parameter.name}${parameter.required ? " *" : ""} `, parent);
+  const label = make("label", "", parent);
+  make("b", `${parameter.name}${parameter.required ? " *" : ""}`, label);
+  say("small", ` ${parameter.description}`, label);
   const input = make("input", "", label);
-  input.placeholder = parameter.description || "";
+  input.placeholder = kind(parameter.schema);
+  if (parameter.schema.default != null) input.placeholder += `: ${parameter.schema.default}`;
   return { ...parameter, input };
+};
+
+const fieldsOf = (parent, title, schema, all, asked = true) => {
+  const { properties, required = [] } = resolve(schema, all);
+  if (!properties) return;
+  const table = make("table", "", make("div", "", parent));
+  make("caption", title, table);
+  for (const [name, told] of Object.entries(properties)) {
+    const row = make("tr", "", table);
+    make("th", `${name}${asked && required.includes(name) ? " *" : ""}`, row);
+    make("td", kind(told), row);
+    say("td", told.description, row);
+  }
 };
 
 const SESSION = "/docs/session";
@@ -102,19 +141,26 @@ async function send(method, path, fields, body, shown) {
 
 function operation(parent, method, path, told, all) {
   const details = make("details", "", parent);
+  details.dataset.request = `${method} ${path}`;
   const summary = make("summary", "", details);
   make("b", method, summary);
   make("span", path, summary);
-  if (told.description) make("p", told.description, details);
-  const fields = (told.parameters || []).map((parameter) => field(details, parameter));
+  say("small", told.summary, summary);
+  if (told.description !== `${told.summary}.`) say("p", told.description, details);
+  const fields = told.parameters.map((parameter) => field(details, parameter));
   const content = told.requestBody && told.requestBody.content["application/json"];
   let body = null;
   if (content) {
     body = make("textarea", "", details);
     body.value = JSON.stringify(example(content.schema, all), null, 2);
+    body.setAttribute("aria-label", "body");
   }
   const button = make("button", "Send", details);
   const shown = make("pre", "", details);
+  if (content) fieldsOf(details, "What can be sent", content.schema, all);
+  const good = Object.entries(told.responses).find(([status]) => status < 300);
+  const answer = good && good[1].content && good[1].content["application/json"];
+  if (answer) fieldsOf(details, "What is answered", answer.schema, all, false);
   button.addEventListener("click", () => send(method, path, fields, body, shown));
 }
 
@@ -125,7 +171,7 @@ async function main() {
   part("sign-out").hidden = !sessionStorage.getItem(SIGNED_IN);
   const told = await answer.json();
   const all = (told.components && told.components.schemas) || {};
-  document.getElementById("about").textContent = told.info.description || "";
+  part("about").replaceChildren(...say("p", told.info.description).childNodes);
   const target = part("operations");
   const sections = new Map();
   for (const [path, methods] of Object.entries(told.paths)) {

@@ -1,4 +1,4 @@
-"""Agents with their capacity, and the waves they work in."""
+"""Agents, and how full their contexts are."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from litestar import Router, get, post
 from litestar.params import FromPath, JSONBody
 
 from holdfast.errors import NoSuchRecord
-from holdfast.ledger import agents, waves
+from holdfast.ledger import agents
 from holdfast.ledger.tables import AGENTS
 from holdfast.surfaces.api import answers, cursor, named
 from holdfast.surfaces.api.needs import TheDesk
 from holdfast.surfaces.api.rows import Answer
-from holdfast.surfaces.api.shapes import Consumption, Filter, Limit, Page, SeenAgent, WaveNumber
-
-# Agents
+from holdfast.surfaces.api.shapes import Consumption, Filter, Limit, Page, SeenAgent
 
 
 @post("/agents", sync_to_thread=True)
 def see_agent(desk: TheDesk, data: JSONBody[SeenAgent]) -> Answer:
+    """Tell that an agent is there, and how full its context is. What is not said stays."""
     with desk.books() as books:
         row = agents.seen(
             books.ledger, time.time(), agent_id=data.agent_id, session=data.session_id,
@@ -45,6 +44,7 @@ def all_agents(
     status: Filter = None,
     id: Filter = None,
 ) -> Answer:
+    """Agents with their capacity, the latest first."""
     given = {
         "session": session_id, "project": project_id, "agent_type": agent_type,
         "agent_id": agent_id, "status": status, "id": id,
@@ -59,6 +59,7 @@ def all_agents(
 
 @get("/capacity/{ident:str}", sync_to_thread=True)
 def capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = None) -> Answer:
+    """How full an agent's context is, how fast it fills, and when it will be full."""
     with desk.books() as books:
         row = agents.latest(books.ledger, ident, session_id)
     if row is None:
@@ -68,7 +69,7 @@ def capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = None) -> 
 
 @post("/capacity/{ident:str}/reset", sync_to_thread=True, status_code=200)
 def reset_capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = None) -> Answer:
-    """After a compaction."""
+    """An agent was compacted: its context counts from nothing again."""
     with desk.books() as books:
         row = agents.latest(books.ledger, ident, session_id)
         if row is None:
@@ -79,6 +80,7 @@ def reset_capacity(desk: TheDesk, ident: FromPath[str], session_id: Filter = Non
 
 @post("/tokens/track", sync_to_thread=True)
 def track_tokens(desk: TheDesk, data: JSONBody[Consumption]) -> Answer:
+    """Tell how many tokens a call took of an agent's context."""
     with desk.books() as books:
         row = agents.consumed(
             books.ledger, data.agent_id, data.session_id, data.input_tokens + data.output_tokens,
@@ -87,67 +89,9 @@ def track_tokens(desk: TheDesk, data: JSONBody[Consumption]) -> Answer:
     return answers.agent(row, time.time())
 
 
-# Waves
-
-
-def _said(data: WaveNumber | None) -> WaveNumber:
-    """Nothing has to be said: then there need not be a body."""
-    return data or WaveNumber()
-
-
-@post("/waves/{session_id:str}/create", sync_to_thread=True)
-def create_wave(
-    desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber | None] = None
-) -> Answer:
-    with desk.books() as books:
-        return _wave(waves.create(books.ledger, session_id, _said(data).wave_number, time.time()))
-
-
-@post("/waves/{session_id:str}/start", sync_to_thread=True, status_code=200)
-def start_wave(
-    desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber | None] = None
-) -> Answer:
-    with desk.books() as books:
-        return _wave(waves.start(books.ledger, session_id, _said(data).wave_number, time.time()))
-
-
-@post("/waves/{session_id:str}/transition", sync_to_thread=True, status_code=200)
-def next_wave(
-    desk: TheDesk, session_id: FromPath[str], data: JSONBody[WaveNumber | None] = None
-) -> Answer:
-    """End the running wave and start the next, or the one that is named; with open tasks only by
-    `force`.
-    """
-    said = _said(data)
-    with desk.books() as books:
-        return _wave(waves.transition(
-            books.ledger, session_id, time.time(), number=said.wave_number, force=said.force
-        ))  # fmt: skip
-
-
-@get("/waves/{session_id:str}/current", sync_to_thread=True)
-def current_wave(desk: TheDesk, session_id: FromPath[str]) -> Answer:
-    with desk.books() as books:
-        return _wave(waves.current(books.ledger, session_id))
-
-
-@get("/waves/{session_id:str}/history", sync_to_thread=True)
-def wave_history(
-    desk: TheDesk, session_id: FromPath[str], limit: Limit = 100, page: Page = None
-) -> Answer:
-    """All waves of a session, the first one first."""
-    with desk.books() as books:
-        found = waves.waves(books.ledger, session_id)
-    kept, after = cursor.part(found, limit, page, "wave_number")
-    return {"waves": [answers.answer(row) for row in kept], "next": after}
-
-
-def _wave(row: dict[str, Any] | None) -> Answer:
-    return {"wave": answers.answer(row) if row else None}
-
-
 def router() -> Router:
-    return Router("/api", tags=["agents"], route_handlers=[
-        see_agent, all_agents, capacity, reset_capacity, track_tokens, create_wave, start_wave,
-        next_wave, current_wave, wave_history,
-    ])  # fmt: skip
+    return Router(
+        "/api",
+        tags=["agents"],
+        route_handlers=[see_agent, all_agents, capacity, reset_capacity, track_tokens],
+    )

@@ -20,9 +20,7 @@ from holdfast.surfaces.api.live import Change, Live, Place, Start
 from holdfast.surfaces.api.needs import Allowed, HeldTo, StillAllowed, TheLive
 from holdfast.surfaces.api.shapes import Filter
 
-Word = Annotated[
-    str, QueryParameter(description="the id of the last event that was seen", max_length=100)
-]
+Word = Annotated[str, QueryParameter(max_length=100)]
 Header = Annotated[str, HeaderParameter(name="Last-Event-ID", max_length=100)]
 # Why a socket is closed, by the numbers of RFC 6455 and its registry.
 STOPPING, NOT_ALLOWED, BROKEN, TRY_AGAIN = 1001, 1008, 1011, 1013

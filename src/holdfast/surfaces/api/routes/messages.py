@@ -39,6 +39,7 @@ LONGEST_PRIORITY = 4
 
 @post("/messages", sync_to_thread=True)
 def send(desk: TheDesk, data: JSONBody[NewMessage]) -> Answer:
+    """Send a message: to an agent, to the next of a type, or to everybody."""
     seconds = data.ttl_ms / 1000 if data.ttl_ms else data.ttl_seconds or SECONDS
     now = time.time()
     with desk.books() as books:
@@ -78,6 +79,7 @@ def all_messages(
     from_agent_id: Filter = None,
     id: Filter = None,
 ) -> Answer:
+    """Messages that have not expired, the latest first, with who has read them."""
     given = {
         "project": project_id, "session": session_id, "topic": topic, "to_agent_id": to_agent_id,
         "from_agent_id": from_agent_id, "id": id,
@@ -138,6 +140,7 @@ def _after(page: str | None) -> tuple[int, float, str] | None:
 
 @post("/messages/{ident:str}/read", sync_to_thread=True, status_code=200)
 def read_message(desk: TheDesk, ident: FromPath[str], data: JSONBody[Reader]) -> Answer:
+    """Tell that an agent has read a message."""
     with desk.books() as books:
         row = books.ledger.need(MESSAGES, ident)
         messages.mark_read(books.ledger, [row], data.agent_id, time.time())
@@ -160,6 +163,7 @@ def subscribe(desk: TheDesk, held_to: HeldTo, data: JSONBody[Subscription]) -> A
 
 @post("/unsubscribe", sync_to_thread=True, status_code=200)
 def unsubscribe(desk: TheDesk, held_to: HeldTo, data: JSONBody[Subscription]) -> Answer:
+    """The agent no longer chooses that topic."""
     with desk.books() as books:
         project = _where(desk, books.ledger, data.project_id, held_to, data.agent_id)
         gone = messages.unsubscribe(books.ledger, data.agent_id, data.topic, time.time(), project)
@@ -174,6 +178,7 @@ def all_subscriptions(
     agent_id: Filter = None,
     project_id: Filter = None,
 ) -> Answer:
+    """Which agents have chosen which topics."""
     with desk.books() as books:
         return listed(
             books, SUBSCRIPTIONS, "subscriptions", limit, page, agent_id=agent_id,
@@ -197,6 +202,7 @@ def block(desk: TheDesk, held_to: HeldTo, data: JSONBody[Blocking]) -> Answer:
 
 @post("/unblock", sync_to_thread=True, status_code=200)
 def unblock(desk: TheDesk, held_to: HeldTo, data: JSONBody[Unblocking]) -> Answer:
+    """An agent no longer waits for another, or for anybody."""
     with desk.books() as books:
         project = _where(desk, books.ledger, data.project_id, held_to, data.blocked_id)
         gone = messages.unblock(
@@ -212,6 +218,7 @@ def check_blocking(
     blocker_id: Filter = None,
     project_id: Filter = None,
 ) -> Answer:
+    """Whether an agent waits for anybody, or for one in particular."""
     given = {"blocker_id": blocker_id, "project": project_id}
     equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
     with desk.books() as books:
@@ -227,6 +234,7 @@ def blockings_of(
     page: Page = None,
     project_id: Filter = None,
 ) -> Answer:
+    """Whom an agent waits for, and why."""
     with desk.books() as books:
         return listed(
             books, BLOCKINGS, "blocking", limit, page, blocked_id=ident, project=project_id
@@ -237,6 +245,7 @@ def blockings_of(
 def drop_blockings(
     desk: TheDesk, held_to: HeldTo, ident: FromPath[str], project_id: Where = None
 ) -> None:
+    """An agent no longer waits for anybody."""
     with desk.books() as books:
         project = _where(desk, books.ledger, project_id, held_to, ident)
         messages.unblock(books.ledger, ident, None, time.time(), project)

@@ -67,18 +67,15 @@ def _examples(*values: Any) -> list[Example]:
 Query = Annotated[
     str,
     QueryParameter(
-        description="words to look for",
         min_length=1, max_length=LONGEST,
         examples=_examples("global lock", "retryWithBackoff", "src/worker.py:49"),
     ),
 ]  # fmt: skip
-Budget = Annotated[int, QueryParameter(ge=1, le=20_000, description="most tokens to answer with")]
+Budget = Annotated[int, QueryParameter(ge=1, le=20_000)]
 Kinds = Annotated[
     list[Kind] | None, QueryParameter(name="kind", description="only these kinds (repeatable)")
 ]
-Since = Annotated[
-    str, QueryParameter(description="not older than", examples=_examples("2h", "3d", "2026-11-15"))
-]
+Since = Annotated[str, QueryParameter(examples=_examples("2h", "3d", "2026-11-15"))]
 Word = Annotated[str, QueryParameter(max_length=4096)]
 Wish = Annotated[bool, QueryParameter()]
 
@@ -125,7 +122,7 @@ def recall(
 
 @post("/recall", sync_to_thread=True, status_code=200, responses=ANSWERS)
 def recall_long(desk: TheDesk, held_to: HeldTo, data: JSONBody[Asked]) -> rows.Answer:
-    """The same for long questions."""
+    """The same as a body, for questions that are too long for an address."""
     return _answered(desk, held_to, data)
 
 

@@ -35,7 +35,7 @@ def all_sessions(
     project_path: Filter = None,
     project_id: Filter = None,
 ) -> Answer:
-    """Those whose logs are read, the latest first."""
+    """Sessions whose logs are read, the latest first."""
     with desk.books() as books:
         folders = _folders(books, project_path, project_id)
         before = cursor.read(page)
@@ -55,7 +55,7 @@ def _folders(books: Books, path: str | None, project: str | None) -> list[str | 
 
 @get("/sessions/{ident:str}", sync_to_thread=True)
 def one_session(desk: TheDesk, ident: FromPath[str]) -> Answer:
-    """One whose log is read, with its state; of others what callers have told of them."""
+    """One session with its state; of one whose log is not read, what callers told of it."""
     with desk.books() as books:
         row = books.store.session(ident)
         if row is None:

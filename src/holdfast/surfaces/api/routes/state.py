@@ -59,6 +59,7 @@ def restore(desk: TheDesk, data: JSONBody[Restore]) -> Answer:
 
 @get("/compact/status/{session_id:str}", sync_to_thread=True)
 def status(desk: TheDesk, session_id: FromPath[str]) -> Answer:
+    """Whether a session has a snapshot, and since when."""
     with desk.books() as books:
         latest = _contexts(books, session_id, contexts.SNAPSHOT, None, 1, {})
     return {
@@ -70,6 +71,7 @@ def status(desk: TheDesk, session_id: FromPath[str]) -> Answer:
 
 @get("/compact/snapshot/{session_id:str}", sync_to_thread=True)
 def latest_snapshot(desk: TheDesk, session_id: FromPath[str]) -> Answer:
+    """The latest snapshot of a session, whole."""
     with desk.books() as books:
         latest = _contexts(books, session_id, contexts.SNAPSHOT, None, 1, {})
     if not latest:
@@ -79,6 +81,7 @@ def latest_snapshot(desk: TheDesk, session_id: FromPath[str]) -> Answer:
 
 @post("/agent-contexts", sync_to_thread=True)
 def add_context(desk: TheDesk, data: JSONBody[NewContext]) -> Answer:
+    """Tell what an agent knows. The same agent, type and session are one row."""
     with desk.books() as books:
         made = contexts.save_context(
             books.ledger, time.time(), agent_id=data.agent_id, agent_type=data.agent_type,
@@ -100,8 +103,8 @@ def all_contexts(
     session_id: Filter = None,
     project_id: Filter = None,
 ) -> Answer:
-    """Contexts of agents; saved states are among them as type `compact-snapshot`: in full if a
-    type, an agent or a session is named, else only what they are about.
+    """What agents know, and what was saved. Snapshots are of the type `compact-snapshot`: in full
+    if a type, an agent or a session is named, else only what they are about.
     """
     more: dict[str, Any] = {}
     if session_id is not None:
@@ -122,7 +125,7 @@ def all_contexts(
 
 @get("/agent-contexts/{ident:str}", sync_to_thread=True)
 def one_context(desk: TheDesk, ident: FromPath[str]) -> Answer:
-    """Of callers' contexts and snapshots; `holdfast show` has the store's own."""
+    """One that callers saved; `holdfast snapshot show` has those that hooks save."""
     with desk.books() as books:
         return answers.context(books.ledger.need(CONTEXTS, ident))
 

@@ -22,6 +22,7 @@ from holdfast.surfaces.api.shapes import ChangedSubtask, Filter, Limit, NewActio
 
 @post("/subtasks", sync_to_thread=True)
 def add_subtask(desk: TheDesk, data: JSONBody[NewSubtask]) -> Answer:
+    """Add a subtask to a task. It is `blocked` until all that it waits for are done."""
     with desk.books() as books:
         named = data.task_id or data.task_list_id
         if not named:
@@ -50,6 +51,7 @@ def all_subtasks(
     agent_type: Filter = None,
     status: Filter = None,
 ) -> Answer:
+    """Subtasks, the latest first."""
     with desk.books() as books:
         return listed(
             books, SUBTASKS, "subtasks", limit, page, session=session_id, project=project_id,
@@ -60,12 +62,14 @@ def all_subtasks(
 
 @get("/subtasks/{ident:str}", sync_to_thread=True)
 def one_subtask(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    """One subtask."""
     with desk.books() as books:
         return answers.subtask(books.ledger.need(SUBTASKS, ident))
 
 
 @patch("/subtasks/{ident:str}", sync_to_thread=True)
 def change_subtask(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedSubtask]) -> Answer:
+    """Say how far it is, what came of it, who does it, or what it waits for."""
     with desk.books() as books:
         fields: Answer = {} if data.result is UNSET else {"result": data.result}
         said = {"agent_id": data.agent_id, "priority": data.priority}
@@ -79,6 +83,7 @@ def change_subtask(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedSu
 
 @delete("/subtasks/{ident:str}", sync_to_thread=True)
 def drop_subtask(desk: TheDesk, ident: FromPath[str]) -> None:
+    """Delete a subtask. Who waited for it waits no longer."""
     drop_row(desk, SUBTASKS, ident)
 
 
@@ -109,6 +114,7 @@ def all_actions(
     subtask_id: Filter = None,
     tool_name: Filter = None,
 ) -> Answer:
+    """Tool calls, the latest first."""
     with desk.books() as books:
         return listed(
             books, ACTIONS, "actions", limit, page, session=session_id, project=project_id,
@@ -118,11 +124,13 @@ def all_actions(
 
 @get("/actions/{ident:str}", sync_to_thread=True)
 def one_action(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    """One tool call."""
     return one_row(desk, ACTIONS, ident)
 
 
 @delete("/actions/{ident:str}", sync_to_thread=True)
 def drop_action(desk: TheDesk, ident: FromPath[str]) -> None:
+    """Delete a tool call."""
     drop_row(desk, ACTIONS, ident)
 
 

@@ -19,7 +19,7 @@ POLICY = "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-acti
 
 @get("/health", sync_to_thread=True)
 def health(desk: TheDesk) -> Answer:
-    """200 if the store answers, 503 if not."""
+    """Whether the store answers: 200 if it does, 503 if not."""
     return healthy(desk)
 
 
@@ -33,6 +33,7 @@ def healthy(desk: Desk) -> Answer:
 
 @get("/stats", sync_to_thread=True)
 def stats(desk: TheDesk) -> Answer:
+    """How many rows there are of each kind."""
     with desk.books() as books:
         return {name: books.ledger.count(table) for name, table in SHARED.items()}
 

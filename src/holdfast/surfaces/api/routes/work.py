@@ -32,6 +32,7 @@ from holdfast.surfaces.api.shapes import (
 
 @post("/projects", sync_to_thread=True)
 def add_project(desk: TheDesk, data: JSONBody[NewProject]) -> Answer:
+    """Tell of a project: a working tree, by its folder. One that is known is told as it is."""
     with desk.books() as books:
         made = projects.project(
             books.ledger, data.path, time.time(), name=data.name, metadata=data.metadata
@@ -41,23 +42,27 @@ def add_project(desk: TheDesk, data: JSONBody[NewProject]) -> Answer:
 
 @get("/projects", sync_to_thread=True)
 def all_projects(desk: TheDesk, limit: Limit = 100, page: Page = None) -> Answer:
+    """All projects, the latest first."""
     with desk.books() as books:
         return listed(books, PROJECTS, "projects", limit, page)
 
 
 @get("/projects/by-path", sync_to_thread=True)
 def project_by_path(desk: TheDesk, path: FromQuery[Path]) -> Answer:
+    """The project of a folder, or of any folder in it."""
     with desk.books() as books:
         return answers.answer(projects.by_path(books.ledger, path))
 
 
 @get("/projects/{ident:str}", sync_to_thread=True)
 def one_project(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    """One project."""
     return one_row(desk, PROJECTS, ident)
 
 
 @delete("/projects/{ident:str}", sync_to_thread=True)
 def drop_project(desk: TheDesk, ident: FromPath[str]) -> None:
+    """Delete a project with all that hangs on it. Needs the scope `admin`."""
     drop_row(desk, PROJECTS, ident)
 
 
@@ -81,6 +86,7 @@ def project_tree(
 
 @post("/requests", sync_to_thread=True)
 def add_request(desk: TheDesk, data: JSONBody[NewRequest]) -> Answer:
+    """Tell what a user asked for. The same words of the same session are one row."""
     with desk.books() as books:
         made = work.add_request(
             books.ledger, time.time(), session=data.session_id,
@@ -101,6 +107,7 @@ def all_requests(
     project_id: Filter = None,
     status: Filter = None,
 ) -> Answer:
+    """Requests, the latest first."""
     with desk.books() as books:
         return listed(
             books, REQUESTS, "requests", limit, page, session=session_id, project=project_id,
@@ -110,12 +117,13 @@ def all_requests(
 
 @get("/requests/{ident:str}", sync_to_thread=True)
 def one_request(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    """One request."""
     return one_row(desk, REQUESTS, ident)
 
 
 @patch("/requests/{ident:str}", sync_to_thread=True)
 def change_request(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedRequest]) -> Answer:
-    """Whoever calls a request off calls off all that is open of it."""
+    """Say how far it is. Whoever calls a request off calls off all that is open of it."""
     with desk.books() as books:
         row = books.ledger.need(REQUESTS, ident)
         moved = changing.told(books.ledger, REQUESTS, row, data.status, time.time())
@@ -124,6 +132,7 @@ def change_request(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedRe
 
 @delete("/requests/{ident:str}", sync_to_thread=True)
 def drop_request(desk: TheDesk, ident: FromPath[str]) -> None:
+    """Delete a request with its tasks and subtasks."""
     drop_row(desk, REQUESTS, ident)
 
 
@@ -132,6 +141,7 @@ def drop_request(desk: TheDesk, ident: FromPath[str]) -> None:
 
 @post("/tasks", sync_to_thread=True)
 def add_task(desk: TheDesk, data: JSONBody[NewTask]) -> Answer:
+    """Add a task to a request, in a wave if you like."""
     with desk.books() as books:
         made = work.add_task(
             books.ledger, time.time(), request=books.ledger.need(REQUESTS, data.request_id),
@@ -152,6 +162,7 @@ def all_tasks(
     wave_number: WaveFilter = None,
     status: Filter = None,
 ) -> Answer:
+    """Tasks, the latest first."""
     with desk.books() as books:
         return listed(
             books, TASKS, "tasks", limit, page, session=session_id, project=project_id,
@@ -161,12 +172,13 @@ def all_tasks(
 
 @get("/tasks/{ident:str}", sync_to_thread=True)
 def one_task(desk: TheDesk, ident: FromPath[str]) -> Answer:
+    """One task."""
     return one_row(desk, TASKS, ident)
 
 
 @patch("/tasks/{ident:str}", sync_to_thread=True)
 def change_task(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedTask]) -> Answer:
-    """How far it is, and in which wave."""
+    """Say how far it is, or in which wave. Whoever calls it off calls off its subtasks."""
     if data.status is None and data.wave_number is None:
         raise BadUsage("nothing is said of this task", hint="send `status` or `wave_number`")
     with desk.books() as books:
@@ -178,6 +190,7 @@ def change_task(desk: TheDesk, ident: FromPath[str], data: JSONBody[ChangedTask]
 
 @delete("/tasks/{ident:str}", sync_to_thread=True)
 def drop_task(desk: TheDesk, ident: FromPath[str]) -> None:
+    """Delete a task with its subtasks."""
     drop_row(desk, TASKS, ident)
 
 
