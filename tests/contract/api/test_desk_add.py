@@ -263,10 +263,10 @@ async def answered_after(go_on: threading.Event, work: Coroutine[Any, Any, T]) -
 
 
 def test_after_a_restart_of_the_database_rows_are_written_and_then_by_the_loop_again(
-    team: TeamDesk, postgres_url: str
+    team: TeamDesk, postgres_place: str
 ) -> None:
     assert added(team, fresh("a"))
-    cut_off(postgres_url)
+    cut_off(postgres_place)
     assert run(team, together(fresh("b")))[0]["id"] == "b", "a thread has written it"
     assert not added(team, fresh("c")), "for a moment all is left to threads"
     team._pause._until = 0.0
@@ -308,10 +308,10 @@ def test_a_sender_who_is_stopped_leaves_no_half_sent_connection(team: TeamDesk) 
 
 
 def test_a_database_that_does_not_answer_holds_up_nobody_else(
-    team: TeamDesk, postgres_url: str
+    team: TeamDesk, postgres_place: str
 ) -> None:
     assert added(team, fresh("a"))
 
-    with nobody_reads_actions(postgres_url) as go_on:
+    with nobody_reads_actions(postgres_place) as go_on:
         assert asyncio.run(answered_after(go_on, team.add([fresh("b")])))
     assert stored(team) == {"a", "b"}

@@ -69,10 +69,10 @@ def test_files_that_are_not_there_yet_are_for_a_thread(
 
 
 def test_after_a_restart_of_the_database_restores_are_told_and_then_by_the_loop_again(
-    team: TeamDesk, postgres_url: str
+    team: TeamDesk, postgres_place: str
 ) -> None:
     assert asked(team, ONE) == [[]]
-    cut_off(postgres_url)
+    cut_off(postgres_place)
     assert restores(team, "s1") == [(200, {"additionalContext": ""})], "by a thread"
     with pytest.raises(NotNow):
         asked(team, ONE)
@@ -98,11 +98,11 @@ def test_a_question_that_fails_leaves_nothing_behind(team: TeamDesk, broken: Que
 
 
 def test_a_database_that_does_not_answer_holds_up_nobody_else(
-    team: TeamDesk, postgres_url: str
+    team: TeamDesk, postgres_place: str
 ) -> None:
     run(team, together(fresh("a")))
     assert len(asked(team, ONE)[0]) == 1
 
-    with nobody_reads_actions(postgres_url) as go_on:
+    with nobody_reads_actions(postgres_place) as go_on:
         (found,) = asyncio.run(answered_after(go_on, team.ask([ONE])))
     assert [row["id"] for row in found] == ["a"]
