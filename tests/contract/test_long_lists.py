@@ -6,14 +6,23 @@ from typing import Any
 
 import pytest
 
-from holdfast.ledger import known, waiting, work
+from holdfast.ledger import contexts, known, messages, waiting, work
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.tables import ACTIONS, REQUESTS, SUBTASKS, TASKS, Table
+from holdfast.ledger.tables import (
+    ACTIONS,
+    CONTEXTS,
+    MESSAGES,
+    REQUESTS,
+    SUBTASKS,
+    TASKS,
+)
 from holdfast.ledger.within import LedgerWithin
 from holdfast.store import statements
 from tests.contract.test_ledger import a_task, done, status
 
+# How a table is read depends on what has been in it.
+PLACE = "postgres_url"
 MANY = 5000
 # One session, one project and one agent have nearly everything: what others have is not soon met.
 COPIES = {
@@ -30,10 +39,13 @@ def long(ledger: Ledger) -> Ledger:
         task = a_task(ledger, "a task", session=session)
         work.add_subtask(ledger, 12.0, task=task, description="a part", agent_id=f"of {session}")
         add_action(ledger, 13.0, ident=session, session=session, tool_name="Read")
-    for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS):
-        rest = [one for one in table.columns if one not in ("id", "source", "created_at")]
+        messages.send(ledger, 13.0, ident=session, from_agent_id=session, session=session)
+        contexts.save_snapshot(ledger, session, session, {"context_summary": "s"}, 14.0)
+    contexts.save_context(ledger, 14.0, agent_id="of quiet", agent_type="quiet")
+    for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS, MESSAGES, CONTEXTS):
+        rest = [one for one in table.columns if one not in ("id", "source", table.order)]
         database.run(
-            f"INSERT INTO {table.name} (id, created_at, {', '.join(rest)}) "
+            f"INSERT INTO {table.name} (id, {table.order}, {', '.join(rest)}) "
             f"{COPIES[database.dialect].format(MANY)} "
             f"SELECT 'x' || n, 1000.0 + n, {', '.join(rest)} FROM g, {table.name} "
             f"WHERE session = 'busy' AND id NOT LIKE 'x%'"
@@ -59,46 +71,68 @@ def plan(ledger: Ledger, statement: str, values: dict[str, Any]) -> str:
     return "\n".join(str(next(iter(row.values()))) for row in rows)
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "index"),
-    [
+def test_a_page_is_found_by_an_index(long: Ledger) -> None:
+    for table, column, index in (
         (ACTIONS, "session", "actions_by_session"),
         (ACTIONS, "project", "actions_by_project"),
         (ACTIONS, "subtask", "actions_by_subtask"),
         (SUBTASKS, "agent_id", "subtasks_by_agent"),
         (SUBTASKS, "session", "subtasks_by_session"),
         (SUBTASKS, "project", "subtasks_by_project"),
+        (SUBTASKS, "status", "subtasks_by_status"),
         (TASKS, "project", "tasks_by_project"),
         (TASKS, "session", "tasks_in_session"),
+        (TASKS, "status", "tasks_by_status"),
         (REQUESTS, "session", "requests_by_session"),
+        (REQUESTS, "status", "requests_by_status"),
+        (MESSAGES, "from_agent_id", "messages_by_sender"),
         *((table, "", f"{table.name}_by_time") for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS)),
-    ],
-)
-def test_a_page_is_found_by_an_index(long: Ledger, table: Table, column: str, index: str) -> None:
-    conditions = [f"{column} = :of"] if column else []
-    statement = table.select(conditions, newest_first=True, most=True)
-    found = plan(long, statement, {"of": "quiet", "most": 50})
-    assert index in found
-    assert column == "" or f"{table.name}_by_time" not in found
+    ):
+        conditions = [f"{column} = :of"] if column else []
+        statement = table.select(conditions, newest_first=True, most=True)
+        found = plan(long, statement, {"of": "quiet", "most": 50})
+        assert index in found
+        assert column == "" or f"{table.name}_by_time" not in found
 
 
-@pytest.mark.parametrize(
-    ("table", "column", "index"),
-    [
+def test_few_contexts_are_found_among_many_snapshots(long: Ledger) -> None:
+    for column, index in (
+        ("agent_type", "agent_contexts_by_type"),
+        ("project", "agent_contexts_by_project"),
+    ):
+        given = {column: "quiet"}
+        also = contexts.few(given.get("agent_type"), given.get("project"))
+        statement = CONTEXTS.select([f"{column} = :of", also], newest_first=True, most=True)
+        assert index in plan(long, statement, {"of": "quiet", "most": 50})
+        assert len(long.rows(CONTEXTS, also=also, **given)) == 1
+
+
+def test_what_somebody_has_of_a_status_is_not_looked_for_among_all_of_it(long: Ledger) -> None:
+    for table, column, index in (
+        (TASKS, "session", "tasks_in_session"),
+        (TASKS, "request", "tasks_by_request"),
+        (SUBTASKS, "session", "subtasks_by_session"),
+        (SUBTASKS, "task", "subtasks_by_task"),
+        (SUBTASKS, "agent_id", "subtasks_by_agent"),
+        (REQUESTS, "session", "requests_by_session"),
+    ):
+        conditions = [f"{column} = :of", "status = :status"]
+        statement = table.select(conditions, newest_first=True, most=True)
+        assert index in plan(long, statement, {"of": "quiet", "status": "pending", "most": 50})
+
+
+def test_a_session_is_not_looked_for_in_its_whole_project(long: Ledger) -> None:
+    within = LedgerWithin(long.database, "p")
+    for table, column, index in (
         (ACTIONS, "session", "actions_by_session"),
         (ACTIONS, "subtask", "actions_by_subtask"),
         (SUBTASKS, "session", "subtasks_by_session"),
         (TASKS, "session", "tasks_in_session"),
         (REQUESTS, "session", "requests_by_session"),
-    ],
-)
-def test_a_session_is_not_looked_for_in_its_whole_project(
-    long: Ledger, table: Table, column: str, index: str
-) -> None:
-    within = LedgerWithin(long.database, "p")
-    conditions = [f"{column} = :of", within.shown(table)]
-    statement = table.select(conditions, newest_first=True, most=True)
-    assert index in plan(long, statement, {"of": "quiet", "most": 50, **within.held})
+    ):
+        conditions = [f"{column} = :of", within.shown(table)]
+        statement = table.select(conditions, newest_first=True, most=True)
+        assert index in plan(long, statement, {"of": "quiet", "most": 50, **within.held})
 
 
 def test_a_session_that_has_much_is_not_looked_for_among_all(long: Ledger) -> None:

@@ -95,6 +95,15 @@ def save_context(
     return ledger.write(CONTEXTS, row)
 
 
+def few(agent_type: str | None, project: str | None) -> str:
+    """What follows from the type and the project that are asked for, said once more: without it a
+    database cannot know that its index of those few is enough.
+    """
+    of_type = f"agent_type <> '{SNAPSHOT}'" if agent_type not in (None, SNAPSHOT) else ""
+    of_project = "project <> ''" if project else ""
+    return " AND ".join(filter(None, (of_type, of_project)))
+
+
 def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 MIGRATIONS = os.path.join(schema.HERE, "migrations", "postgres")
-VERSION = 12
+VERSION = 13
 # While other servers write.
 TRIES = 5
 # Two Holdfasts in two schemas of one database do not wait for each other.

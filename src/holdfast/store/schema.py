@@ -18,7 +18,7 @@ VERSION = 4
 HERE = os.path.dirname(__file__)
 MIGRATIONS = os.path.join(HERE, "migrations", "sqlite")
 # The ledger has a file of its own: no hook reads its tables, or waits while somebody fills them.
-LEDGER = (os.path.join(HERE, "migrations", "sqlite_ledger"), 7)
+LEDGER = (os.path.join(HERE, "migrations", "sqlite_ledger"), 8)
 
 
 def queries(name: str = "queries") -> dict[str, str]:

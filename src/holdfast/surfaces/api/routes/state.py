@@ -151,7 +151,8 @@ def _contexts(
     """
     given = {"agent_id": agent_id, "agent_type": agent_type}
     equal: dict[str, Any] = {key: value for key, value in given.items() if value is not None}
-    rows = books.ledger.rows(CONTEXTS, most=most, before=before, **equal, **more)
+    also = contexts.few(agent_type, more.get("project"))
+    rows = books.ledger.rows(CONTEXTS, most=most, before=before, also=also, **equal, **more)
     found = [(row["updated_at"], answers.context(row)) for row in rows]
     session = more.get("session", agent_id)
     if agent_type in (None, contexts.SNAPSHOT) and agent_id in (None, session):
