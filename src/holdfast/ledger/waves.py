@@ -69,7 +69,10 @@ def transition(
         if running is not None:
             still = [row for row in _tasks(ledger, running) if row["status"] not in OVER]
             if still and not force:
-                raise NotNow(f"{len(still)} tasks of wave {running['wave_number']} are open")
+                raise NotNow(
+                    f"wave {running['wave_number']} has open tasks ({len(still)})",
+                    hint="end them first, or leave the wave by `force`",
+                )
             _ended(ledger, running, "completed", now)
         if wanted is not None:
             over = wanted["status"] in FINISHED
