@@ -77,7 +77,7 @@ class Server:
         try:
             yield within(self.url, name)
         finally:
-            if self._is_emptied(name):
+            if self._emptied(name):
                 self._ready.append(name)
             else:
                 self.ask(f"DROP SCHEMA {name} CASCADE")
@@ -90,7 +90,7 @@ class Server:
         self._shape = self._shape or self.ask(SHAPE.format(name))
         return name
 
-    def _is_emptied(self, name: str) -> bool:
+    def _emptied(self, name: str) -> bool:
         """Whether it is as it was: not if a table was changed, or somebody is still there."""
         names = {(kind, one) for kind, one, *_ in self._shape}
         tables = [one for kind, one in names if kind == "r" and one != "holdfast_migrations"]
