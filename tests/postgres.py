@@ -23,13 +23,16 @@ with warnings.catch_warnings():
 
 from holdfast.store.postgres import PostgresStore
 
-# Everything in a schema, column by column.
+# Everything in a schema, column by column, and what it was made by.
 SHAPE = """
-    SELECT relkind::text, relname::text, attname::text, atttypid::regtype::text, attnotnull
+    SELECT relkind::text, relname::text, attname::text, atttypid::regtype::text
     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
     WHERE relnamespace = '{0}'::regnamespace AND attnum > 0 AND NOT attisdropped
-    ORDER BY relname, attnum
+    UNION ALL SELECT 'migration', name, '', '' FROM {0}.holdfast_migrations
+    ORDER BY 1, 2, 3
 """
+# In whichever order tables are emptied; and nobody waits for who holds one.
+ALONE = "SET session_replication_role = replica; SET lock_timeout = '5s'"
 STILL_THERE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holdfast'"
 
 
@@ -99,10 +102,10 @@ class Server:
         with psycopg.connect(self.url, autocommit=True) as connection:
             if connection.execute(STILL_THERE).fetchall() != [(0,)]:
                 return False
-            if connection.execute(SHAPE.format(name).encode()).fetchall() != self._shape:
-                return False
             try:
-                connection.execute("; ".join(["SET lock_timeout = '5s'", *statements]).encode())
+                if connection.execute(SHAPE.format(name).encode()).fetchall() != self._shape:
+                    return False
+                connection.execute("; ".join([ALONE, *statements]).encode())
             except psycopg.Error:
                 return False
         return True

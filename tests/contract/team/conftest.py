@@ -21,8 +21,8 @@ from .machine import Machine
 
 
 @pytest.fixture
-def team(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore.at(postgres_url)) as opened:
+def team(postgres_place: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore.at(postgres_place)) as opened:
         yield opened
 
 
@@ -40,7 +40,7 @@ def machine(machines: tuple[Machine, Machine]) -> Machine:
 
 
 @pytest.fixture
-def colleague(tmp_path: Path, postgres_url: str) -> str:
+def colleague(tmp_path: Path, postgres_place: str) -> str:
     """Somebody else's machine, which has sent a session of the same project and one of another."""
     with Index(str(tmp_path / "theirs" / "recall.db")) as index:
         for session, project, text in (
@@ -50,8 +50,8 @@ def colleague(tmp_path: Path, postgres_url: str) -> str:
             path = tmp_path / f"{session}.jsonl"
             append(path, said(text), said("use full jitter", "assistant"))
             fill(index, Source(session, project, str(path)), time.time())
-        send_as_colleague(postgres_url, index)
-    return postgres_url
+        send_as_colleague(postgres_place, index)
+    return postgres_place
 
 
 @pytest.fixture

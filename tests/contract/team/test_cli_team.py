@@ -26,21 +26,21 @@ def session_of_a_colleague(url: str, session: str) -> str:
 
 
 def test_what_colleagues_saved_is_seen_where_a_team_is_named(
-    terminal: Terminal, postgres_url: str
+    terminal: Terminal, postgres_place: str
 ) -> None:
-    ident = session_of_a_colleague(postgres_url, "theirs")
+    ident = session_of_a_colleague(postgres_place, "theirs")
     assert terminal.run("status", "--all", "--json").json["sessions"] == []
-    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    terminal.set(HOLDFAST_DATABASE=postgres_place)
     seen = terminal.run("status", "--all", "--json").json["sessions"]
     assert [one["id"] for one in seen] == ["theirs"]
     assert terminal.run("snapshots", "--session", "theirs", "--json").json[0]["id"] == ident
     assert terminal.run("snapshot", "show", ident, "--json").json["session"] == "theirs"
 
 
-def test_lookups_and_notes_stay_on_this_machine(seasoned: Terminal, postgres_url: str) -> None:
+def test_lookups_and_notes_stay_on_this_machine(seasoned: Terminal, postgres_place: str) -> None:
     here = seasoned.run("recall", "L3")
     assert here.code == 0
-    seasoned.set(HOLDFAST_DATABASE=postgres_url)
+    seasoned.set(HOLDFAST_DATABASE=postgres_place)
     assert seasoned.run("recall", "L3").out == here.out
 
 
@@ -132,8 +132,8 @@ def test_an_address_that_is_none_is_an_error_and_not_repeated(terminal: Terminal
     assert SECRET not in ran.err
 
 
-def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_url: str) -> None:
-    seasoned.set(HOLDFAST_DATABASE=postgres_url)
+def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_place: str) -> None:
+    seasoned.set(HOLDFAST_DATABASE=postgres_place)
     status = seasoned.run("sync", "--status", "--json").json
     assert (status["sessions"], status["last"]) == (1, None)
     sent = seasoned.run("sync", "--json").json
@@ -165,29 +165,29 @@ def test_sync_to_a_team_that_is_away_keeps_everything(seasoned: Terminal) -> Non
 
 
 def test_handoffs_that_were_sent_are_seen_where_a_team_is_named(
-    terminal: Terminal, postgres_url: str
+    terminal: Terminal, postgres_place: str
 ) -> None:
-    session_of_a_colleague(postgres_url, "theirs")
-    with closing(PostgresStore.at(postgres_url)) as store:
+    session_of_a_colleague(postgres_place, "theirs")
+    with closing(PostgresStore.at(postgres_place)) as store:
         ident = store.add_handoff(
             "theirs", agent="a1", content={"context_summary": "found it"}, raw="all the words",
             agent_type="Explore", task="look", line=3, status="completed", decision="PROCEED",
             tokens_before=9, tokens_after=2, now=5.0,
         )  # fmt: skip
     assert terminal.run("handoff", "show", ident).code == 1
-    terminal.set(HOLDFAST_DATABASE=postgres_url)
+    terminal.set(HOLDFAST_DATABASE=postgres_place)
     (seen,) = terminal.run("handoff", "list", "--session", "theirs", "--json").json
     assert (seen["id"], seen["context_summary"]) == (ident, "found it")
     assert terminal.run("handoff", "show", ident, "--raw").out == "all the words\n"
 
 
-def test_a_team_s_store_is_cleared_on_demand(terminal: Terminal, postgres_url: str) -> None:
-    terminal.set(HOLDFAST_DATABASE=postgres_url)
+def test_a_team_s_store_is_cleared_on_demand(terminal: Terminal, postgres_place: str) -> None:
+    terminal.set(HOLDFAST_DATABASE=postgres_place)
     assert terminal.run("gc", "--team", "--dry-run", "--json").json["snapshots"] == 0
 
 
-def test_a_team_s_tokens_are_the_team_s(terminal: Terminal, postgres_url: str) -> None:
-    terminal.set(HOLDFAST_DATABASE=postgres_url)
+def test_a_team_s_tokens_are_the_team_s(terminal: Terminal, postgres_place: str) -> None:
+    terminal.set(HOLDFAST_DATABASE=postgres_place)
     terminal.run("token", "new", "ci")
     assert len(terminal.run("token", "list", "--json").json) == 1
     terminal.set(HOLDFAST_DATABASE="")

@@ -228,9 +228,9 @@ def test_topics_that_a_new_team_never_heard_of_stay(machine: Machine) -> None:
 
 
 def test_who_asks_the_team_is_not_told_what_a_hook_told_already(
-    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, postgres_place: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_DATABASE", postgres_url)
+    monkeypatch.setenv("HOLDFAST_DATABASE", postgres_place)
     path = str(tmp_path / "ledger.db")
     boss, reader = Asking("s2", "/srv/app", "boss"), Asking("s1", "/srv/app")
     for text in ("first", "second"):

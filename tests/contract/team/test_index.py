@@ -23,9 +23,9 @@ from tests.unit.index.transcripts import NOW, append, filled, said
 
 
 @pytest.fixture
-def team(postgres_url: str, tmp_path: Path) -> Iterator[TeamIndex]:
+def team(postgres_place: str, tmp_path: Path) -> Iterator[TeamIndex]:
     """Sessions of many lines, which all have one word; every fifth has another, too."""
-    with closing(PostgresStore.at(postgres_url)) as store, Index(IN_MEMORY) as index:
+    with closing(PostgresStore.at(postgres_place)) as store, Index(IN_MEMORY) as index:
         made = TeamIndex(store.database)
         for session in range(20):
             path = tmp_path / f"{session}.jsonl"

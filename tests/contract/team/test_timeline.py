@@ -27,18 +27,18 @@ from .colleagues import THEIRS, send_as_colleague
 
 
 @pytest.fixture
-def colleague_s(seasoned: Terminal, rehearsal: Rehearsal, postgres_url: str) -> Terminal:
+def colleague_s(seasoned: Terminal, rehearsal: Rehearsal, postgres_place: str) -> Terminal:
     """The example is also a colleague's session, sent from where nobody here can read it."""
     with Index(IN_MEMORY) as index:
         project = rehearsal.example.session.project_dir
         fill(index, Source(THEIRS, project, rehearsal.transcript), time.time())
-        send_as_colleague(postgres_url, index)
-    with closing(PostgresStore.at(postgres_url)) as store:
+        send_as_colleague(postgres_place, index)
+    with closing(PostgresStore.at(postgres_place)) as store:
         store.save_session(
             session=THEIRS, host="claude-code", project=project, transcript="/theirs/x.jsonl",
             cursor=None, state=new_state(), revision=0, now=1.0,
         )  # fmt: skip
-    seasoned.set(HOLDFAST_DATABASE=postgres_url)
+    seasoned.set(HOLDFAST_DATABASE=postgres_place)
     return seasoned
 
 
@@ -78,12 +78,12 @@ def test_whose_session_has_to_be_said(colleague_s: Terminal) -> None:
 
 
 def test_what_was_sent_before_outcomes_were_is_told_without_them(
-    tmp_path: Path, postgres_url: str
+    tmp_path: Path, postgres_place: str
 ) -> None:
     path = tmp_path / "session.jsonl"
     lines = [user("Go."), *bash("pytest -q", "1 failed", ok=False), *bash("ruff check .", "")]
     path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
-    with closing(PostgresStore.at(postgres_url)) as store, Index(IN_MEMORY) as index:
+    with closing(PostgresStore.at(postgres_place)) as store, Index(IN_MEMORY) as index:
         fill(index, Source("s1", ROOT, str(path)), NOW)
         team = TeamIndex(store.database)
         send(index, index.all("standings")[0], team, "p", NOW)
