@@ -63,13 +63,17 @@ class Server:
     @contextmanager
     def schema(self) -> Iterator[str]:
         """The address of an empty place of one's own."""
-        self._made += 1
-        name = f"place_{self._made}"
-        self.ask(f"CREATE SCHEMA {name}")
+        name = self._new()
         try:
             yield within(self.url, name)
         finally:
             self.ask(f"DROP SCHEMA {name} CASCADE")
+
+    def _new(self) -> str:
+        self._made += 1
+        name = f"place_{self._made}"
+        self.ask(f"CREATE SCHEMA {name}")
+        return name
 
     @contextmanager
     def place(self) -> Iterator[str]:
@@ -86,9 +90,7 @@ class Server:
                 self.ask(f"DROP SCHEMA {name} CASCADE")
 
     def _migrated(self) -> str:
-        self._made += 1
-        name = f"place_{self._made}"
-        self.ask(f"CREATE SCHEMA {name}")
+        name = self._new()
         PostgresStore.at(within(self.url, name)).close()
         self._shape = self._shape or self.ask(SHAPE.format(name))
         return name

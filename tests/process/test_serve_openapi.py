@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 
 from tests.process.serving import PATIENCE, Server
 
-EXAMPLES = int(os.environ.get("HOLDFAST_TEST_EXAMPLES", "4"))
+EXAMPLES = int(os.environ.get("HOLDFAST_TEST_EXAMPLES", "6"))
 CHECKS = [
     not_a_server_error, status_code_conformance, content_type_conformance,
     response_schema_conformance,
