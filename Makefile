@@ -8,16 +8,19 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test unit lint bench docs clean
+.PHONY: help demo test test-full unit lint bench docs clean
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 demo: $(VENV)/.holdfast ## see save, compact and restore on an example session
 	@$(BIN)/holdfast demo
 
-test: $(VENV)/.holdfast-test ## run all tests, those with the real Claude Code included
-	$(BIN)/pytest -n 2
+test: $(VENV)/.holdfast-test ## run the tests, those with the real Claude Code included
+	$(BIN)/pytest -n 2 -m "not slow"
+
+test-full: test ## run the slow tests too: older clients, browsers, installers
+	$(BIN)/pytest -n 2 -m slow
 
 unit: $(VENV)/.holdfast-test ## run only the quick tests
 	$(BIN)/pytest -n 2 --dist loadfile tests/unit
@@ -35,7 +38,6 @@ bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups, conversations and
 	$(BIN)/python -m bench.session
 	$(BIN)/python -m bench.serve
 	$(BIN)/python -m bench.agents
-	$(BIN)/python -m bench.soak
 
 docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
 	$(BIN)/python -m docs.reference.generate

@@ -15,9 +15,9 @@ from pathlib import Path
 
 from bench import transcripts
 from holdfast.state.fold import advance, new_state
-from holdfast.transcript.events import Decoder, decode
-from holdfast.transcript.model import Cursor
-from holdfast.transcript.reader import Reader, whole_file
+from holdfast.transcript.decoder import Decoder, decode
+from holdfast.transcript.reader import TranscriptReader, read_lines
+from holdfast.transcript.types import Cursor
 
 Job = Callable[[Path], None]
 SIZE = 20_000_000
@@ -44,7 +44,7 @@ def decode_with_json(path: Path) -> None:
 
 
 def fold_it(path: Path) -> None:
-    advance(new_state(), decode(whole_file(str(path))))
+    advance(new_state(), decode(read_lines(str(path))))
 
 
 def quickest(job: Callable[[], None], runs: int) -> float:
@@ -103,7 +103,7 @@ def unpacked(sessions: Path, folder: Path) -> list[Path]:
 def with_tail(path: Path, size: int) -> Cursor:
     """A log of that size, and where its reader stood before the last 50 KB were written."""
     transcripts.repeat(path, size)
-    reader = Reader(str(path))
+    reader = TranscriptReader(str(path))
     for _ in reader.lines():
         pass
     few = path.with_name("tail.jsonl")
@@ -115,8 +115,8 @@ def with_tail(path: Path, size: int) -> Cursor:
 
 
 def fold_tail(path: Path, cursor: Cursor) -> None:
-    reader = Reader(str(path), cursor)
-    advance(new_state(), Decoder(cursor, reader.earlier()).events(reader.lines()))
+    reader = TranscriptReader(str(path), cursor)
+    advance(new_state(), Decoder(cursor, reader.earlier_ids_loader()).events(reader.lines()))
     assert not reader.restarted
 
 

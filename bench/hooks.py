@@ -20,13 +20,13 @@ from contextlib import closing
 from pathlib import Path
 
 from bench import transcripts
-from holdfast.actions.install import hook_command
-from holdfast.actions.name_index import index_apart
+from holdfast.services.install.registration import hook_command, statusline_command
+from holdfast.services.recall.mention_refresh import update_mentions_in_background
 from holdfast.store.sqlite import SQLiteStore
 
 TAIL = 50_000
 COMMAND = shlex.split(hook_command())
-STATUSLINE = [word.replace("surfaces.hook", "surfaces.statusline") for word in COMMAND]
+STATUSLINE = shlex.split(statusline_command())
 # hook -> the most it may cost (warm; cold is for 2 MB only)
 TARGETS = {
     "PreCompact": 3.0,
@@ -73,7 +73,7 @@ class Arena:
         timed(COMMAND, self.payload("Stop"), self.env)
         # What the process does that the hook before a compaction starts.
         with closing(SQLiteStore(str(self.home / "holdfast.db"))) as store:
-            index_apart(store, "bench", str(self.transcript))
+            update_mentions_in_background(store, "bench", str(self.transcript))
         with self.transcript.open("r+b") as file:
             file.seek(len(whole) - TAIL)
             file.write(whole[-TAIL:])

@@ -21,12 +21,12 @@ from pathlib import Path
 
 from bench import transcripts
 from holdfast.eval import recoverability
-from holdfast.index import ids
-from holdfast.index.database import Index
-from holdfast.index.fill import Source, fill
-from holdfast.index.search import search
-from holdfast.index.words import indexed
-from holdfast.surfaces.lookups import DESK
+from holdfast.eval.lookup import LOOKUPS
+from holdfast.search import document_ids
+from holdfast.search.index_db import SearchIndex
+from holdfast.search.ingest import Source, ingest_transcript
+from holdfast.search.search import search
+from holdfast.search.tokenizer import to_indexed_text
 
 CORPUS = Path(__file__).parents[1].parent / "shared" / "corpus"
 NOW = 4_000_000_000.0
@@ -62,8 +62,8 @@ def unpacked(paths: list[Path], folder: Path) -> list[Path]:
 
 def measure_recoverability(paths: list[Path]) -> None:
     """The measure of `holdfast eval --recoverability`."""
-    tried = [one for each in recoverability.try_all([*map(str, paths)], DESK) for one in each]
-    found = recoverability.summary(tried)
+    tried = [one for each in recoverability.try_all([*map(str, paths)], LOOKUPS) for one in each]
+    found = recoverability.summarize(tried)
     print(f"{found['entities']} entities needed after {found['compactions']} compactions")
     for one in found["shares"]:
         aim = one["aim"]
@@ -73,12 +73,12 @@ def measure_recoverability(paths: list[Path]) -> None:
 
 def measure_filling(paths: list[Path], folder: Path) -> None:
     size = sum(path.stat().st_size for path in paths) / 1e6
-    with Index(str(folder / "recall.db")) as index:
+    with SearchIndex(str(folder / "recall.db")) as index:
         started = time.process_time()
         for path in paths:
-            fill(index, Source(path.name, "/p", str(path)), NOW)
+            ingest_transcript(index, Source(path.name, "/p", str(path)), NOW)
         filled = time.process_time() - started
-        texts = sum(row["indexed"] for row in index.all("transcripts"))
+        texts = sum(row["indexed"] for row in index.fetch_all("transcripts"))
         ratio = index.size / texts
     decoded = seconds_to_decode(paths)
     report(f"indexing {size:.0f} MB: {size / filled:.0f} MB/s, × decoding with json",
@@ -108,25 +108,30 @@ def made_up(count: int, seed: int = 7) -> Iterator[str]:
         yield " ".join([*pick.choices(words, cum_weights=weights, k=20), name])
 
 
-def grown(path: Path, count: int) -> Index:
-    index = Index(str(path))
+def grown(path: Path, count: int) -> SearchIndex:
+    index = SearchIndex(str(path))
     texts = made_up(count)
     for first in range(0, count, PER_SESSION):
-        number = ids.SESSIONS + first // PER_SESSION
+        number = document_ids.MAX_SESSIONS_PER_PROJECT + first // PER_SESSION
         some = [next(texts) for _ in range(min(PER_SESSION, count - first))]
-        with index.writing():
-            index.all("save_transcript", _transcript(number))
-            rows = [(ids.piece(number, line, 0), text) for line, text in enumerate(some, 1)]
-            index.many("add_piece", [(ident, 0, "", "", line, text, 0, None, 0)
+        with index.transaction():
+            index.fetch_all("save_transcript", _transcript(number))
+            rows = [
+                (document_ids.transcript_document_id(number, line, 0), text)
+                for line, text in enumerate(some, 1)
+            ]
+            index.execute_many("add_document", [(ident, 0, "", "", line, text, 0, None, 0)
                                      for line, (ident, text) in enumerate(rows)])  # fmt: skip
-            index.many("add_words", [(ident, *indexed(text)) for ident, text in rows])
+            index.execute_many(
+                "add_words", [(ident, *to_indexed_text(text)) for ident, text in rows]
+            )
     return index
 
 
 def _transcript(number: int) -> dict[str, object]:
     return {
         "number": number, "session": f"s{number}", "path": "", "cursor": "{}", "size": 0,
-        "changed": 0, "calls": "{}", "compaction": 0, "pieces": PER_SESSION, "indexed": 0,
+        "changed": 0, "calls": "{}", "compaction": 0, "documents": PER_SESSION, "indexed": 0,
     }  # fmt: skip
 
 
@@ -139,7 +144,7 @@ def measure_growth(folder: Path, large: int) -> None:
         for number in range(QUERIES):
             for count, index in opened.items():
                 started = time.process_time()
-                search(index, asked[count][number], ids.EVERYTHING)
+                search(index, asked[count][number], document_ids.ALL_IDS)
                 times[count].append(time.process_time() - started)
         small, big = (statistics.median(times[count]) for count in (SMALL, large))
         report(f"{title}: p50 at {large:,} events, × at {SMALL:,} ({small * 1e3:.1f} ms)",

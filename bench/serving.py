@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,15 +23,6 @@ async def hello() -> dict[str, str]:
     return {"hello": "world"}
 uvicorn.run(Litestar([hello], openapi_config=None, logging_config=None), port=int(sys.argv[1]),
             log_level="critical")
-"""
-# The same server without the framework: nothing that speaks HTTP here can be quicker.
-BARE = """\
-import sys, uvicorn
-async def hello(scope, receive, send):
-    head = [(b"content-type", b"application/json"), (b"content-length", b"17")]
-    await send({"type": "http.response.start", "status": 200, "headers": head})
-    await send({"type": "http.response.body", "body": b'{"hello":"world"}'})
-uvicorn.run(hello, port=int(sys.argv[1]), log_level="critical", lifespan="off")
 """
 
 
@@ -58,6 +50,8 @@ def holdfast(port: int, home: Path, url: str, workers: int = 1) -> Iterator[psut
     environ = {"HOLDFAST_HOME": str(home), "HOLDFAST_DATABASE": url}
     options = "--port", str(port), "--workers", str(workers)
     with process("-m", "holdfast", "serve", *options, port=port, **environ) as found:
+        # It listens before its tables are migrated.
+        urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=30).close()
         yield found
 
 

@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from statistics import median
 
-from holdfast.session.conversation import Conversation
-from holdfast.session.manager import SessionManager
+from holdfast.conversations.conversation import Conversation
+from holdfast.conversations.manager import SessionManager
 
 SIZES = (100, 1_000, 10_000)
 ROUNDS = 200

@@ -28,16 +28,16 @@ from bench.recall import (
     sample,
     sessions,
 )
-from holdfast.actions import recall
-from holdfast.actions.indexing import index_of_file
 from holdfast.errors import HoldfastError
 from holdfast.eval import recoverability
-from holdfast.index import ids, sending
-from holdfast.index.lexemes import in_order
-from holdfast.index.search import search
-from holdfast.index.team import TeamIndex, TeamScope
+from holdfast.eval.lookup import LOOKUP_TOKENS, LOOKUPS
+from holdfast.search import document_ids, push
+from holdfast.search.pg_tokenizer import to_word_sequence
+from holdfast.search.search import search
+from holdfast.search.team_index import TeamIndex, TeamScope
+from holdfast.services.recall import lookup
+from holdfast.services.recall.index_refresh import index_file
 from holdfast.store.postgres import PostgresStore
-from holdfast.surfaces.lookups import DESK, LOOKUP_TOKENS
 
 # A million takes minutes to fill; `--events 1000000` does it.
 SMALL, LARGE = 10_000, 100_000
@@ -45,10 +45,10 @@ AT_ONCE = 1000
 EVERYTHING = TeamScope(1, (0, (1 << 62) - 1))
 SESSION = (
     "INSERT INTO recall_sessions "
-    "(number, session, project, compaction, pieces, sent, mark, notes, last_at) "
-    "VALUES (:number, :session, 1, 0, :pieces, 0, '', '', 0)"
+    "(number, session, project, compaction, documents, sent, mark, notes, last_at) "
+    "VALUES (:number, :session, 1, 0, :documents, 0, '', '', 0)"
 )
-SIZE = "SELECT pg_total_relation_size('recall_pieces') AS bytes"
+SIZE = "SELECT pg_total_relation_size('recall_documents') AS bytes"
 
 
 @contextmanager
@@ -66,12 +66,12 @@ class Sent:
         self.scope = lru_cache(maxsize=1)(self._scope)
 
     def _scope(self, path: str) -> TeamScope | None:
-        with index_of_file(path) as index:
-            (row,) = index.all("standings")
+        with index_file(path) as index:
+            (row,) = index.fetch_all("session_states")
             started = time.process_time()
             # As long as the names of real ones, which stand in every ref to a colleague's.
             session = str(uuid5(NAMESPACE_URL, path))
-            sending.send(index, {**row, "session": session}, self.team, path, time.time())
+            push.push_session(index, {**row, "session": session}, self.team, path, time.time())
             self.seconds += time.process_time() - started
             self.texts += row["indexed"]
         return self.team.scope(None, session)
@@ -81,22 +81,22 @@ class Sent:
             scope = self.scope(path)
         except HoldfastError:
             return []
-        found = search(self.team, words, scope, most=3 * recall.MOST_HITS)
-        hits = [(one.score, recall.as_hit(one, of_team=True)) for one in found]
-        return [hit.text for hit in recall.best(hits, LOOKUP_TOKENS).hits]
+        found = search(self.team, words, scope, limit=3 * lookup.MAX_HITS)
+        hits = [(one.score, lookup.to_hit(one, of_team=True)) for one in found]
+        return [hit.text for hit in lookup.rank_hits(hits, LOOKUP_TOKENS).hits]
 
 
 def measure_recoverability(team: TeamIndex, paths: list[Path]) -> None:
     """As `holdfast eval --recoverability`, asked of PostgreSQL."""
     sent = Sent(team)
-    trial = recoverability.Trial(recoverability.Desk(sent.texts_for, DESK.at_line))
-    found = recoverability.summary([one for path in paths for one in trial(str(path))])
+    trial = recoverability.TranscriptTrial(recoverability.Lookups(sent.texts_for, LOOKUPS.at_line))
+    found = recoverability.summarize([one for path in paths for one in trial(str(path))])
     print(f"{found['entities']} entities needed after {found['compactions']} compactions")
     for one in found["shares"]:
         aim = one["aim"]
         wanted = f"≥ {aim:.0%}" if aim else "–"
         report(one["what"], f"{one['all']:.2%}", wanted, not aim or one["all"] >= aim)
-    size = team.ask(SIZE)[0]["bytes"] / sent.texts
+    size = team.fetch_all(SIZE)[0]["bytes"] / sent.texts
     report(f"{sent.texts / 1e6:.0f} MB of text with its index, × the text", f"{size:.2f}",
            "≤ 1.5", size <= 1.5)  # fmt: skip
     speed = sent.texts / 1e6 / sent.seconds
@@ -108,12 +108,15 @@ def grow(team: TeamIndex, count: int) -> None:
     for first in range(0, count, AT_ONCE):
         number, line = 1 + first // PER_SESSION, first % PER_SESSION
         if not line:
-            team.ask(SESSION, number=number, session=f"s{number}", pieces=PER_SESSION)
+            team.fetch_all(SESSION, number=number, session=f"s{number}", documents=PER_SESSION)
         some = [next(texts) for _ in range(AT_ONCE)]
-        team.ask(
-            sending.PUT,
+        team.fetch_all(
+            push.INSERT_DOCUMENTS,
             project=1,
-            ids=[ids.piece(number, line + place + 1, 0) for place in range(AT_ONCE)],
+            ids=[
+                document_ids.transcript_document_id(number, line + place + 1, 0)
+                for place in range(AT_ONCE)
+            ],
             ats=[*range(AT_ONCE)],
             calls=[0] * AT_ONCE,
             kinds=[0] * AT_ONCE,
@@ -122,9 +125,9 @@ def grow(team: TeamIndex, count: int) -> None:
             tools=[""] * AT_ONCE,
             files=[""] * AT_ONCE,
             texts=[zlib.compress(text.encode(), 1) for text in some],
-            words=[in_order(text) for text in some],
+            words=[to_word_sequence(text) for text in some],
         )
-    team.database.run("VACUUM ANALYZE recall_pieces")
+    team.database.run("VACUUM ANALYZE recall_documents")
 
 
 def measure_growth(server: Server, large: int) -> None:

@@ -1,4 +1,4 @@
-"""An agent in one file: the Anthropic SDK, one tool, and a conversation that always fits.
+"""An agent in one file: the Anthropic SDK, one tool, and requests that always fit the window.
 
 ANTHROPIC_API_KEY=… python examples/anthropic_loop.py < questions.txt
 """
@@ -12,7 +12,7 @@ from holdfast import SessionManager
 MODEL = "claude-haiku-4-5"
 TOOL = {
     "name": "word_count",
-    "description": "How many words a text has.",
+    "description": "Counts the words of a text.",
     "input_schema": {
         "type": "object",
         "properties": {"text": {"type": "string"}},

@@ -1,4 +1,4 @@
-"""An event log in the style of OpenHands: it only grows; the model sees a view that fits.
+"""An append-only event log, as in OpenHands, of which the model sees a view that fits the window.
 
 OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=none python examples/condenser.py
 """
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 import openai
 
 from holdfast import SessionManager
-from holdfast.session.adapters.condenser import HoldfastCondenser
+from holdfast.conversations.adapters.condenser import HoldfastCondenser
 
 MODEL = "local"
 
 
 @dataclass
 class Event:
-    """Something that happened; not all of it is for the model."""
+    """One event of the log; without a message it is not shown to the model."""
 
     kind: str
     message: dict | None = None
@@ -44,8 +44,8 @@ def answer(client, condenser, log) -> str:
         if not message.tool_calls:
             return message.content or ""
         for call in message.tool_calls:
-            given = json.loads(call.function.arguments)
-            count = len(str(given.get("text", "")).split())
+            arguments = json.loads(call.function.arguments)
+            count = len(str(arguments.get("text", "")).split())
             result = {"role": "tool", "tool_call_id": call.id, "content": str(count)}
             log.append(Event("result", result))
 

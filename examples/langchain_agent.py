@@ -1,4 +1,4 @@
-"""A LangChain agent whose requests always fit, by one middleware.
+"""A LangChain agent whose requests always fit the window, with one middleware.
 
 pip install langchain langchain-anthropic
 ANTHROPIC_API_KEY=… python examples/langchain_agent.py < questions.txt
@@ -11,14 +11,14 @@ from langchain_anthropic import ChatAnthropic
 from langchain_core.tools import tool
 
 from holdfast import SessionManager
-from holdfast.session.adapters.langchain import HoldfastMiddleware
+from holdfast.conversations.adapters.langchain import HoldfastMiddleware
 
 MODEL = "claude-haiku-4-5"
 
 
 @tool
 def word_count(text: str) -> str:
-    """How many words a text has."""
+    """Counts the words of a text."""
     return str(len(text.split()))
 
 

@@ -1,4 +1,4 @@
-"""The same with any server that speaks the OpenAI protocol.
+"""An agent in one file for any server with the OpenAI protocol: one tool, requests that always fit.
 
 OPENAI_BASE_URL=http://127.0.0.1:8080/v1 OPENAI_API_KEY=none python examples/openai_loop.py
 """
@@ -15,7 +15,7 @@ TOOL = {
     "type": "function",
     "function": {
         "name": "word_count",
-        "description": "How many words a text has.",
+        "description": "Counts the words of a text.",
         "parameters": {"type": "object", "properties": {"text": {"type": "string"}}},
     },
 }
@@ -42,8 +42,8 @@ def answer(client, chat) -> str:
         if not message.tool_calls:
             return message.content or ""
         for call in message.tool_calls:
-            given = json.loads(call.function.arguments)
-            count = len(str(given.get("text", "")).split())
+            arguments = json.loads(call.function.arguments)
+            count = len(str(arguments.get("text", "")).split())
             chat.add_message("tool", str(count), tool_call_id=call.id)
 
 

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
-    from holdfast.actions.rehearse import Rehearsal
+    from holdfast.services.doctor.self_test import SelfTest
     from tests.postgres import Server
     from tests.terminal import Terminal
 
@@ -79,19 +79,19 @@ def terminal(
 
 
 @pytest.fixture(scope="session")
-def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> Rehearsal:
+def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> SelfTest:
     """The example session, saved, compacted and restored once for all tests."""
-    from holdfast.actions.rehearse import rehearse
+    from holdfast.services.doctor.self_test import run_self_test
 
-    done = rehearse(str(tmp_path_factory.mktemp("rehearsal")), time.time())
+    done = run_self_test(str(tmp_path_factory.mktemp("rehearsal")), time.time())
     assert done.ok, done.steps
     return done
 
 
 @pytest.fixture
-def seasoned(terminal: Terminal, rehearsal: Rehearsal) -> Iterator[Terminal]:
+def seasoned(terminal: Terminal, rehearsal: SelfTest) -> Iterator[Terminal]:
     """A terminal in the example's project, with a store of its own that knows the session."""
-    project = Path(rehearsal.example.session.project_dir)
+    project = Path(rehearsal.demo.project_dir)
     shutil.copytree(rehearsal.home, terminal.store)
     terminal.go(project)
     yield terminal

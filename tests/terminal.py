@@ -1,4 +1,4 @@
-"""A terminal for a test: home, project, store and PATH lie in one scratch folder."""
+"""A terminal for tests: home, project, store and PATH are in one temporary folder."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from typing import Any
 
 import pytest
 
-from holdfast.surfaces import cli
+from holdfast import cli
 
-INHERITED = (
+HOST_VARIABLES = (
     "HOLDFAST_CLAUDE", "HOLDFAST_CODEX", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "XDG_STATE_HOME",
     "CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID",
 )  # fmt: skip
-COLOURS = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "HOLDFAST_BRIEF_TOKENS")
-PYTHON = ("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8")
+OUTPUT_VARIABLES = ("NO_COLOR", "FORCE_COLOR", "COLUMNS", "TERM", "HOLDFAST_BRIEF_TOKENS")
+PYTHON_VARIABLES = ("PYTHONUNBUFFERED", "PYTHONIOENCODING", "PYTHONUTF8")
 
 
 @dataclass(frozen=True)
-class Ran:
-    """What a command printed, and how it ended."""
+class CommandResult:
+    """The exit code and the output of a command."""
 
     code: int
     out: str
@@ -37,7 +37,7 @@ class Ran:
 
 
 class Terminal:
-    """Runs commands as a user in a project folder would."""
+    """Runs commands as a user in a project folder does."""
 
     def __init__(
         self, root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
@@ -52,7 +52,7 @@ class Terminal:
         self.user_settings = self.home / ".claude" / "settings.json"
         for folder in (self.project, self.home, self.temporary, root / "bin"):
             folder.mkdir()
-        for name in (*INHERITED, *COLOURS, *PYTHON):
+        for name in (*HOST_VARIABLES, *OUTPUT_VARIABLES, *PYTHON_VARIABLES):
             monkeypatch.delenv(name, raising=False)
         self.set(
             HOME=self.home,
@@ -60,7 +60,7 @@ class Terminal:
             TMPDIR=self.temporary,
             PATH=f"{root / 'bin'}{os.pathsep}/usr/bin{os.pathsep}/bin",
         )
-        # `tempfile` has made up its mind earlier.
+        # `tempfile` has cached the folder already.
         monkeypatch.setattr("tempfile.tempdir", str(self.temporary))
         monkeypatch.chdir(self.project)
 
@@ -78,27 +78,27 @@ class Terminal:
         program.chmod(0o755)
         return program
 
-    def run(self, *argv: object) -> Ran:
-        """One command in this process."""
+    def run(self, *argv: object) -> CommandResult:
+        """Run a command in this process."""
         self._capsys.readouterr()
         try:
             code = cli.main([str(word) for word in argv])
         except SystemExit as end:
             code = int(end.code or 0)
         out, err = self._capsys.readouterr()
-        return Ran(code, out, err)
+        return CommandResult(code, out, err)
 
     def process(
         self, *argv: object, stdin: bytes = b"", **variables: str
     ) -> subprocess.CompletedProcess[bytes]:
-        """One command in a process of its own."""
+        """Run a command in a new process."""
         words: Sequence[str] = [sys.executable, "-m", "holdfast", *map(str, argv)]
         return subprocess.run(
             words, input=stdin, capture_output=True, check=False, env={**os.environ, **variables}
         )
 
-    def everything(self) -> dict[str, bytes | None]:
-        """Every file and folder, to see that nothing changed."""
+    def read_all_files(self) -> dict[str, bytes | None]:
+        """Return every file and folder, to check that nothing changed."""
         return {
             str(path): path.read_bytes() if path.is_file() else None
             for path in self.root.rglob("*")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, cast
 
 from docs.reference.markdown import table, titled
-from holdfast.surfaces.api import app, described, problems
+from holdfast.server import app, errors, openapi
 
 Told = dict[str, Any]
 FIELDS = ("field", "type", "meaning")
@@ -13,8 +13,8 @@ FIELDS = ("field", "type", "meaning")
 
 def description() -> Told:
     """What a server tells of itself. Nothing is asked of it, so it needs no store."""
-    nobody = cast(Any, None)
-    return described.in_full(app.application(nobody, nobody).openapi_schema.to_schema())
+    no_feed = cast(Any, None)
+    return openapi.build_schema(app.create_routes(no_feed))
 
 
 def page() -> str:
@@ -113,19 +113,19 @@ def _names(schema: Told) -> list[str]:
 
 
 def _answered(told: Told) -> set[str]:
-    """Every shape that an answer is made of."""
+    """Return the names of all schemas that responses contain, directly or nested."""
     shapes: Told = told["components"]["schemas"]
-    found = {"Problem"}
-    new = {
+    reached: set[str] = set()
+    new = {"Problem"} | {
         name
         for operations in told["paths"].values()
         for operation in operations.values()
         for name in _names(_answer(operation) or {})
     }
     while new:
-        found |= new
-        new = {inner for name in new for inner in _inner(shapes[name])} - found
-    return found
+        reached |= new
+        new = {inner for name in new for inner in _inner(shapes[name])} - reached
+    return reached
 
 
 def _inner(schema: Any) -> list[str]:
@@ -137,4 +137,4 @@ def _inner(schema: Any) -> list[str]:
 
 
 def _problems() -> list[tuple[str, str]]:
-    return [(str(status), title) for status, title in sorted(problems.TITLES.items())]
+    return [(str(status), title) for status, title in sorted(errors.TITLES.items())]

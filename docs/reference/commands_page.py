@@ -1,11 +1,11 @@
-"""The page of commands: every command's help, at a width of its own."""
+"""Generates the page of commands: the help text of every command, at a fixed width."""
 
 from __future__ import annotations
 
 import argparse
 
 from docs.reference.markdown import titled
-from holdfast.surfaces import cli
+from holdfast import cli
 
 WIDTH = 88
 
@@ -13,14 +13,13 @@ WIDTH = 88
 def page() -> str:
     parts = [
         titled("Commands"),
-        "Data goes to stdout, words about it to stderr. Exit codes: 0 done, 1 an explained "
-        "error\n(or nothing found), 2 an option that does not exist, 3 a bug. Hooks always exit "
-        "0.\n",
-        f"```text\n{cli.usage()}```\n",
+        "Data goes to stdout, messages go to stderr. Exit codes: 0 success, 1 an error with a "
+        "message\n(or nothing found), 2 an unknown option, 3 a bug. Hooks always exit 0.\n",
+        f"```text\n{cli.render_usage()}```\n",
     ]
     for name in cli.COMMANDS:
-        parser = cli.parser_of(name)
-        # The terminal's width must not show in the page.
+        parser = cli.make_parser(name)
+        # The page must not depend on the width of the terminal.
         parser.formatter_class = _fixed_width
         parts.append(f"## holdfast {name}\n\n```text\n{parser.format_help()}```\n")
     return "\n".join(parts)

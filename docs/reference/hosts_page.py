@@ -34,17 +34,17 @@ def _lines() -> Iterator[str]:
     yield "for this machine.\n"
     yield f"| host | {' | '.join(ABILITIES)} | receipts |"
     yield "| --- " * (len(ABILITIES) + 2) + "|"
-    for host in hosts.every():
+    for host in hosts.all_hosts():
         cells = [host.SUPPORT.get(ability) or "–" for ability in ABILITIES]
         yield f"| {host.TITLE} | {' | '.join(cells)} | {_receipts(host)} |"
     yield ""
     yield from (*LEGEND, "")
-    for host in hosts.every():
+    for host in hosts.all_hosts():
         yield from _host(host)
 
 
 def _receipts(host: Host) -> str:
-    return host.SUPPORT["restore"] if host.RECORDS_DELIVERY_SINCE < (9999,) else "–"
+    return host.SUPPORT["restore"] if host.TRANSCRIPT_SHOWS_CONTEXT_SINCE < (9999,) else "–"
 
 
 def _host(host: Host) -> Iterator[str]:
@@ -54,7 +54,11 @@ def _host(host: Host) -> Iterator[str]:
     yield f"- install: `holdfast install{'' if host.NAME == 'claude-code' else _option(host)}`,"
     yield f"  into `{_path(host)}`"
     yield f"- events: {', '.join(f'`{event}`' for event in host.events_for((9999,)))}"
-    limit = f"{host.BYTES:,} bytes" if host.BYTES else f"{host.CHARACTERS:,} characters"
+    limit = (
+        f"{host.MAX_BRIEF_BYTES:,} bytes"
+        if host.MAX_BRIEF_BYTES
+        else f"{host.MAX_BRIEF_UNITS:,} characters"
+    )
     yield f"- a brief has at most {limit}"
     yield f"- {host.AFTER_INSTALL}"
     yield f"- more: [{host.TITLE}](../how-to/{PAGES.get(host.NAME, host.NAME)}.md)\n"

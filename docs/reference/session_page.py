@@ -7,11 +7,11 @@ import json
 
 import holdfast
 from docs.reference.markdown import shown, table, titled
-from holdfast.handoff.model import Handoff
-from holdfast.session import checkpoint, events
-from holdfast.session.budget import PRESETS
-from holdfast.session.conversation import Conversation
-from holdfast.session.manager import SessionManager
+from holdfast.conversations import checkpoint, events
+from holdfast.conversations.budget import PRESETS
+from holdfast.conversations.conversation import Conversation
+from holdfast.conversations.manager import SessionManager
+from holdfast.handoff.types import Handoff
 
 
 def page() -> str:
@@ -33,7 +33,7 @@ def page() -> str:
             "\n## Events\n",
             *table(("event", "detail"), [(f"`{kind}`", text) for kind, text in TOLD.items()]),
             "\n## The checkpoint, as a JSON schema\n",
-            f"```json\n{json.dumps(checkpoint.schema(), indent=2)}\n```\n",
+            f"```json\n{json.dumps(checkpoint.checkpoint_schema(), indent=2)}\n```\n",
             "Also understood: " + ", ".join(f"`{old}`" for old in checkpoint.ALIASES) + ".\n",
         ]
     )

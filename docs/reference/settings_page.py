@@ -6,10 +6,11 @@ import json
 from unittest import mock
 
 from docs.reference.markdown import shown, table, titled
-from holdfast import log, settings
-from holdfast.actions import client, guidance
+from holdfast import diagnostics, settings
+from holdfast.hooks import main
 from holdfast.hosts import claude_code
-from holdfast.surfaces import hook
+from holdfast.services.compaction import summarizer_guidance
+from holdfast.services.install import client_version
 
 VARIABLES = {
     "HOLDFAST_HOME": "the folder that holds the store, the log and the user's settings",
@@ -43,7 +44,7 @@ def page() -> str:
                 [
                     (f"`{name}`", f"`HOLDFAST_{name.upper()}`", shown(value), explained)
                     for (name, value), explained in zip(
-                        settings.DEFAULTS.items(), settings.EXPLAINED.values(), strict=True
+                        settings.DEFAULTS.items(), settings.DESCRIPTIONS.values(), strict=True
                     )
                 ],
             ),
@@ -74,7 +75,7 @@ PLATFORMS = (("Linux and others", "linux"), ("macOS", "darwin"), ("Windows", "wi
 def _home(platform: str) -> str:
     environ = {"HOME": "~", "LOCALAPPDATA": "%LOCALAPPDATA%"}
     with mock.patch("holdfast.settings.sys.platform", platform):
-        folder = settings.home(environ)
+        folder = settings.find_home(environ)
     if platform == "win32":
         return folder.replace("/", "\\")
     return folder.replace("~/.local/state", "${XDG_STATE_HOME:-~/.local/state}")
@@ -88,7 +89,8 @@ def _files() -> list[tuple[str, str]]:
         (f"`{chosen.index}`", "the index that `recall` searches; it can be deleted at any time"),
         (
             f"`{chosen.log}`",
-            f"what went wrong in silence; at {log.LARGEST >> 20} MB it becomes `{chosen.log}.1`",
+            f"what went wrong in silence; at {diagnostics.MAX_LOG_BYTES >> 20} MB it becomes "
+            f"`{chosen.log}.1`",
         ),
         ("`settings.json`", "the user's settings"),
         ("`installed/`", "how to undo each install exactly"),
@@ -100,9 +102,12 @@ def _limits() -> list[tuple[str, str]]:
         ("a brief, in tokens", f"`brief_tokens` ({shown(settings.DEFAULTS['brief_tokens'])})"),
         (
             f"a brief, in characters (UTF-16 units), on {claude_code.TITLE}",
-            shown(claude_code.CHARACTERS),
+            shown(claude_code.MAX_BRIEF_UNITS),
         ),
-        ("guidance for the summariser, in characters", shown(guidance.MOST_UNITS)),
-        ("a hook's payload", f"{hook.LARGEST_PAYLOAD >> 20} MB"),
-        ("an answer to `claude --version`", f"{client.PATIENCE:g} s"),
+        (
+            "guidance for the summariser, in characters",
+            shown(summarizer_guidance.MAX_GUIDANCE_UNITS),
+        ),
+        ("a hook's payload", f"{main.MAX_PAYLOAD_BYTES >> 20} MB"),
+        ("an answer to `claude --version`", f"{client_version.VERSION_TIMEOUT_SECONDS:g} s"),
     ]

@@ -6,20 +6,20 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.handoff.model import Handoff, HandoffRequest
+    from holdfast.conversations.checkpoint import Checkpoint
+    from holdfast.conversations.cost_limit import Ceiling
+    from holdfast.conversations.manager import SessionManager
     from holdfast.handoff.orchestrator import OrchestratorState
-    from holdfast.session.checkpoint import Checkpoint
-    from holdfast.session.manager import SessionManager
-    from holdfast.session.spend import Ceiling
+    from holdfast.handoff.types import Handoff, HandoffRequest
 
-# Loaded when asked for: every hook imports this package.
+# Imported on first use, because every hook imports this package.
 _PUBLIC = {
-    "Ceiling": "holdfast.session.spend",
-    "Checkpoint": "holdfast.session.checkpoint",
-    "Handoff": "holdfast.handoff.model",
-    "HandoffRequest": "holdfast.handoff.model",
+    "Ceiling": "holdfast.conversations.cost_limit",
+    "Checkpoint": "holdfast.conversations.checkpoint",
+    "Handoff": "holdfast.handoff.types",
+    "HandoffRequest": "holdfast.handoff.types",
     "OrchestratorState": "holdfast.handoff.orchestrator",
-    "SessionManager": "holdfast.session.manager",
+    "SessionManager": "holdfast.conversations.manager",
 }
 __all__ = [
     "Ceiling", "Checkpoint", "Handoff", "HandoffRequest", "OrchestratorState", "SessionManager",

@@ -1,4 +1,4 @@
-"""The command `holdfast`: looks at the first word and imports only what that command needs."""
+"""The `holdfast` command: imports only what the command needs, because hooks must start fast."""
 
 from __future__ import annotations
 
@@ -6,15 +6,16 @@ import sys
 
 
 def main() -> None:
+    """Run the command; `hook` and `statusline` end the process themselves."""
     if sys.argv[1:2] == ["hook"]:
-        from holdfast.surfaces import hook
+        from holdfast import entry
 
-        hook.main("".join(sys.argv[2:3]))
+        entry.hook("".join(sys.argv[2:3]))
     if sys.argv[1:2] == ["statusline"] and not "".join(sys.argv[2:3]).startswith("-"):
-        from holdfast.surfaces import statusline
+        from holdfast import entry
 
-        statusline.main("".join(sys.argv[2:3]))
-    from holdfast.surfaces import cli
+        entry.status_line("".join(sys.argv[2:3]))
+    from holdfast import cli
 
     sys.exit(cli.main(sys.argv[1:]))
 

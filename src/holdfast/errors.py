@@ -1,4 +1,4 @@
-"""Everything that can go wrong and be explained: the class docstring is the message."""
+"""Every error that Holdfast can explain to a user. The class docstring is the message."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ class HoldfastError(Exception):
     """Holdfast could not do that."""
 
     hint = ""
+    """What the user can do about it; an instance may carry a more specific one."""
+    has_own_message = False
+    """Whether `detail` is a whole sentence, shown instead of the docstring."""
 
     def __init__(self, detail: str = "", *, hint: str = "") -> None:
         super().__init__(detail)
@@ -14,89 +17,99 @@ class HoldfastError(Exception):
         self.hint = hint or self.hint
 
     def __str__(self) -> str:
+        if self.detail and self.has_own_message:
+            return self.detail
         message = (self.__doc__ or "").strip().rstrip(".")
         return f"{message}: {self.detail}" if self.detail else message
 
 
+class InvalidInput(HoldfastError):
+    """This input is not valid."""
+
+    has_own_message = True
+
+
+class NotFound(HoldfastError):
+    """No such record."""
+
+    has_own_message = True
+
+
+class Conflict(HoldfastError):
+    """This conflicts with what is already recorded."""
+
+    has_own_message = True
+
+
+class Forbidden(HoldfastError):
+    """This is not allowed."""
+
+    has_own_message = True
+
+
 class BadSetting(HoldfastError):
-    """A setting has a value that cannot be used."""
+    """A setting has an invalid value."""
 
     hint = "settings come from HOLDFAST_* variables, .holdfast/settings.json and settings.json"
 
 
 class StoreUnavailable(HoldfastError):
-    """The store cannot be used right now."""
+    """The store is not available."""
 
     hint = "run `holdfast doctor` to see what is wrong with it"
 
 
-class NoConnection(StoreUnavailable):
-    """The team's database cannot be reached right now."""
+class DatabaseUnreachable(StoreUnavailable):
+    """The team database cannot be reached."""
 
-    # Whoever has met this has waited, and whoever tries next waits as long.
+    # Raised only after the connection timeout, so a second attempt would wait as long again.
 
 
 class StoreDamaged(StoreUnavailable):
     """The store's file is damaged and was set aside."""
 
-    hint = "a new one is made at once; what transcripts still hold is folded again when next seen"
+    hint = "a new one is created at once; each transcript is read again when its session next runs"
 
 
 class ServerBusy(HoldfastError):
-    """The server cannot take this on right now."""
+    """The server cannot take this request now."""
 
     hint = "try again in a moment"
 
 
-class NoSuchRecord(HoldfastError):
-    """Nothing is stored under that name."""
-
-
-class NotNow(HoldfastError):
-    """That is not possible the way things are."""
-
-
-class NotAllowed(HoldfastError):
-    """That is not allowed."""
-
-
-class NotATranscript(HoldfastError):
-    """That is not a transcript that can be read."""
+class UnreadableTranscript(HoldfastError):
+    """The transcript cannot be read."""
 
     hint = "give the path of a session's .jsonl file"
 
 
-class SettingsFileUnusable(HoldfastError):
-    """The host's settings file cannot be changed, and was left untouched."""
-
-
-class BadUsage(HoldfastError):
-    """The command was not understood."""
+class UnusableSettingsFile(HoldfastError):
+    """The host's settings file cannot be changed and was left untouched."""
 
 
 class BadTemplate(HoldfastError):
-    """A template for briefs cannot be read."""
+    """A brief template cannot be read."""
 
 
 class NothingToCompact(HoldfastError):
-    """There is nothing that could be compacted."""
+    """There is nothing to compact."""
 
-    hint = "the most recent messages stay word for word; `keep_recent` says how many"
+    hint = "the most recent messages are kept word for word; `keep_recent` sets how many"
 
 
-class CompactionUnderWay(NothingToCompact):
-    """The conversation is being compacted already."""
+class CompactionInProgress(NothingToCompact):
+    """The conversation is already being compacted."""
 
-    hint = "what another thread or process makes of it is there as soon as it is done"
+    hint = "another thread or process is compacting it; its result appears when it is done"
 
 
 class CompactionFailed(HoldfastError):
-    """The conversation could not be compacted; it is as it was."""
+    """The conversation could not be compacted and is unchanged."""
 
 
-class SpendRefused(HoldfastError):
-    """That would cost more than the ceiling allows."""
+class CostLimitExceeded(HoldfastError):
+    """That would cost more than the limit allows."""
 
     hint = (
-        "`holdfast spend` shows what was spent; SessionManager(spend=Ceiling(...)) sets the ceiling"
+        "`holdfast spend` shows what was spent; SessionManager(spend=Ceiling(...)) sets the limit"
     )

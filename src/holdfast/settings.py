@@ -1,6 +1,6 @@
-"""Where Holdfast keeps things and how it behaves: environment > project > user > defaults.
+"""The settings: from the environment, the project's file, the user's file, or the defaults.
 
-Read by every hook process, so it stays with `os`.
+Every hook process imports this module, so it imports little itself.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import stat
 import sys
 
-from holdfast import quick_json
+from holdfast import fast_json
 from holdfast.errors import BadSetting
 
 TYPE_CHECKING = False
@@ -36,30 +36,33 @@ DEFAULTS: dict[str, Value] = {
     "suggest_at_calls": (50, 100, 150),
     "suggest_every_calls": 50,
 }
-EXPLAINED = {
+DESCRIPTIONS = {
     "brief_tokens": "the most tokens a brief may take (100 to 3000)",
-    "role": "whose brief it is: a role of `holdfast roles`; else the agent's type decides",
-    "guidance": "whether PreCompact tells the host's summariser what to keep verbatim",
-    "command_sources": "folders of the project that hold slash commands, looked into first "
-    "(in the variable with commas between them)",
+    "role": "the role that briefs are written for, from `holdfast roles`; without it the agent's "
+    "type decides",
+    "guidance": "whether PreCompact tells the host's summarizer what to keep verbatim",
+    "command_sources": "folders of the project that hold slash commands, searched first "
+    "(in the variable, separated by commas)",
     "notes": "whether notes are kept in projects that have a `.holdfast` folder",
-    "restore_on_clear": "what goes into the new conversation after `/clear`: `off` for nothing, or "
+    "restore_on_clear": "what the new conversation gets after `/clear`: `off` for nothing, or "
     "`rules` for the user's rules and what was ruled out, within 500 tokens",
     "zones": "the shares of the window, in percent, from which the gauge is yellow, orange, red "
     "and critical",
-    "save_at_remaining": "how much of the window is left, in percent, when a snapshot is taken",
-    "save_from_tokens": "from how many tokens on snapshots are taken",
-    "save_every_tokens": "and at how many tokens more each time",
-    "save_on_growth": "a turn that adds so many times more than usual is saved too (0: never)",
-    "keep_snapshots": "how many of a session's snapshots at thresholds are kept; those before a "
-    "compaction and the richest always are",
+    "save_at_remaining": "take a snapshot when this much of the window is left, in percent",
+    "save_from_tokens": "from this many tokens on, take snapshots at intervals",
+    "save_every_tokens": "the interval between these snapshots, in tokens",
+    "save_on_growth": "also take a snapshot after a turn that adds this many times as many "
+    "tokens as usual (0: never)",
+    "keep_snapshots": "how many of a session's threshold snapshots are kept; those before a "
+    "compaction and the most complete one always are",
     "keep_compactions": "how many of a session's last compactions are kept with summary and brief; "
-    "older ones in short",
-    "suggest": "whether a person is told when it is a good moment to compact",
-    "suggest_at_calls": "after how many tool calls since the last compaction",
-    "suggest_every_calls": "and after how many more each time (0: no more)",
+    "older ones are kept without them",
+    "suggest": "whether to suggest to the user when it is a good moment to compact",
+    "suggest_at_calls": "suggest it after this many tool calls since the last compaction",
+    "suggest_every_calls": "and again after this many more tool calls (0: never again)",
 }
-LARGEST = 1 << 20
+MAX_FILE_BYTES = 1 << 20
+MAX_NAME_CHARS = 60
 _LIMITS = {
     "brief_tokens": (100, 3000),
     "save_from_tokens": (1000, 10_000_000),
@@ -70,7 +73,7 @@ _LIMITS = {
     "suggest_every_calls": (0, 100_000),
 }
 _CHOICES = {"restore_on_clear": ("off", "rules")}
-_WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
+_SWITCH_WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
     "off": False,
     "false": False,
     "0": False,
@@ -79,7 +82,7 @@ _WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
 
 
 class Settings:
-    """Settled values; nothing changes them after `load`."""
+    """The value of every setting; not changed after `load`."""
 
     __slots__ = (*DEFAULTS, "home", "problems")
     home: str
@@ -109,44 +112,51 @@ class Settings:
 
     @property
     def database(self) -> str:
+        """The path of the store."""
         return os.path.join(self.home, "holdfast.db")
 
     @property
     def ledger(self) -> str:
+        """The path of the ledger."""
         return os.path.join(self.home, "ledger.db")
 
     @property
     def index(self) -> str:
+        """The path of the search index."""
         return os.path.join(self.home, "recall.db")
 
     @property
     def log(self) -> str:
+        """The path of the log file."""
         return os.path.join(self.home, "holdfast.log")
 
 
-def home(environ: Mapping[str, str]) -> str:
-    """The folder that holds the store: HOLDFAST_HOME, else the platform's state directory."""
-    if given := environ.get("HOLDFAST_HOME"):
-        return os.path.abspath(os.path.expanduser(given))
-    user = environ.get("HOME") or os.path.expanduser("~")
+def find_home(environ: Mapping[str, str]) -> str:
+    """Return the folder of the store: HOLDFAST_HOME, else one in the platform's state folder."""
+    if folder := environ.get("HOLDFAST_HOME"):
+        return os.path.abspath(os.path.expanduser(folder))
+    user_home = environ.get("HOME") or os.path.expanduser("~")
     if sys.platform == "win32":
-        base = environ.get("LOCALAPPDATA") or os.path.join(user, "AppData", "Local")
+        base = environ.get("LOCALAPPDATA") or os.path.join(user_home, "AppData", "Local")
     elif sys.platform == "darwin":
-        base = os.path.join(user, "Library", "Application Support")
+        base = os.path.join(user_home, "Library", "Application Support")
     else:
         base = environ.get("XDG_STATE_HOME", "")
-        # As the XDG specification asks: a relative path is invalid and counts as none.
-        base = base if os.path.isabs(base) else os.path.join(user, ".local", "state")
+        # According to the XDG specification a relative path is invalid and must be ignored.
+        base = base if os.path.isabs(base) else os.path.join(user_home, ".local", "state")
     return os.path.join(base, "holdfast")
 
 
 def load(environ: Mapping[str, str], project: str | None = None) -> Settings:
-    """Settle every value. A bad one is skipped and told in `problems`: a hook must go on."""
-    folder = home(environ)
-    layers = [_file(os.path.join(folder, "settings.json"))]
+    """Load every setting. An invalid value is ignored and described in `problems`.
+
+    Does not raise, because a hook must go on. `project` is the folder of the project, if any.
+    """
+    folder = find_home(environ)
+    layers = [_read_file(os.path.join(folder, "settings.json"))]
     if project:
-        layers.append(_file(os.path.join(project, ".holdfast", "settings.json")))
-    layers.append(_environment(environ))
+        layers.append(_read_file(os.path.join(project, ".holdfast", "settings.json")))
+    layers.append(_read_environment(environ))
     values: dict[str, Value] = dict(DEFAULTS)
     problems: list[str] = []
     for source, layer in layers:
@@ -158,22 +168,22 @@ def load(environ: Mapping[str, str], project: str | None = None) -> Settings:
     return Settings(folder, values, tuple(problems))
 
 
-def _environment(environ: Mapping[str, str]) -> tuple[str, dict[str, object]]:
-    found: dict[str, object] = {}
+def _read_environment(environ: Mapping[str, str]) -> tuple[str, dict[str, object]]:
+    values: dict[str, object] = {}
     for name in DEFAULTS:
         if (raw := environ.get(f"HOLDFAST_{name.upper()}")) is not None:
-            found[name] = raw
-    return "environment", found
+            values[name] = raw
+    return "environment", values
 
 
-def _file(path: str) -> tuple[str, dict[str, object]]:
+def _read_file(path: str) -> tuple[str, dict[str, object]]:
     try:
-        found = os.stat(path)
-        if not stat.S_ISREG(found.st_mode) or found.st_size > LARGEST:
-            # A repository may bring a link to anything: a device would never end.
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+            # A repository may contain a link to a device, and reading one could never end.
             return path, {"(file)": "not a small regular file"}
         with open(path, encoding="utf-8") as file:
-            content = quick_json.loads(file.read())
+            content = fast_json.loads(file.read())
     except (FileNotFoundError, NotADirectoryError):
         return path, {}
     except (OSError, ValueError, RecursionError) as problem:
@@ -185,52 +195,54 @@ def _parse(name: str, raw: object) -> Value:
     if name not in DEFAULTS:
         raise BadSetting(f"{name}: {raw}" if name == "(file)" else f"unknown setting {name!r}")
     if isinstance(DEFAULTS[name], bool):
-        value = raw if isinstance(raw, bool) else _WORDS.get(str(raw).lower())
+        value = raw if isinstance(raw, bool) else _SWITCH_WORDS.get(str(raw).lower())
         if value is None:
-            raise BadSetting(f"{name} is on or off, not {raw!r}")
+            raise BadSetting(f"{name} must be on or off, not {raw!r}")
         return value
     if isinstance(DEFAULTS[name], tuple):
-        return _list(name, raw)
+        return _parse_list(name, raw)
     if name == "role":
-        return _plain_name(name, raw)
+        return _parse_name(name, raw)
     if name in _CHOICES:
-        return _choice(name, raw)
+        return _parse_choice(name, raw)
     try:
         number = int(str(raw))
     except ValueError:
-        raise BadSetting(f"{name} is a whole number, not {raw!r}") from None
+        raise BadSetting(f"{name} must be a whole number, not {raw!r}") from None
     low, high = _LIMITS[name]
     if not low <= number <= high:
-        raise BadSetting(f"{name} is between {low} and {high}, not {number}")
+        raise BadSetting(f"{name} must be between {low} and {high}, not {number}")
     return number
 
 
-def _plain_name(name: str, raw: object) -> str:
+def _parse_name(name: str, raw: object) -> str:
     text = raw if isinstance(raw, str) else "?"
-    if len(text) > 60 or text.replace("-", "").replace("_", "x").isalnum() != bool(text):
-        raise BadSetting(f"{name} is a name of letters, digits, - and _, not {raw!r}")
+    if len(text) > MAX_NAME_CHARS or text.replace("-", "").replace("_", "x").isalnum() != bool(
+        text
+    ):
+        raise BadSetting(f"{name} must be a name of letters, digits, - and _, not {raw!r}")
     return text
 
 
-def _choice(name: str, raw: object) -> str:
+def _parse_choice(name: str, raw: object) -> str:
     word = "off" if raw is False else str(raw).lower()
     if word not in _CHOICES[name]:
-        raise BadSetting(f"{name} is {' or '.join(_CHOICES[name])}, not {raw!r}")
+        raise BadSetting(f"{name} must be {' or '.join(_CHOICES[name])}, not {raw!r}")
     return word
 
 
-def _list(name: str, raw: object) -> Value:
-    """A list of texts or of numbers, or one text with commas between them."""
+def _parse_list(name: str, raw: object) -> Value:
+    """Parse a list of texts or of whole numbers, or one text with commas between them."""
     parts = raw.split(",") if isinstance(raw, str) else raw
     kind = "whole numbers" if DEFAULTS[name] else "texts"
-    if not isinstance(parts, list) or not all(_fits(part, kind) for part in parts):
-        raise BadSetting(f"{name} is a list of {kind}, not {raw!r}")
+    if not isinstance(parts, list) or not all(_is_item_of(part, kind) for part in parts):
+        raise BadSetting(f"{name} must be a list of {kind}, not {raw!r}")
     if kind == "texts":
         return tuple(part.strip() for part in parts if part.strip())
     return tuple(int(part) for part in parts if str(part).strip())
 
 
-def _fits(part: object, kind: str) -> bool:
+def _is_item_of(part: object, kind: str) -> bool:
     if isinstance(part, str):
         text = part.strip()
         return kind == "texts" or not text or (text.isdecimal() and len(text) < 10)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page
 
-from holdfast.eval.chart import image, page
+from holdfast.eval.chart import render_image, render_page
 from tests.browser.conftest import Opener
 
 METHODS = {
@@ -56,7 +56,7 @@ def boxes(shown: Page, selector: str) -> list[dict[str, float]]:
 def test_the_page_never_scrolls_sideways_and_one_drawing_is_shown(
     opened: Opener, width: int
 ) -> None:
-    shown = opened(page(REPORT), width=width)
+    shown = opened(render_page(REPORT), width=width)
     assert shown.evaluate("document.documentElement.scrollWidth") == width
     assert len(boxes(shown, "svg")) == 1
 
@@ -65,9 +65,9 @@ def test_the_page_never_scrolls_sideways_and_one_drawing_is_shown(
 def test_every_name_stands_whole_inside_the_drawing_and_none_on_another(
     opened: Opener, width: int
 ) -> None:
-    shown = opened(page(REPORT), width=width)
+    shown = opened(render_page(REPORT), width=width)
     (drawing,) = boxes(shown, "svg")
-    names = boxes(shown, "svg g text")
+    names = boxes(shown, "svg g[id*='-name-'] text")
     assert len(names) == len(METHODS)
     for name in names:
         assert name["x"] + name["width"] <= drawing["x"] + drawing["width"] + 1
@@ -79,36 +79,54 @@ def test_every_name_stands_whole_inside_the_drawing_and_none_on_another(
 
 @pytest.mark.parametrize("dark", [False, True])
 def test_words_and_lines_stand_out_from_the_page(opened: Opener, dark: bool) -> None:
-    shown = opened(page(REPORT), width=1280, dark=dark)
+    shown = opened(render_page(REPORT), width=1280, dark=dark)
     paper = luminance(shown, "body", "backgroundColor")
     assert (paper < 0.1) is dark
     # What WCAG asks for: 4.5 of text, 3 of graphics.
     for selector, style, least in (
         ("p", "color", 4.5),
         ("figcaption", "color", 4.5),
-        ("svg .tick", "fill", 4.5),
-        ("svg .other text", "fill", 4.5),
-        ("svg .ours polyline", "stroke", 3.0),
-        ("svg .other polyline", "stroke", 3.0),
+        ("svg g[id*='-xtick_'] text", "fill", 4.5),
+        ("svg g[id*='-name-template'] text", "fill", 4.5),
+        ("svg g[id*='-ours-'] > path", "stroke", 3.0),
+        ("svg g[id*='-other-'] > path", "stroke", 3.0),
     ):
         other = luminance(shown, selector, style)
         contrast = (max(paper, other) + 0.05) / (min(paper, other) + 0.05)
         assert contrast >= least, f"{selector}: {contrast:.2f}"
 
 
-def test_nothing_is_told_by_colour_alone(opened: Opener) -> None:
-    shown = opened(page(REPORT), width=1280)
-    marks = [one.get_attribute("d") for one in shown.locator("svg.wide g:has(text) > .mark").all()]
+def test_nothing_is_said_by_colour_alone(opened: Opener) -> None:
+    shown = opened(render_page(REPORT), width=1280)
+    marks = [
+        one.get_attribute("d")
+        for one in shown.locator("svg.wide g:is([id*='-ours-'], [id*='-other-']) defs path").all()
+    ]
     assert len(set(marks)) == len(METHODS)
     widths = [
-        float(shown.locator(f"svg.wide {kind} polyline").first.evaluate(STROKE))
-        for kind in (".ours", ".other")
+        float(shown.locator(f"svg.wide g[id*='-{kind}-'] > path").first.evaluate(STROKE))
+        for kind in ("ours", "other")
     ]
     assert widths[0] >= 2 * widths[1]
 
 
-def test_who_cannot_see_the_drawing_has_the_table(opened: Opener) -> None:
-    shown = opened(page(REPORT), width=1280)
+def test_a_screen_reader_hears_what_one_drawing_is(opened: Opener) -> None:
+    shown = opened(render_page(REPORT), width=1280)
+    (drawing,) = shown.get_by_role("img", name="Recall against budget. Real compactions").all()
+    assert drawing.evaluate("it => it.classList.contains('wide')")
+    about = shown.locator("svg.wide desc").text_content() or ""
+    assert "summary + brief 84" in about
+    assert "The host's summary alone: 46." in about
+
+
+def test_every_id_is_used_once_on_the_page(opened: Opener) -> None:
+    shown = opened(render_page(REPORT), width=1280)
+    ids = shown.evaluate("[...document.querySelectorAll('[id]')].map(it => it.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_a_table_has_the_same_figures(opened: Opener) -> None:
+    shown = opened(render_page(REPORT), width=1280)
     assert shown.get_by_role("table").count() == 1
     row = shown.get_by_role("row", name="summary + brief")
     assert row.get_by_role("cell").all_inner_texts() == ["61.0 55–67", "71.0 65–77", "84.0 78–90"]
@@ -122,7 +140,7 @@ def test_who_cannot_see_the_drawing_has_the_table(opened: Opener) -> None:
 
 
 def test_on_a_phone_the_table_can_be_scrolled_by_keyboard(opened: Opener) -> None:
-    shown = opened(page(REPORT), width=400)
+    shown = opened(render_page(REPORT), width=400)
     region = shown.get_by_role("region", name="Real compactions, figures")
     region.focus()
     shown.keyboard.press("End")
@@ -132,11 +150,12 @@ def test_on_a_phone_the_table_can_be_scrolled_by_keyboard(opened: Opener) -> Non
 
 
 def test_the_drawing_alone_has_its_colours(opened: Opener) -> None:
-    shown = opened(image(REPORT), width=1280)
-    line = shown.locator("svg .ours polyline").first.evaluate("it => getComputedStyle(it).stroke")
+    shown = opened(render_image(REPORT), width=1280)
+    line = shown.locator("svg g[id*='-ours-'] > path").first.evaluate(COLOUR)
     assert line == "rgb(11, 87, 176)"
 
 
+COLOUR = "it => getComputedStyle(it).stroke"
 STROKE = "it => parseFloat(getComputedStyle(it).strokeWidth)"
 
 

@@ -10,11 +10,11 @@ from http.server import ThreadingHTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
 
-from holdfast.session.checkpoint import Checkpoint
-from holdfast.session.message import normalise
-from holdfast.session.summarizers import Work
-from holdfast.session.summarizers.claude_agent import ClaudeAgentSummarizer
-from holdfast.session.summarizers.prompt import SummaryFailed
+from holdfast.conversations.checkpoint import Checkpoint
+from holdfast.conversations.message import to_message
+from holdfast.conversations.summarizers import Work
+from holdfast.conversations.summarizers.claude_agent import ClaudeAgentSummarizer
+from holdfast.conversations.summarizers.prompt import SummaryFailed
 from tests.client.fake_messages_api import Handler, Script
 
 
@@ -43,7 +43,7 @@ def main() -> None:
     summarizer = ClaudeAgentSummarizer(
         seconds=given["seconds"], env=env, options={"cli_path": given["cli"], "cwd": given["cwd"]}
     )
-    messages = [normalise("user", "Never push to main."), normalise("assistant", "All right.")]
+    messages = [to_message("user", "Never push to main."), to_message("assistant", "All right.")]
     try:
         reply = summarizer.summarize(Work(checkpoint=Checkpoint(), messages=messages))
         told: dict[str, Any] = {"content": reply.content, "input": reply.usage.input_tokens}

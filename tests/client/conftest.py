@@ -15,7 +15,10 @@ from .story import SUMMARY
 Converse = Callable[..., Conversation]
 
 
-@pytest.fixture(params=VERSIONS)
+NEWEST, *OLDER = VERSIONS
+
+
+@pytest.fixture(params=[NEWEST, *(pytest.param(one, marks=pytest.mark.slow) for one in OLDER)])
 def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
     """A fresh home and project for one version of the client."""
     return Sandbox.create(tmp_path, required_client(request.param))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.session.review import read
+from holdfast.conversations.validation import parse_checkpoint
 
 from .claude_code import VERSIONS, required_client
 from .requirements import in_new_namespace
@@ -42,7 +42,7 @@ def summarise(folder: Path, *answers: Any, seconds: float = 60.0) -> tuple[Any, 
 
 def test_a_summary_comes_through_the_real_client(tmp_path: Path) -> None:
     told, (body,) = summarise(tmp_path, {"text": f"Here it is:\n{json.dumps(LISTS)}", "usage": 700})
-    assert read(told["content"]).pending == ("write tests",)
+    assert parse_checkpoint(told["content"]).pending == ("write tests",)
     assert told["input"] == 700
     assert "Never push to main." in json.dumps(body["messages"])
     assert not body.get("tools"), "nothing can be done there but answer"
@@ -56,7 +56,7 @@ def test_what_goes_wrong_in_it_is_explained(tmp_path: Path, answer: Any) -> None
     assert len(told["error"]) > 40
 
 
-def test_a_client_that_takes_too_long_is_left(tmp_path: Path) -> None:
+def test_a_client_that_takes_too_long_is_abandoned(tmp_path: Path) -> None:
     told, _ = summarise(tmp_path, {"text": "late"}, seconds=0.01)
     assert "took too long" in told["error"]
     assert told["input"] > 0, "what was sent counts as spent"

@@ -6,6 +6,7 @@ from hashlib import sha256
 
 import pytest
 
+from .claude_code import VERSIONS
 from .conftest import Converse
 from .conversation import Conversation, Request
 from .sandbox import Sandbox
@@ -66,7 +67,7 @@ def assert_restored(
     assert told == [expected]
 
 
-def test_a_manual_compaction_is_made_good(sandbox: Sandbox, converse: Converse) -> None:
+def test_a_manual_compaction_is_restored(sandbox: Sandbox, converse: Converse) -> None:
     sandbox.holdfast("install")
     conversation = converse(*work(sandbox.project), ANSWER, ANSWER)
     conversation.say(PROMPT)
@@ -86,7 +87,7 @@ def test_a_client_that_stays_open_is_sent_the_brief_too(
     assert_restored(conversation, conversation.requests("main")[-1], trigger="manual")
 
 
-def test_a_full_window_is_compacted_and_made_good_within_the_turn(
+def test_an_automatic_compaction_is_restored_within_the_turn(
     sandbox: Sandbox, converse: Converse
 ) -> None:
     sandbox.holdfast("install")
@@ -99,7 +100,7 @@ def test_a_full_window_is_compacted_and_made_good_within_the_turn(
     assert_restored(conversation, after_compaction, trigger="auto")
 
 
-def test_a_prompt_that_is_too_long_is_compacted_and_made_good(
+def test_a_prompt_that_is_too_long_is_compacted_and_restored(
     sandbox: Sandbox, converse: Converse
 ) -> None:
     sandbox.holdfast("install")
@@ -155,13 +156,16 @@ def test_a_subagents_own_compaction_is_not_taken_for_its_parents(
     conversation = converse(*steps, subagent=subagent, **SMALL_WINDOW)
     conversation.say(PROMPT)
     assert [bool(request.agent_id) for request in conversation.requests("compaction")] == [True]
-    assert [request for request in conversation.requests() if MARKER.search(request.text)] == []
-    assert compactions(conversation) == []
+    restored = [request for request in conversation.requests() if MARKER.search(request.text)]
+    if VERSIONS[0] in str(sandbox.claude):
+        assert restored == []
+        assert compactions(conversation) == []
+    else:
+        # Before 2.1.325 the payload does not name the agent: a brief too many, never too few.
+        assert restored
 
 
-def test_a_session_older_than_the_installation_is_made_good(
-    sandbox: Sandbox, converse: Converse
-) -> None:
+def test_a_session_older_than_the_install_is_restored(sandbox: Sandbox, converse: Converse) -> None:
     conversation = converse(*work(sandbox.project), ANSWER, ANSWER)
     conversation.say(PROMPT)
     sandbox.holdfast("install")

@@ -33,9 +33,7 @@ def test_a_message_is_in_the_next_request_once_and_no_prompt_brings_it_again(
     assert NEWS in sandbox.holdfast("messages", "--again")
 
 
-def test_a_sub_agent_is_told_what_was_said_to_its_kind(
-    sandbox: Sandbox, converse: Converse
-) -> None:
+def test_a_sub_agent_gets_messages_to_its_type(sandbox: Sandbox, converse: Converse) -> None:
     sandbox.holdfast("install")
     conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))
     conversation.say(PROMPT)

@@ -116,7 +116,7 @@ def assert_restored(conversation: CodexConversation, request: Request, *, trigge
     assert known["summary_known"]
 
 
-def test_a_full_window_is_compacted_and_made_good_within_the_turn(
+def test_an_automatic_compaction_is_restored_within_the_turn(
     sandbox: CodexSandbox, converse: Converse
 ) -> None:
     conversation = trusted(sandbox, converse, *work(usage=FULL), ANSWER, ANSWER)
@@ -125,9 +125,7 @@ def test_a_full_window_is_compacted_and_made_good_within_the_turn(
     assert_restored(conversation, conversation.requests("main")[-1], trigger="auto")
 
 
-def test_a_summary_that_the_server_sealed_is_no_text_and_the_brief_stands_alone(
-    sandbox: CodexSandbox, converse: Converse
-) -> None:
+def test_an_encrypted_summary_counts_as_empty(sandbox: CodexSandbox, converse: Converse) -> None:
     conversation = trusted(sandbox, converse, *work(usage=FULL), ANSWER, ANSWER, provider=OPENAI)
     conversation.say(PROMPT)
     kinds = [request.kind for request in conversation.requests()]
@@ -140,7 +138,7 @@ def test_a_summary_that_the_server_sealed_is_no_text_and_the_brief_stands_alone(
     assert SUMMARY not in shown
 
 
-def test_a_manual_compaction_is_made_good_with_the_next_prompt(
+def test_a_manual_compaction_is_restored_with_the_next_prompt(
     sandbox: CodexSandbox, converse: Converse
 ) -> None:
     conversation = trusted(sandbox, converse, *work(), ANSWER, ANSWER)
@@ -174,7 +172,7 @@ def test_after_a_second_compaction_only_the_new_brief_is_there(
     assert (first["receipt"], second["receipt"]) == ("whole", "whole")
 
 
-def test_hooks_that_nobody_trusted_do_nothing_and_the_doctor_says_so(
+def test_untrusted_hooks_do_nothing_and_doctor_says_so(
     sandbox: CodexSandbox, converse: Converse
 ) -> None:
     sandbox.holdfast("install", "--host", "codex")
@@ -187,9 +185,7 @@ def test_hooks_that_nobody_trusted_do_nothing_and_the_doctor_says_so(
     assert "not trusted yet" in doctor(sandbox)
 
 
-def test_the_doctor_knows_what_the_client_takes_for_trusted(
-    sandbox: CodexSandbox, converse: Converse
-) -> None:
+def test_doctor_agrees_with_the_client_on_trust(sandbox: CodexSandbox, converse: Converse) -> None:
     conversation = trusted(sandbox, converse)
     with conversation.server() as server:
         assert {hook["trustStatus"] for hook in server.hooks()} == {"trusted"}
@@ -203,7 +199,7 @@ def test_the_doctor_knows_what_the_client_takes_for_trusted(
 
 def doctor(sandbox: CodexSandbox) -> str:
     """What is said of Codex's hooks; `doctor` exits 1 where something is wrong."""
-    words = "from holdfast.surfaces.cli import main; main(['doctor', '--json'])"
+    words = "from holdfast.cli import main; main(['doctor', '--json'])"
     told = json.loads(sandbox.command(sys.executable, "-c", words))["findings"]
     return "\n".join(one["detail"] for one in told if one["name"] == "Codex hooks")
 

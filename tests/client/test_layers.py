@@ -83,7 +83,7 @@ def test_the_client_tells_of_a_command_as_it_is_typed(sandbox: Sandbox, converse
     assert "UserPromptExpansion" in sandbox.holdfast("doctor", "--json")
 
 
-def test_edits_are_watched_where_somebody_asked_for_it(
+def test_edits_are_checked_in_the_real_client_with_guard_edits(
     sandbox: Sandbox, converse: Converse
 ) -> None:
     sandbox.holdfast("install", "--guard-edits")
@@ -98,7 +98,7 @@ def test_edits_are_watched_where_somebody_asked_for_it(
     assert saved["line"] < ends, "before the turn was over"
 
 
-def test_steps_and_commits_stand_in_the_notes_before_the_turn_is_over(
+def test_progress_and_commits_are_in_the_notes_before_the_turn_ends(
     sandbox: Sandbox, converse: Converse
 ) -> None:
     sandbox.holdfast("install")
@@ -127,7 +127,7 @@ def test_steps_and_commits_stand_in_the_notes_before_the_turn_is_over(
     assert f"- done: {PLAN_ITEM}" in after_step
 
 
-def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: Converse) -> None:
+def test_a_sub_agent_gets_the_rules_that_bind_it(sandbox: Sandbox, converse: Converse) -> None:
     sandbox.holdfast("install")
     conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))
     conversation.say(PROMPT)
@@ -137,7 +137,9 @@ def test_a_sub_agent_is_told_the_rules_that_bind_it(sandbox: Sandbox, converse: 
     assert "They bind you too" not in conversation.requests("main")[-1].text
 
 
-def test_what_a_sub_agent_says_last_is_handed_on(sandbox: Sandbox, converse: Converse) -> None:
+def test_the_last_message_of_a_sub_agent_becomes_its_handoff(
+    sandbox: Sandbox, converse: Converse
+) -> None:
     sandbox.holdfast("install")
     sandbox.holdfast("instructions", "add", "--handoff")
     conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))

@@ -12,7 +12,7 @@ from .sandbox import Sandbox
 from .story import ANSWER, PROHIBITION, PROMPT, run_tests, work
 from .test_claude_code import MARKER
 
-pytestmark = pytest.mark.client
+pytestmark = [pytest.mark.client, pytest.mark.slow]
 
 # One name that is not among these, and they run no hook of the file at all.
 KNOWN = {

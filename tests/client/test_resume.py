@@ -11,7 +11,7 @@ from .test_claude_code import MARKER, assert_restored
 
 pytestmark = pytest.mark.client
 
-LATE = "the brief of the last compaction had not arrived"
+LATE = "the brief of the last compaction did not arrive"
 
 
 def change_hook(sandbox: Sandbox, event: str, **fields: str) -> None:

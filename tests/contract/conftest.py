@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.ledger.ledger import Ledger
-from holdfast.store.base import Store
+from holdfast.ledger.repository import Ledger
+from holdfast.store.protocols import Store
 from tests.contract.databases import Database, PostgreSQL, SQLiteFile
 
 

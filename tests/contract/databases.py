@@ -6,10 +6,10 @@ import time
 from pathlib import Path
 from typing import Protocol
 
-from holdfast.ledger.ledger import Ledger
-from holdfast.store import schema
-from holdfast.store.base import Store
+from holdfast.ledger.repository import Ledger
+from holdfast.store import sqlite_migrations
 from holdfast.store.postgres import Postgres, PostgresDatabase, PostgresStore
+from holdfast.store.protocols import Store
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
 from tests.postgres import Server
 
@@ -34,7 +34,9 @@ class SQLiteFile:
 
     def ledger(self) -> Ledger:
         path = str(self.folder / "ledger.db")
-        return Ledger(SQLiteDatabase(path, busy_seconds=1.0, plan=schema.LEDGER))
+        return Ledger(
+            SQLiteDatabase(path, busy_seconds=1.0, migrations=sqlite_migrations.LEDGER_MIGRATIONS)
+        )
 
     def raw(self) -> bytes:
         return b"".join(file.read_bytes() for file in self.folder.iterdir())
@@ -50,7 +52,7 @@ class PostgreSQL:
         return PostgresStore.at(self.url, busy_seconds=busy_seconds)
 
     def ledger(self) -> Ledger:
-        return Ledger(PostgresDatabase(Postgres(self.url, busy_seconds=1.0), owns=True))
+        return Ledger(PostgresDatabase(Postgres(self.url, busy_seconds=1.0), owns_pool=True))
 
     def raw(self) -> bytes:
         self.server.ask("CHECKPOINT")

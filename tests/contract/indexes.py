@@ -1,76 +1,82 @@
-"""The indexes that the contract of lookups is run on."""
+"""The indexes that the search contract runs on."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any, Protocol
 
-from holdfast.index.database import Index
-from holdfast.index.fill import Source, fill
-from holdfast.index.rank import Found
-from holdfast.index.search import ANYTHING, Filter, search
-from holdfast.index.sending import send
-from holdfast.index.team import TeamIndex
-from tests.unit.index.transcripts import NOW
+from holdfast.search.index_db import SearchIndex
+from holdfast.search.ingest import Source, ingest_transcript
+from holdfast.search.push import push_session
+from holdfast.search.ranking import SearchResult
+from holdfast.search.search import NO_FILTER, Filter, search
+from holdfast.search.team_index import TeamIndex
+from tests.unit.search.transcripts import NOW
 
 
-class Place(Protocol):
-    """Where transcripts are put in, and what is found there."""
+class ContractIndex(Protocol):
+    """An index that transcripts are added to and that is searched."""
 
-    def fill(self, path: Path, session: str = "s1", project: str = "/p") -> None: ...
+    def ingest(self, path: Path, session: str = "s1", project: str = "/p") -> None: ...
 
-    def found(
+    def search(
         self,
         query: str,
-        only: Filter = ANYTHING,
+        filters: Filter = NO_FILTER,
         *,
         project: str | None = None,
         session: str | None = None,
-        own: str = "",
-    ) -> list[Found]: ...
+        own_session: str = "",
+    ) -> list[SearchResult]: ...
 
 
-class Machine:
-    """This machine's index: SQLite."""
+class SqliteContractIndex:
+    """The index of a machine, in SQLite."""
 
-    def __init__(self, index: Index) -> None:
+    def __init__(self, index: SearchIndex) -> None:
         self.index = index
 
-    def fill(self, path: Path, session: str = "s1", project: str = "/p") -> None:
-        fill(self.index, Source(session, project, str(path)), NOW)
+    def ingest(self, path: Path, session: str = "s1", project: str = "/p") -> None:
+        ingest_transcript(self.index, Source(session, project, str(path)), NOW)
 
-    def found(self, query: str, only: Filter = ANYTHING, **asked: Any) -> list[Found]:
-        return _found(self.index, query, only, **asked)
+    def search(self, query: str, filters: Filter = NO_FILTER, **options: Any) -> list[SearchResult]:
+        return _search(self.index, query, filters, **options)
 
 
-class Team:
-    """The team's: PostgreSQL, filled from a machine's."""
+class PostgresContractIndex:
+    """The index of a team, in PostgreSQL, filled from the index of a machine."""
 
-    def __init__(self, index: Index, team: TeamIndex) -> None:
-        self.here = Machine(index)
+    def __init__(self, index: SearchIndex, team: TeamIndex) -> None:
+        self.local = SqliteContractIndex(index)
         self.team = team
 
-    def fill(self, path: Path, session: str = "s1", project: str = "/p") -> None:
-        self.here.fill(path, session, project)
-        self.send()
+    def ingest(self, path: Path, session: str = "s1", project: str = "/p") -> None:
+        self.local.ingest(path, session, project)
+        self.push()
 
-    def send(self) -> int:
-        """How many pieces were sent."""
-        rows = self.here.index.all("standings")
-        return sum(send(self.here.index, row, self.team, row["project"], NOW)[0] for row in rows)
+    def push(self) -> int:
+        """Push what is new; return how many documents."""
+        rows = self.local.index.fetch_all("session_states")
+        return sum(
+            push_session(self.local.index, row, self.team, row["project"], NOW)[0] for row in rows
+        )
 
-    def found(self, query: str, only: Filter = ANYTHING, **asked: Any) -> list[Found]:
-        return _found(self.team, query, only, **asked)
+    def search(self, query: str, filters: Filter = NO_FILTER, **options: Any) -> list[SearchResult]:
+        return _search(self.team, query, filters, **options)
 
 
-def _found(
+def _search(
     index: Any,
     query: str,
-    only: Filter,
+    filters: Filter,
     *,
     project: str | None = None,
     session: str | None = None,
-    own: str = "",
-) -> list[Found]:
+    own_session: str = "",
+) -> list[SearchResult]:
     scope = index.scope(project, session)
-    return [] if scope is None else search(index, query, scope, only=only, own=own)
+    return (
+        []
+        if scope is None
+        else search(index, query, scope, filters=filters, own_session=own_session)
+    )

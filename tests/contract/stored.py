@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.state.fold import new_state
-from holdfast.state.model import State
-from holdfast.store.base import Store
-from holdfast.transcript.model import Cursor
+from holdfast.state.types import State
+from holdfast.store.protocols import Store
+from holdfast.transcript.types import Cursor
 
 CURSOR: Cursor = {"offset": 812, "line": 7, "inode": 3, "device": 5, "head_checksum": 99}
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"

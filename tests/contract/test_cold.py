@@ -6,11 +6,11 @@ import pytest
 
 from holdfast.errors import StoreUnavailable
 from holdfast.state.fold import new_state
-from holdfast.state.model import State
-from holdfast.store import encoding
-from holdfast.store.base import SnapshotRow, Store
-from holdfast.store.cold import Cold, Packed
-from holdfast.store.copying import Copying
+from holdfast.state.types import State
+from holdfast.store import codec
+from holdfast.store.copy import SessionCopier
+from holdfast.store.protocols import SnapshotRow, Store
+from holdfast.store.snapshot_compression import CompressionResult, SnapshotCompressor
 from tests.contract.databases import SQLiteFile
 
 LATER = 1000.0
@@ -55,7 +55,7 @@ def whole(store: Store) -> list[SnapshotRow]:
 def test_every_way_to_read_gives_what_was_saved(store: Store, snapshots: list[str]) -> None:
     before, richest = whole(store), store.richest_snapshot("s1")
     sizes = sum(len(stored(store, ident)) for ident in snapshots)
-    done = Cold(store.database, LATER).pack()
+    done = SnapshotCompressor(store.database, LATER).compress()
     assert done.snapshots == len(snapshots)
     assert whole(store) == before
     assert store.richest_snapshot("s1") == richest
@@ -69,8 +69,8 @@ def test_every_way_to_read_gives_what_was_saved(store: Store, snapshots: list[st
 
 
 def test_what_hooks_restore_from_depends_on_no_other(store: Store, snapshots: list[str]) -> None:
-    Cold(store.database, LATER).pack()
-    bases = {ident: encoding.base_of(stored(store, ident)) for ident in snapshots}
+    SnapshotCompressor(store.database, LATER).compress()
+    bases = {ident: codec.base_id(stored(store, ident)) for ident in snapshots}
     *earlier, richest, last, newest = snapshots
     assert bases[richest] == bases[newest] == ""
     assert {bases[ident] for ident in (*earlier, last)} == {richest}
@@ -78,28 +78,28 @@ def test_what_hooks_restore_from_depends_on_no_other(store: Store, snapshots: li
 
 def test_none_depends_on_one_that_depends_on_another(store: Store, snapshots: list[str]) -> None:
     for before in (2.5, 4.5, LATER):
-        Cold(store.database, before).pack()
+        SnapshotCompressor(store.database, before).compress()
     store.add_snapshot("s1", "auto", grown(95), 90.0)
     store.open_compaction("s1", 7, trigger="auto", snapshot=snapshots[-1], now=1.0)
     store.open_compaction("s1", 8, trigger="auto", snapshot=None, now=1.0)
-    Cold(store.database, LATER).pack()
-    bases = {encoding.base_of(stored(store, ident)) for ident in snapshots} - {""}
+    SnapshotCompressor(store.database, LATER).compress()
+    bases = {codec.base_id(stored(store, ident)) for ident in snapshots} - {""}
     assert len(bases) > 1, "what was packed at different times leans on different ones"
-    assert {encoding.base_of(stored(store, ident)) for ident in bases} == {""}
+    assert {codec.base_id(stored(store, ident)) for ident in bases} == {""}
     assert [store.snapshot(ident)["state"]["lines"] for ident in snapshots] == SIZES
 
 
 def test_to_measure_changes_nothing_and_tells_the_truth(store: Store, snapshots: list[str]) -> None:
     before = [stored(store, ident) for ident in snapshots]
-    told = Cold(store.database, LATER).measure(set())
+    told = SnapshotCompressor(store.database, LATER).measure(set())
     assert [stored(store, ident) for ident in snapshots] == before
-    assert Cold(store.database, LATER).pack() == told
-    assert Cold(store.database, LATER).pack() == Packed()
+    assert SnapshotCompressor(store.database, LATER).compress() == told
+    assert SnapshotCompressor(store.database, LATER).compress() == CompressionResult()
 
 
 def test_what_is_young_is_left_as_it_is(store: Store, snapshots: list[str]) -> None:
-    assert Cold(store.database, 3.5).pack().snapshots == 4
-    assert not encoding.is_tight(stored(store, snapshots[4]))
+    assert SnapshotCompressor(store.database, 3.5).compress().snapshots == 4
+    assert not codec.is_tightly_compressed(stored(store, snapshots[4]))
 
 
 def test_a_session_without_compactions_is_packed_one_by_one(store: Store) -> None:
@@ -108,8 +108,8 @@ def test_a_session_without_compactions_is_packed_one_by_one(store: Store) -> Non
         state=new_state(), revision=0, now=1.0,
     )  # fmt: skip
     made = [store.add_snapshot("s1", "auto", grown(60 + n), float(n)) for n in range(3)]
-    assert Cold(store.database, LATER).pack().snapshots == 3
-    assert [encoding.base_of(stored(store, ident)) for ident in made] == ["", "", ""]
+    assert SnapshotCompressor(store.database, LATER).compress().snapshots == 3
+    assert [codec.base_id(stored(store, ident)) for ident in made] == ["", "", ""]
 
 
 def test_pruning_does_not_take_away_what_others_are_read_beside(
@@ -117,13 +117,13 @@ def test_pruning_does_not_take_away_what_others_are_read_beside(
 ) -> None:
     for number in range(5):
         store.add_snapshot("s1", "threshold", grown(61 + number), 60.0 + number)
-    Cold(store.database, LATER).pack()
+    SnapshotCompressor(store.database, LATER).compress()
     store.prune("s1", snapshots=1, compactions=1)
     assert store.snapshot(snapshots[1])["state"] == grown(65)
 
 
 def test_a_lost_base_is_told_and_harms_no_restore(store: Store, snapshots: list[str]) -> None:
-    Cold(store.database, LATER).pack()
+    SnapshotCompressor(store.database, LATER).compress()
     # No way to delete leads here: the database itself keeps what a compaction points to.
     store.database.run("UPDATE compactions SET snapshot = NULL WHERE ordinal = 5")
     store.database.run("DELETE FROM snapshots WHERE id = :id", {"id": snapshots[4]})
@@ -137,11 +137,11 @@ def test_a_lost_base_is_told_and_harms_no_restore(store: Store, snapshots: list[
 def test_packed_snapshots_are_copied_so_that_each_can_be_read_alone(
     store: Store, snapshots: list[str], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    Cold(store.database, LATER).pack()
+    SnapshotCompressor(store.database, LATER).compress()
     there = SQLiteFile(tmp_path_factory.mktemp("there")).open()
     try:
-        Copying(store.database, there.database).copy("s1")
+        SessionCopier(store.database, there.database).copy("s1")
         assert there.snapshots("s1") == store.snapshots("s1")
-        assert [encoding.base_of(stored(there, ident)) for ident in snapshots] == [""] * 7
+        assert [codec.base_id(stored(there, ident)) for ident in snapshots] == [""] * 7
     finally:
         there.close()

@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.actions.fill_ledger import fill
-from holdfast.ledger import dropping, projects, work
-from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import PROJECTS, REQUESTS, SUBTASKS, TASKS
+from holdfast.ledger import projects, status, work
+from holdfast.ledger.repository import Ledger, Row
+from holdfast.ledger.schema import PROJECTS, REQUESTS, SUBTASKS, TASKS
+from holdfast.services.team.import_session import import_session
 from holdfast.state.fold import new_state
 
 
@@ -23,7 +23,7 @@ class Session:
 
     def fold(self) -> None:
         self.now += 10
-        fill(self.ledger, {
+        import_session(self.ledger, {
             "id": "s1", "host": "claude-code", "project": "/srv/app", "transcript": "",
             "cursor": None, "state": self.state, "revision": 1, "first_line": 1,
             "started_at": 1.0, "seen_at": self.now, "ended_at": None,
@@ -55,16 +55,16 @@ class Session:
         self.fold()
 
     def drop(self, table: Any, **named: Any) -> Row:
-        row = self.ledger.first(table, **named)
+        row = self.ledger.find_one(table, **named)
         assert row is not None
         self.now += 1
-        dropping.drop(self.ledger, table, row, self.now)
+        status.delete_with_parts(self.ledger, table, row, self.now)
         return row
 
     def told(self) -> tuple[list[str], list[str], list[str]]:
         """What there is of requests, tasks and subtasks."""
         return tuple(  # type: ignore[return-value]
-            sorted(str(row[name]) for row in self.ledger.rows(table))
+            sorted(str(row[name]) for row in self.ledger.find(table))
             for table, name in ((REQUESTS, "prompt"), (TASKS, "name"), (SUBTASKS, "description"))
         )
 
@@ -91,12 +91,12 @@ def test_a_deleted_request_does_not_come_back_with_the_next_prompt(session: Sess
 def test_a_deleted_project_is_made_again_by_new_requests_only(session: Session) -> None:
     gone = session.drop(PROJECTS)
     session.starts("look again")
-    assert session.ledger.rows(PROJECTS) == []
+    assert session.ledger.find(PROJECTS) == []
     assert session.told() == ([], [], []), "it hangs on a request that is gone"
     session.asks("add logout")
-    assert [row["id"] for row in session.ledger.rows(PROJECTS)] == [gone["id"]]
+    assert [row["id"] for row in session.ledger.find(PROJECTS)] == [gone["id"]]
     assert session.told() == (["add logout"], [], [])
-    assert projects.by_path(session.ledger, "/srv/app/src")["id"] == gone["id"]
+    assert projects.find_by_path(session.ledger, "/srv/app/src")["id"] == gone["id"]
 
 
 def test_new_work_has_its_place_though_the_plan_it_was_part_of_is_gone(session: Session) -> None:
@@ -106,8 +106,8 @@ def test_new_work_has_its_place_though_the_plan_it_was_part_of_is_gone(session: 
     assert session.told() == (
         ["add login", "add logout"], ["Work outside the plan"], ["look elsewhere"],
     )  # fmt: skip
-    (task,) = session.ledger.rows(TASKS)
-    assert task["request"] == session.ledger.first(REQUESTS, prompt="add logout")["id"]  # type: ignore[index]
+    (task,) = session.ledger.find(TASKS)
+    assert task["request"] == session.ledger.find_one(REQUESTS, prompt="add logout")["id"]  # type: ignore[index]
 
 
 def test_a_deleted_subtask_stays_away_and_the_others_stay(session: Session) -> None:
@@ -124,14 +124,14 @@ def test_a_caller_who_tells_of_it_again_gets_it_again(session: Session) -> None:
     assert made["id"] == gone["id"]
     session.asks("add logout")
     assert session.told()[0] == ["Add login", "add logout"]
-    again = session.ledger.need(REQUESTS, made["id"])
+    again = session.ledger.require(REQUESTS, made["id"])
     assert (again["source"], again["status"]) == (gone["source"], "completed"), "the fold goes on"
 
 
 def test_what_is_asked_again_in_the_same_words_is_another_request(session: Session) -> None:
     first = session.drop(REQUESTS, prompt="add login")
     session.asks("add login")
-    (second,) = session.ledger.rows(REQUESTS)
+    (second,) = session.ledger.find(REQUESTS)
     assert second["id"] != first["id"]
     assert second["source"] != first["source"]
 
@@ -141,10 +141,10 @@ def test_of_two_that_were_said_alike_the_one_that_is_deleted_takes_no_other_alon
 ) -> None:
     session = Session(ledger)
     session.asks("go on", "go on", "go on")
-    first, second, third = ledger.rows(REQUESTS, newest_first=False)
-    dropping.drop(ledger, REQUESTS, first, 50.0)
+    first, second, third = ledger.find(REQUESTS, newest_first=False)
+    status.delete_with_parts(ledger, REQUESTS, first, 50.0)
     session.asks("go on")
-    rest = [row["source"] for row in ledger.rows(REQUESTS, newest_first=False)]
+    rest = [row["source"] for row in ledger.find(REQUESTS, newest_first=False)]
     assert rest[:2] == [second["source"], third["source"]]
     assert len(rest) == 3
 
@@ -159,10 +159,10 @@ def request(ledger: Ledger, now: float, prompt: str = "go") -> Row:
 def make(ledger: Ledger, table: Any, now: float) -> Row:
     if table is REQUESTS:
         return request(ledger, now)
-    above = ledger.first(REQUESTS, prompt="login") or request(ledger, now, "login")
+    above = ledger.find_one(REQUESTS, prompt="login") or request(ledger, now, "login")
     if table is TASKS:
         return work.add_task(ledger, now, request=above, name="go")
-    task = ledger.first(TASKS, name="T") or work.add_task(ledger, now, request=above, name="T")
+    task = ledger.find_one(TASKS, name="T") or work.add_task(ledger, now, request=above, name="T")
     return work.add_subtask(ledger, now, task=task, description="go")
 
 
@@ -170,18 +170,18 @@ def make(ledger: Ledger, table: Any, now: float) -> Row:
 def test_nothing_that_is_told_after_a_deletion_is_swallowed(ledger: Ledger, table: Any) -> None:
     first, second = make(ledger, table, 1.0), make(ledger, table, 2.0)
     assert first["id"] != second["id"]
-    dropping.drop(ledger, table, first, 3.0)
+    status.delete_with_parts(ledger, table, first, 3.0)
     third = make(ledger, table, 4.0)
     assert third["id"] not in (first["id"], second["id"])
-    dropping.drop(ledger, table, third, 5.0)
-    dropping.drop(ledger, table, second, 6.0)
+    status.delete_with_parts(ledger, table, third, 5.0)
+    status.delete_with_parts(ledger, table, second, 6.0)
     fourth = make(ledger, table, 7.0)
-    assert ledger.rows(table, likeness=first["likeness"]) == [fourth]
+    assert ledger.find(table, likeness=first["likeness"]) == [fourth]
 
 
 def test_what_was_deleted_before_deletions_were_remembered_swallows_nothing(ledger: Ledger) -> None:
     first, second = request(ledger, 1.0), request(ledger, 2.0)
-    dropping.drop(ledger, REQUESTS, first, 3.0)
+    status.delete_with_parts(ledger, REQUESTS, first, 3.0)
     ledger.database.run("DELETE FROM dropped")
     third = request(ledger, 4.0)
     assert third["id"] != second["id"]

@@ -1,4 +1,4 @@
-"""What every index finds, and what comes first: one suite for SQLite and for PostgreSQL."""
+"""What an index finds and how it ranks results: one suite for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -11,31 +11,38 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.index.database import IN_MEMORY, Index
-from holdfast.index.search import ANYTHING, Filter
-from holdfast.index.team import TeamIndex
+from holdfast.search.index_db import IN_MEMORY, SearchIndex
+from holdfast.search.search import NO_FILTER, Filter
+from holdfast.search.team_index import TeamIndex
 from holdfast.store.postgres import PostgresStore
-from tests.contract.indexes import Machine, Place, Team
+from tests.cases import case
+from tests.contract.indexes import ContractIndex, PostgresContractIndex, SqliteContractIndex
 from tests.postgres import Server
-from tests.unit.index.transcripts import BOUNDARY, answered, append, called, said
+from tests.unit.search.transcripts import (
+    BOUNDARY,
+    append,
+    message_line,
+    tool_call_line,
+    tool_result_line,
+)
 
 
 @pytest.fixture(scope="module")
 def team(postgres: Server) -> Iterator[TeamIndex]:
-    """One for all tests of this file: to make one takes longer than to use it."""
+    """One index for all tests of this file: creating it takes longer than a test."""
     with postgres.schema() as url, closing(PostgresStore.at(url)) as store:
         yield TeamIndex(store.database)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])
-def index(request: pytest.FixtureRequest) -> Iterator[Place]:
-    with Index(IN_MEMORY) as here:
+def index(request: pytest.FixtureRequest) -> Iterator[ContractIndex]:
+    with SearchIndex(IN_MEMORY) as local:
         if request.param == "sqlite":
-            yield Machine(here)
+            yield SqliteContractIndex(local)
             return
         team: TeamIndex = request.getfixturevalue("team")
-        team.database.run("TRUNCATE recall_projects, recall_sessions, recall_pieces")
-        yield Team(here, team)
+        team.database.run("TRUNCATE recall_projects, recall_sessions, recall_documents")
+        yield PostgresContractIndex(local, team)
 
 
 @pytest.fixture
@@ -43,15 +50,17 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "session.jsonl"
 
 
-def lines(index: Place, query: str, only: Filter = ANYTHING, **asked: Any) -> list[int]:
-    """The lines found, best first."""
-    return [piece.line for piece in index.found(query, only, **asked)]
+def find_lines(
+    index: ContractIndex, query: str, filters: Filter = NO_FILTER, **options: Any
+) -> list[int]:
+    """Return the lines of the results, best first."""
+    return [result.line for result in index.search(query, filters, **options)]
 
 
 # Words
 
 
-FINDS = [
+MATCHING_QUERIES = [
     ("see src/courier/worker.py:49", "worker.py"),
     ("see src/courier/worker.py:49", "src/courier/worker.py"),
     ("see src/courier/worker.py:49", "courier/worker.py:49"),
@@ -90,152 +99,204 @@ FINDS = [
 ]
 
 
-@pytest.mark.parametrize(("text", "query"), FINDS)
-def test_it_is_found(index: Place, path: Path, text: str, query: str) -> None:
-    append(path, said("something else: queue, lock, file"), said(text), said("and more of it"))
-    index.fill(path)
-    assert lines(index, query)[:1] == [2]
+def test_a_text_is_found_by_a_query(index: ContractIndex, tmp_path: Path) -> None:
+    """Each text is a session of its own: a few ingests instead of one for each query."""
+    sessions: dict[str, str] = {}
+    for text, _ in MATCHING_QUERIES:
+        if text not in sessions:
+            sessions[text] = session = f"s{len(sessions)}"
+            append(
+                tmp_path / session,
+                message_line("something else: queue, lock, file"),
+                message_line(text),
+                message_line("and more of it"),
+            )
+            index.ingest(tmp_path / session, session)
+    for text, query in MATCHING_QUERIES:
+        assert find_lines(index, query, session=sessions[text])[:1] == [2], (text, query)
 
 
-@pytest.mark.parametrize(
-    ("text", "query"),
-    [("队列重试失败了", "试队"), ("retryWithBackoff", "backoffRetry"), ("done 🎉", "🎈")],
-)
-def test_it_is_not_found(index: Place, path: Path, text: str, query: str) -> None:
-    append(path, said(text))
-    index.fill(path)
-    assert lines(index, query) == []
+def test_a_text_is_not_found_by_another_query(index: ContractIndex, path: Path) -> None:
+    cases = [("队列重试失败了", "试队"), ("retryWithBackoff", "backoffRetry"), ("done 🎉", "🎈")]
+    append(path, *(message_line(text) for text, _ in cases))
+    index.ingest(path)
+    for text, query in cases:
+        assert find_lines(index, query) == [], (text, query)
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        '"', '""', '"a', "a AND", "AND", "NOT a", "a OR", "(", ")", "a*", "*", "^a", "text:a",
-        "{text also}: a", "a + b", "NEAR(a b, 2)", "- a", "a;--", "'; DROP TABLE words; --", "\0a",
-        "a\ud83d", "words MATCH 'x'", "%", "_", "\\", "a:b:c", "rowid", "also : x", "🎉🎉",
-    ],
-)  # fmt: skip
-def test_syntax_is_data(index: Place, path: Path, query: str) -> None:
-    append(path, said(f"here is {query.replace(chr(0), '')} as it stands"), said("nothing"))
-    index.fill(path)
-    assert 2 not in lines(index, query)
-    assert lines(index, "stands") == [1]
+QUERY_SYNTAX = [
+    '"', '""', '"a', "a AND", "AND", "NOT a", "a OR", "(", ")", "a*", "*", "^a", "text:a",
+    "{text also}: a", "a + b", "NEAR(a b, 2)", "- a", "a;--", "'; DROP TABLE words; --", "\0a",
+    "a\ud83d", "words MATCH 'x'", "%", "_", "\\", "a:b:c", "rowid", "also : x", "🎉🎉",
+]  # fmt: skip
+
+
+def test_query_syntax_is_treated_as_text(index: ContractIndex, tmp_path: Path) -> None:
+    for number, query in enumerate(QUERY_SYNTAX):
+        with case(query):
+            session = f"s{number}"
+            append(
+                tmp_path / session,
+                message_line(f"here is {query.replace(chr(0), '')} as it stands"),
+                message_line("nothing"),
+            )
+            index.ingest(tmp_path / session, session)
+            assert 2 not in find_lines(index, query, session=session)
+            assert find_lines(index, "stands", session=session) == [1]
 
 
 # Ranking and filters
 
 
-def test_the_exact_words_go_before_the_same_words_apart(index: Place, path: Path) -> None:
-    append(path, said("the lock is a global one"), said("no global lock"), said("lock global"))
-    index.fill(path)
-    assert lines(index, "global lock")[0] == 2
-
-
-def test_a_name_goes_before_longer_names_that_have_it_in_them(index: Place, path: Path) -> None:
-    longer = "const LINUX_MAX_ARG_STRLEN_PAGES: usize = 32;"
-    append(path, said(f"{longer} // see MAX_ARG_STRLEN"), said(longer), said(longer))
-    index.fill(path)
-    first = index.found("MAX_ARG_STRLEN")[0]
-    assert (first.line, first.text[first.place - 1 : first.place]) == (1, " ")
-
-
-def test_a_text_with_all_the_words_goes_before_one_with_some(index: Place, path: Path) -> None:
-    append(path, said("the lease of a worker ends"), said("worker worker worker"), said("a lease"))
-    index.fill(path)
-    assert lines(index, "worker lease")[0] == 1
-
-
-def test_words_near_each_other_go_first(index: Place, path: Path) -> None:
-    far = f"the lease {'of all things ' * 100} ends with a worker"
-    append(path, said("the lease is the worker's"), said(far))
-    index.fill(path)
-    assert lines(index, "lease worker")[0] == 1
-
-
-def test_a_rare_word_counts_more_than_common_ones(index: Place, path: Path) -> None:
-    filler = [said(f"the worker and the queue {number}") for number in range(30)]
-    append(path, *filler, said("jitter"), *filler)
-    index.fill(path)
-    assert lines(index, "the worker and jitter")[0] == 31
-
-
-def test_an_old_place_of_a_common_word_is_found_by_its_neighbours(index: Place, path: Path) -> None:
-    """Only the latest places of a common word are looked at one by one."""
-    append(path, said("queue holds obelisk"), *[said(f"queue {n}") for n in range(900)])
-    append(path, said("obelisk"))
-    index.fill(path)
-    assert lines(index, "queue obelisk")[0] == 1
-
-
-def test_two_common_words_are_found_where_they_meet(index: Place, path: Path) -> None:
-    append(path, said("here queue and lease meet"))
-    append(
-        path, *[said(f"queue {n}") for n in range(900)], *[said(f"lease {n}") for n in range(900)]
-    )
-    index.fill(path)
-    assert lines(index, "lease queue")[0] == 1
-
-
-def test_what_a_person_said_goes_before_what_was_printed(index: Place, path: Path) -> None:
-    append(path, said("use full jitter"), called("t", "Bash"), answered("t", "use full jitter"))
-    index.fill(path)
-    assert lines(index, "full jitter")[0] == 1
-
-
-def test_an_earlier_lookup_comes_last(index: Place, path: Path) -> None:
+def test_the_exact_phrase_ranks_before_the_same_words_apart(
+    index: ContractIndex, path: Path
+) -> None:
     append(
         path,
-        answered("x", "the busiest second was 20012"),
-        called("t", "Bash", command="holdfast recall busiest second"),
-        answered("t", "L1 tool_result\nthe busiest second was 20012"),
+        message_line("the lock is a global one"),
+        message_line("no global lock"),
+        message_line("lock global"),
     )
-    index.fill(path)
-    assert lines(index, "busiest second")[0] == 1
+    index.ingest(path)
+    assert find_lines(index, "global lock")[0] == 2
 
 
-def test_of_equals_the_latest_comes_first(index: Place, path: Path) -> None:
-    append(path, said("retry one"), said("retry two"))
-    index.fill(path)
-    assert lines(index, "retry") == [2, 1]
+def test_a_name_ranks_before_longer_names_that_contain_it(index: ContractIndex, path: Path) -> None:
+    longer = "const LINUX_MAX_ARG_STRLEN_PAGES: usize = 32;"
+    append(
+        path,
+        message_line(f"{longer} // see MAX_ARG_STRLEN"),
+        message_line(longer),
+        message_line(longer),
+    )
+    index.ingest(path)
+    first = index.search("MAX_ARG_STRLEN")[0]
+    assert (first.line, first.text[first.position - 1 : first.position]) == (1, " ")
 
 
-def test_what_the_model_no_longer_has_goes_before_what_it_has(index: Place, path: Path) -> None:
-    old = [said("retry at ten"), *[said("x")] * 40, BOUNDARY, said("retry at six")]
+def test_a_text_with_all_words_ranks_before_one_with_some(index: ContractIndex, path: Path) -> None:
+    append(
+        path,
+        message_line("the lease of a worker ends"),
+        message_line("worker worker worker"),
+        message_line("a lease"),
+    )
+    index.ingest(path)
+    assert find_lines(index, "worker lease")[0] == 1
+
+
+def test_words_near_each_other_rank_first(index: ContractIndex, path: Path) -> None:
+    far = f"the lease {'of all things ' * 100} ends with a worker"
+    append(path, message_line("the lease is the worker's"), message_line(far))
+    index.ingest(path)
+    assert find_lines(index, "lease worker")[0] == 1
+
+
+def test_a_rare_word_counts_more_than_common_ones(index: ContractIndex, path: Path) -> None:
+    filler = [message_line(f"the worker and the queue {number}") for number in range(30)]
+    append(path, *filler, message_line("jitter"), *filler)
+    index.ingest(path)
+    assert find_lines(index, "the worker and jitter")[0] == 31
+
+
+def test_an_old_match_of_a_common_word_is_found_together_with_a_rare_word(
+    index: ContractIndex, path: Path
+) -> None:
+    """Only the latest matches of a common word are read one by one."""
+    append(
+        path, message_line("queue holds obelisk"), *[message_line(f"queue {n}") for n in range(900)]
+    )
+    append(path, message_line("obelisk"))
+    index.ingest(path)
+    assert find_lines(index, "queue obelisk")[0] == 1
+
+
+def test_two_common_words_are_found_together(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("here queue and lease meet"))
+    append(
+        path,
+        *[message_line(f"queue {n}") for n in range(900)],
+        *[message_line(f"lease {n}") for n in range(900)],
+    )
+    index.ingest(path)
+    assert find_lines(index, "lease queue")[0] == 1
+
+
+def test_a_prompt_ranks_before_printed_output(index: ContractIndex, path: Path) -> None:
+    append(
+        path,
+        message_line("use full jitter"),
+        tool_call_line("t", "Bash"),
+        tool_result_line("t", "use full jitter"),
+    )
+    index.ingest(path)
+    assert find_lines(index, "full jitter")[0] == 1
+
+
+def test_an_earlier_lookup_ranks_last(index: ContractIndex, path: Path) -> None:
+    append(
+        path,
+        tool_result_line("x", "the busiest second was 20012"),
+        tool_call_line("t", "Bash", command="holdfast recall busiest second"),
+        tool_result_line("t", "L1 tool_result\nthe busiest second was 20012"),
+    )
+    index.ingest(path)
+    assert find_lines(index, "busiest second")[0] == 1
+
+
+def test_of_equal_results_the_latest_ranks_first(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("retry one"), message_line("retry two"))
+    index.ingest(path)
+    assert find_lines(index, "retry") == [2, 1]
+
+
+def test_texts_before_the_compaction_rank_first(index: ContractIndex, path: Path) -> None:
+    old = [
+        message_line("retry at ten"),
+        *[message_line("x")] * 40,
+        BOUNDARY,
+        message_line("retry at six"),
+    ]
     append(path, *old)
-    index.fill(path)
-    first, second = index.found("retry")
-    assert (first.line, first.before) == (1, True)
-    assert (second.line, second.before) == (43, False)
+    index.ingest(path)
+    first, second = index.search("retry")
+    assert (first.line, first.before_compaction) == (1, True)
+    assert (second.line, second.before_compaction) == (43, False)
 
 
-def test_the_session_that_asks_goes_first(index: Place, tmp_path: Path) -> None:
+def test_the_own_session_ranks_first(index: ContractIndex, tmp_path: Path) -> None:
     for session in ("mine", "other"):
-        append(tmp_path / session, said(f"retry for {session}"))
-        index.fill(tmp_path / session, session)
-    assert [piece.session for piece in index.found("retry", own="mine")] == ["mine", "other"]
-    assert [piece.session for piece in index.found("retry", own="other")] == ["other", "mine"]
+        append(tmp_path / session, message_line(f"retry for {session}"))
+        index.ingest(tmp_path / session, session)
+    assert [result.session for result in index.search("retry", own_session="mine")] == [
+        "mine",
+        "other",
+    ]
+    assert [result.session for result in index.search("retry", own_session="other")] == [
+        "other",
+        "mine",
+    ]
 
 
 @pytest.fixture
-def mixed(index: Place, path: Path) -> Place:
+def mixed_index(index: ContractIndex, path: Path) -> ContractIndex:
     append(
         path,
-        said("jitter please", timestamp="2026-11-01T00:00:00Z"),
-        said("jitter it is", "assistant", timestamp="2026-11-02T00:00:00Z"),
-        called("t1", "Read", file_path="/srv/app/worker.py"),
-        answered("t1", "jitter = 1"),
+        message_line("jitter please", timestamp="2026-11-01T00:00:00Z"),
+        message_line("jitter it is", "assistant", timestamp="2026-11-02T00:00:00Z"),
+        tool_call_line("t1", "Read", file_path="/srv/app/worker.py"),
+        tool_result_line("t1", "jitter = 1"),
         BOUNDARY,
-        called("t2", "Bash", command="grep jitter worker.py"),
-        answered("t2", "2: jitter"),
-        said("jitter again", timestamp="2026-11-20T00:00:00Z"),
+        tool_call_line("t2", "Bash", command="grep jitter worker.py"),
+        tool_result_line("t2", "2: jitter"),
+        message_line("jitter again", timestamp="2026-11-20T00:00:00Z"),
     )
-    index.fill(path)
+    index.ingest(path)
     return index
 
 
-@pytest.mark.parametrize(
-    ("only", "expected"),
-    [
+def test_filters(mixed_index: ContractIndex) -> None:
+    cases = [
         ({}, {1, 2, 4, 6, 7, 8}),
         ({"kinds": ("prompt",)}, {1, 8}),
         ({"kinds": ("prompt", "reply")}, {1, 2, 8}),
@@ -251,74 +312,75 @@ def mixed(index: Place, path: Path) -> Place:
         ({"since": 1_795_000_000.0}, {8}),
         ({"before_compaction": True}, {1, 2, 4}),
         ({"before_compaction": True, "kinds": ("reply",)}, {2}),
-    ],
-)
-def test_filters(mixed: Place, only: dict[str, Any], expected: set[int]) -> None:
-    assert set(lines(mixed, "jitter", Filter(**only))) == expected
+    ]
+    for filters, expected in cases:
+        assert set(find_lines(mixed_index, "jitter", Filter(**filters))) == expected, filters
 
 
-def test_the_place_is_where_the_words_are(index: Place, path: Path) -> None:
-    append(path, said("jitter " + "x " * 2000 + "full jitter " + "y " * 2000))
-    index.fill(path)
-    (piece,) = index.found("full jitter")
-    assert piece.text[piece.place :].startswith("full jitter")
+def test_the_position_is_where_the_words_are(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("jitter " + "x " * 2000 + "full jitter " + "y " * 2000))
+    index.ingest(path)
+    (result,) = index.search("full jitter")
+    assert result.text[result.position :].startswith("full jitter")
 
 
-@pytest.mark.parametrize("query", ["", " ", "\n\t", "\0"])
-def test_an_empty_question_has_no_answer(index: Place, path: Path, query: str) -> None:
-    append(path, said("alpha"))
-    index.fill(path)
-    assert lines(index, query) == []
+def test_an_empty_query_has_no_results(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("alpha"))
+    index.ingest(path)
+    for query in ["", " ", "\n\t", "\0"]:
+        assert find_lines(index, query) == [], query
 
 
-@pytest.mark.parametrize(
-    "query", ["jitter " * 15_000, "x" * 100_000, "🎉" * 25_000, "a-b_c/" * 9000]
-)
-def test_a_question_of_100_kilobytes_is_answered(index: Place, path: Path, query: str) -> None:
-    append(path, said("full jitter"), said("nothing"))
-    index.fill(path)
-    assert lines(index, query) == ([1] if "jitter" in query else [])
+def test_a_query_of_100_kilobytes_is_answered(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("full jitter"), message_line("nothing"))
+    index.ingest(path)
+    for query in ["jitter " * 15_000, "x" * 100_000, "🎉" * 25_000, "a-b_c/" * 9000]:
+        assert find_lines(index, query) == ([1] if "jitter" in query else []), query[:20]
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"), [("🎉", [1]), ("🎉🎉", [1]), ("🎈🎉", []), ("🧿", [])]
-)
-def test_signs_alone_are_a_question(index: Place, path: Path, query: str, expected: Any) -> None:
-    append(path, said("shipped 🎉🎉"), said("nothing"))
-    index.fill(path)
-    assert lines(index, query) == expected
+def test_symbols_alone_are_a_query(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("shipped 🎉🎉"), message_line("nothing"))
+    index.ingest(path)
+    for query, expected in [("🎉", [1]), ("🎉🎉", [1]), ("🎈🎉", []), ("🧿", [])]:
+        assert find_lines(index, query) == expected, query
 
 
-def test_signs_alone_are_found_within_their_project_and_session(
-    index: Place, tmp_path: Path
+def test_symbols_alone_are_found_within_a_project_or_session(
+    index: ContractIndex, tmp_path: Path
 ) -> None:
     for session, project in (("a1", "/a"), ("a2", "/a"), ("b1", "/b")):
-        append(tmp_path / session, said("x => y"))
-        index.fill(tmp_path / session, session, project)
-    assert [piece.session for piece in index.found("=>", project="/a")] == ["a2", "a1"]
-    assert [piece.session for piece in index.found("=>", session="a1")] == ["a1"]
-    assert len(index.found("=>", Filter(kinds=("prompt",)))) == 3
-    assert index.found("=>", Filter(before_compaction=True), project="/a") == []
+        append(tmp_path / session, message_line("x => y"))
+        index.ingest(tmp_path / session, session, project)
+    assert [result.session for result in index.search("=>", project="/a")] == ["a2", "a1"]
+    assert [result.session for result in index.search("=>", session="a1")] == ["a1"]
+    assert len(index.search("=>", Filter(kinds=("prompt",)))) == 3
+    assert index.search("=>", Filter(before_compaction=True), project="/a") == []
 
 
-def test_a_text_at_its_longest_is_found_by_both_ends(index: Place, path: Path) -> None:
+def test_the_longest_text_is_found_by_its_beginning_and_end(
+    index: ContractIndex, path: Path
+) -> None:
     middle = " ".join(f"w{number}" for number in range(7000))
-    append(path, said(f"src/first.py {middle} x_{'y' * 3000} src/last.py"), said("other"))
-    index.fill(path)
+    append(
+        path,
+        message_line(f"src/first.py {middle} x_{'y' * 3000} src/last.py"),
+        message_line("other"),
+    )
+    index.ingest(path)
     for query in ("src/first.py", "src/last.py", "w6500", "first.py w0"):
-        assert lines(index, query) == [1], query
+        assert find_lines(index, query) == [1], query
 
 
 # Scopes
 
 
-def test_a_project_and_a_session_hold_what_is_theirs(index: Place, tmp_path: Path) -> None:
+def test_a_scope_returns_only_its_own_documents(index: ContractIndex, tmp_path: Path) -> None:
     for session, project in (("a1", "/a"), ("a2", "/a"), ("b1", "/b")):
-        append(tmp_path / session, said(f"jitter of {session}"))
-        index.fill(tmp_path / session, session, project)
+        append(tmp_path / session, message_line(f"jitter of {session}"))
+        index.ingest(tmp_path / session, session, project)
 
-    def sessions(**asked: Any) -> set[str]:
-        return {piece.session for piece in index.found("jitter", **asked)}
+    def sessions(**options: Any) -> set[str]:
+        return {result.session for result in index.search("jitter", **options)}
 
     assert sessions() == {"a1", "a2", "b1"}
     assert sessions(project="/a") == {"a1", "a2"}
@@ -327,37 +389,37 @@ def test_a_project_and_a_session_hold_what_is_theirs(index: Place, tmp_path: Pat
     assert sessions(project="/nobody's") == sessions(session="a") == set()
 
 
-def test_what_is_written_later_is_found_and_nothing_twice(index: Place, path: Path) -> None:
-    append(path, said("jitter one"))
-    index.fill(path)
-    index.fill(path)
-    append(path, said("jitter two"))
-    index.fill(path)
-    assert lines(index, "jitter") == [2, 1]
+def test_later_lines_are_found_and_none_twice(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("jitter one"))
+    index.ingest(path)
+    index.ingest(path)
+    append(path, message_line("jitter two"))
+    index.ingest(path)
+    assert find_lines(index, "jitter") == [2, 1]
 
 
-def test_a_transcript_that_was_replaced_is_forgotten(index: Place, path: Path) -> None:
-    append(path, said("obelisk"), *[said("queue")] * 20)
-    index.fill(path)
+def test_documents_of_a_replaced_transcript_are_removed(index: ContractIndex, path: Path) -> None:
+    append(path, message_line("obelisk"), *[message_line("queue")] * 20)
+    index.ingest(path)
     path.unlink()
-    append(path, said("monolith"))
-    index.fill(path)
-    assert lines(index, "obelisk") == lines(index, "queue") == []
-    assert lines(index, "monolith") == [1]
+    append(path, message_line("monolith"))
+    index.ingest(path)
+    assert find_lines(index, "obelisk") == find_lines(index, "queue") == []
+    assert find_lines(index, "monolith") == [1]
 
 
-def test_a_secret_is_found_nowhere(index: Place, path: Path) -> None:
+def test_a_secret_is_not_in_the_index(index: ContractIndex, path: Path) -> None:
     token = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
-    append(path, said(f"export GITHUB_TOKEN={token} for jitter"))
-    index.fill(path)
-    assert lines(index, token) == []
-    assert token not in index.found("jitter")[0].text
+    append(path, message_line(f"export GITHUB_TOKEN={token} for jitter"))
+    index.ingest(path)
+    assert find_lines(index, token) == []
+    assert token not in index.search("jitter")[0].text
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(st.text(max_size=300))
-def test_any_question_can_be_asked(index: Place, query: str) -> None:
-    assert index.found(query) == []
+def test_any_text_is_a_valid_query(index: ContractIndex, query: str) -> None:
+    assert index.search(query) == []
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
@@ -366,9 +428,9 @@ def test_any_question_can_be_asked(index: Place, query: str) -> None:
         alphabet=st.characters(categories=["L", "N"], max_codepoint=0x4FF), min_size=2, max_size=12
     )
 )
-def test_any_word_that_was_written_is_found(index: Place, tmp_path: Path, word: str) -> None:
+def test_any_indexed_word_is_found(index: ContractIndex, tmp_path: Path, word: str) -> None:
     path = tmp_path / "words.jsonl"
     path.unlink(missing_ok=True)
-    append(path, said(f"before {word} after"))
-    index.fill(path)
-    assert lines(index, word) == [1]
+    append(path, message_line(f"before {word} after"))
+    index.ingest(path)
+    assert find_lines(index, word) == [1]

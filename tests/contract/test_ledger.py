@@ -8,18 +8,20 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import NoSuchRecord, NotNow
-from holdfast.ledger import projects, tree, waves, work
-from holdfast.ledger.actions import action, add_action, call_id, post_action
-from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import (
+from holdfast.errors import Conflict, NotFound
+from holdfast.ledger import hierarchy, projects, waves, work
+from holdfast.ledger.actions import action_id, add_action, build_action, post_action
+from holdfast.ledger.repository import Ledger, Row
+from holdfast.ledger.schema import (
     ACTIONS,
-    ALL,
+    ALL_TABLES,
+    NO_WAVE,
     PROJECTS,
     REQUESTS,
     SUBTASKS,
     TASKS,
 )
+from tests.cases import case
 from tests.contract.databases import Database
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -30,7 +32,7 @@ def a_request(ledger: Ledger, prompt: str = "add login", session: str = "s1", **
 
 
 def a_task(ledger: Ledger, name: str, wave: int = 1, session: str = "s1", **more: Any) -> Row:
-    request = ledger.first(REQUESTS, session=session) or a_request(ledger, session=session)
+    request = ledger.find_one(REQUESTS, session=session) or a_request(ledger, session=session)
     return work.add_task(ledger, 11.0, request=request, name=name, wave_number=wave, **more)
 
 
@@ -41,34 +43,37 @@ def done(ledger: Ledger, row: Row, status: str = "completed", now: float = 20.0)
 
 def status(ledger: Ledger, row: Row) -> str:
     table = TASKS if "wave_number" in row else SUBTASKS
-    return str(ledger.need(table, row["id"])["status"])
+    return str(ledger.require(table, row["id"])["status"])
 
 
 # Rows and changes
 
 
-@pytest.mark.parametrize("name", sorted(ALL))
-def test_every_table_has_exactly_the_columns_that_are_read_and_written(
-    ledger: Ledger, name: str
-) -> None:
-    table = ALL[name]
-    values = {"most": 1}
-    assert ledger.database.run(f"SELECT * FROM {name} LIMIT :most", values)[0] == []
-    ledger.database.run(f"SELECT {', '.join(table.columns)} FROM {name} LIMIT :most", values)
-    assert table.columns[0] == "id"
-    assert table.order in table.columns
-    assert table.json <= set(table.columns)
+def test_every_table_has_exactly_the_columns_that_are_read_and_written(ledger: Ledger) -> None:
+    for name in sorted(ALL_TABLES):
+        with case(name):
+            table = ALL_TABLES[name]
+            values = {"limit": 1}
+            assert ledger.database.run(f"SELECT * FROM {name} LIMIT :limit", values)[0] == []
+            ledger.database.run(
+                f"SELECT {', '.join(table.columns)} FROM {name} LIMIT :limit", values
+            )
+            assert table.columns[0] == "id"
+            assert table.order_column in table.columns
+            assert table.json_columns <= set(table.columns)
 
 
 def test_a_row_reads_back_as_it_was_written(ledger: Ledger) -> None:
-    made = projects.project(ledger, "/srv/a", 1.0, name="A", metadata={"deep": [1, {"x": "\0é"}]})
+    made = projects.ensure_project(
+        ledger, "/srv/a", 1.0, name="A", metadata={"deep": [1, {"x": "\0é"}]}
+    )
     assert ledger.get(PROJECTS, made["id"]) == made
     assert made["metadata"] == {"deep": [1, {"x": "\0é"}]}
 
 
 def test_an_unknown_id_is_named_in_the_error(ledger: Ledger) -> None:
-    with pytest.raises(NoSuchRecord, match="nobody in tasks"):
-        ledger.need(TASKS, "nobody")
+    with pytest.raises(NotFound, match="nobody in tasks"):
+        ledger.require(TASKS, "nobody")
 
 
 def test_of_two_versions_of_a_row_the_newer_stays_in_whatever_order_they_come(
@@ -78,24 +83,24 @@ def test_of_two_versions_of_a_row_the_newer_stays_in_whatever_order_they_come(
     newer, older = {**row, "status": "completed", "updated_at": 30.0}, {**row, "updated_at": 20.0}
     ledger.write(REQUESTS, newer)
     ledger.write(REQUESTS, older)
-    assert ledger.need(REQUESTS, row["id"])["status"] == "completed"
+    assert ledger.require(REQUESTS, row["id"])["status"] == "completed"
 
 
 def test_every_change_is_told_once_in_order(ledger: Ledger) -> None:
     made = a_request(ledger)
     ledger.write(REQUESTS, made)
-    moved = ledger.change(REQUESTS, made, 11.0, status="completed")
-    ledger.change(REQUESTS, moved, 12.0, status="completed")
-    ledger.remove(REQUESTS, moved, 13.0)
-    told = ledger.changes()
+    moved = ledger.update(REQUESTS, made, 11.0, status="completed")
+    ledger.update(REQUESTS, moved, 12.0, status="completed")
+    ledger.delete(REQUESTS, moved, 13.0)
+    told = ledger.list_changes()
     assert [(one["kind"], one["record"], one["gone"]) for one in told] == [
         ("requests", made["id"], 0), ("requests", made["id"], 0), ("requests", made["id"], 1),
     ]  # fmt: skip
     assert [one["at"] for one in told] == [10.0, 11.0, 13.0]
     assert len({one["id"] for one in told}) == 3
     last = told[1]
-    assert ledger.changes((last["tx"], last["seq"])) == told[2:]
-    assert ledger.changes(most=1) == told[:1]
+    assert ledger.list_changes((last["tx"], last["seq"])) == told[2:]
+    assert ledger.list_changes(limit=1) == told[:1]
 
 
 def test_a_change_that_is_not_committed_is_not_told_and_not_passed_over(
@@ -108,53 +113,55 @@ def test_a_change_that_is_not_committed_is_not_told_and_not_passed_over(
         a_request(ledger, "slow")
         if ledger.database.dialect == "postgres":
             a_request(second, "quick", session="s2")
-        seen = [one["session"] for one in second.changes()]
+        seen = [one["session"] for one in second.list_changes()]
         ledger.database.commit()
         if ledger.database.dialect == "sqlite":
             # A file has one writer at a time: the second had to wait.
             a_request(second, "quick", session="s2")
-        told = second.changes()
+        told = second.list_changes()
     assert seen == [], "what comes after an open transaction waits for it"
     assert sorted(one["session"] for one in told) == ["s1", "s2"]
 
 
 def test_secrets_do_not_reach_the_ledger(ledger: Ledger, database: Database) -> None:
     a_request(ledger, f"deploy with {TOKEN}", metadata={"env": {"API_TOKEN": TOKEN}})
-    add_action(ledger, 1.0, tool_name="Bash", ident="a", given={"command": f"curl -u {TOKEN}"})
-    row = ledger.rows(REQUESTS)[0]
+    add_action(ledger, 1.0, tool_name="Bash", ident="a", tool_input={"command": f"curl -u {TOKEN}"})
+    row = ledger.find(REQUESTS)[0]
     assert row["prompt"].startswith("deploy with [redacted")
     assert TOKEN.encode() not in database.raw()
 
 
-@pytest.mark.parametrize("name", [*ACTIONS.columns[:10], "metadata", "long"])
-def test_a_secret_is_found_in_whichever_column_it_is(name: str) -> None:
-    words = f"say {TOKEN} twice " + "word " * (name == "long") * 99
-    where = "session" if name == "long" else name
-    row = {**action(1.0, ident="a", tool_name="Bash"), where: words}
-    if where in ACTIONS.json:
-        row[where] = {"deep": [words]}
-    stored = ACTIONS.encoded(row)
-    assert TOKEN not in str(stored)
-    assert "[redacted:github-token]" in stored[where]
-    assert {key: value for key, value in ACTIONS.decoded(stored).items() if key != where} == {
-        key: value for key, value in row.items() if key != where
-    }
+def test_a_secret_is_found_in_whichever_column_it_is() -> None:
+    for name in [*ACTIONS.columns[:10], "metadata", "long"]:
+        words = f"say {TOKEN} twice " + "word " * (name == "long") * 99
+        where = "session" if name == "long" else name
+        row = {**build_action(1.0, ident="a", tool_name="Bash"), where: words}
+        if where in ACTIONS.json_columns:
+            row[where] = {"deep": [words]}
+        stored = ACTIONS.encode(row)
+        assert TOKEN not in str(stored), name
+        assert "[redacted:github-token]" in stored[where], name
+        assert {key: value for key, value in ACTIONS.decode(stored).items() if key != where} == {
+            key: value for key, value in row.items() if key != where
+        }, name
 
 
 def test_a_value_under_a_secret_name_is_not_stored() -> None:
-    row = action(1.0, ident="a", tool_name="Bash", given={"password": "hunter2-xyz", "user": "me"})
-    found = ACTIONS.decoded(ACTIONS.encoded(row))["input"]
+    row = build_action(
+        1.0, ident="a", tool_name="Bash", tool_input={"password": "hunter2-xyz", "user": "me"}
+    )
+    found = ACTIONS.decode(ACTIONS.encode(row))["input"]
     assert found == {"password": "[redacted:assignment]", "user": "me"}
 
 
 def test_the_same_row_is_told_once_and_every_other_by_another_name(ledger: Ledger) -> None:
-    row = action(1.0, ident="a", tool_name="Read")
+    row = build_action(1.0, ident="a", tool_name="Read")
     for _ in range(2):
         ledger.write(ACTIONS, row)
-    assert len(ledger.changes()) == 1
+    assert len(ledger.list_changes()) == 1
     for more in ({"tool_name": "Write"}, {"subtask": "Read"}, {"updated_at": 1.0001}):
         ledger.write(ACTIONS, {**row, **more})
-    assert len(ledger.changes()) == 4
+    assert len(ledger.list_changes()) == 4
 
 
 def test_pages_follow_each_other_without_gaps_though_times_are_equal(ledger: Ledger) -> None:
@@ -162,7 +169,7 @@ def test_pages_follow_each_other_without_gaps_though_times_are_equal(ledger: Led
         add_action(ledger, 5.0, tool_name="Read", ident=f"a{number}", session="s1")
     seen: list[str] = []
     before = None
-    while page := ledger.rows(ACTIONS, most=3, before=before, session="s1"):
+    while page := ledger.find(ACTIONS, limit=3, before=before, session="s1"):
         seen += [row["id"] for row in page]
         before = (page[-1]["created_at"], page[-1]["id"])
     assert seen == [f"a{number}" for number in range(6, -1, -1)]
@@ -172,21 +179,21 @@ def test_pages_follow_each_other_without_gaps_though_times_are_equal(ledger: Led
 
 
 def test_a_project_is_found_from_any_folder_below_it(ledger: Ledger) -> None:
-    made = projects.project(ledger, "/srv/courier/", 1.0)
+    made = projects.ensure_project(ledger, "/srv/courier/", 1.0)
     assert made["name"] == "courier"
     for path in ("/srv/courier", "/srv/courier/", "/srv/courier/src/deep"):
-        assert projects.by_path(ledger, path) == made
+        assert projects.find_by_path(ledger, path) == made
     for path in ("/srv", "/srv/courier2", "/", "", "/srv/%"):
-        with pytest.raises(NoSuchRecord):
-            projects.by_path(ledger, path)
+        with pytest.raises(NotFound):
+            projects.find_by_path(ledger, path)
 
 
 def test_clones_of_one_repository_are_one_project(ledger: Ledger) -> None:
-    here = projects.project(ledger, "/home/ada/x", 1.0, origin="example.org/x")
-    there = projects.project(ledger, "/home/bob/x", 2.0, origin="example.org/x")
-    other = projects.project(ledger, "/home/bob/y", 2.0)
+    here = projects.ensure_project(ledger, "/home/ada/x", 1.0, origin="example.org/x")
+    there = projects.ensure_project(ledger, "/home/bob/x", 2.0, origin="example.org/x")
+    other = projects.ensure_project(ledger, "/home/bob/y", 2.0)
     assert here["id"] == there["id"] != other["id"]
-    assert projects.by_path(ledger, "/home/bob/x/src")["id"] == here["id"]
+    assert projects.find_by_path(ledger, "/home/bob/x/src")["id"] == here["id"]
 
 
 # The fold and callers in one tree
@@ -202,10 +209,10 @@ def test_what_the_fold_finds_and_what_a_caller_says_are_one_row(ledger: Ledger, 
 
     for make in (from_fold, from_caller) if first == "fold" else (from_caller, from_fold):
         make()
-    (row,) = ledger.rows(REQUESTS)
+    (row,) = ledger.find(REQUESTS)
     assert (row["source"], row["posted"]) == ("s1:L3", 1)
     from_fold()
-    assert len(ledger.rows(REQUESTS)) == 1
+    assert len(ledger.find(REQUESTS)) == 1
 
 
 def test_the_same_words_said_twice_are_two_requests(ledger: Ledger) -> None:
@@ -220,16 +227,16 @@ def test_the_same_words_said_twice_are_two_requests(ledger: Ledger) -> None:
 
 def test_two_machines_give_the_same_thing_the_same_id(ledger: Ledger) -> None:
     mine = a_request(ledger, "go on", source="s1:L3")
-    ledger.remove(REQUESTS, mine, 50.0)
+    ledger.delete(REQUESTS, mine, 50.0)
     assert a_request(ledger, "go on")["id"] == mine["id"]
 
 
 def test_an_action_is_one_row_whoever_reports_the_call(ledger: Ledger) -> None:
-    ident = call_id("s1", "toolu_1")
+    ident = action_id("s1", "toolu_1")
     for exit_code in (0, 0):
         add_action(ledger, 5.0, tool_name="Bash", ident=ident, session="s1", exit_code=exit_code)
     assert ledger.count(ACTIONS) == 1
-    assert call_id("s10", "toolu_1") != ident
+    assert action_id("s10", "toolu_1") != ident
 
 
 def test_what_a_caller_does_not_say_of_a_call_stays_as_it_was(ledger: Ledger) -> None:
@@ -237,10 +244,10 @@ def test_what_a_caller_does_not_say_of_a_call_stays_as_it_was(ledger: Ledger) ->
         ledger, 5.0, tool_name="Edit", ident="a1", session="s1", project="p1", duration_ms=9,
         file_paths=["a.py"],
     )  # fmt: skip
-    said = action(6.0, tool_name="Edit", ident="a1", session="s1", exit_code=0)
+    said = build_action(6.0, tool_name="Edit", ident="a1", session="s1", exit_code=0)
     assert post_action(ledger, said) == {**found, "exit_code": 0, "updated_at": 6.0}
     for other in ({"tool_name": "Bash"}, {"session": "s2"}):
-        with pytest.raises(NotNow, match="another call, of Edit"):
+        with pytest.raises(Conflict, match="another call, of Edit"):
             post_action(ledger, {**said, **other})
     # The log is what counts.
     assert add_action(ledger, 7.0, tool_name="Bash", ident="a1")["tool_name"] == "Bash"
@@ -262,12 +269,12 @@ def test_what_a_caller_says_of_a_task_that_was_found_counts(ledger: Ledger) -> N
         ledger, 3.0, request=request, name="Routes", wave_number=3, status="running"
     )
     assert (told["id"], told["wave_number"], told["status"]) == (found["id"], 3, "running")
-    (wave,) = waves.waves(ledger, request["session"])
+    (wave,) = waves.list_waves(ledger, request["session"])
     assert (wave["wave_number"], wave["status"], wave["total_tasks"]) == (3, "running", 1)
 
 
 def test_the_tree_has_everything_in_its_place(ledger: Ledger) -> None:
-    project = projects.project(ledger, "/srv/a", 1.0)
+    project = projects.ensure_project(ledger, "/srv/a", 1.0)
     for session in ("s1", "s2"):
         request = work.add_request(
             ledger, 2.0, project=project["id"], session=session, prompt=f"work of {session}"
@@ -275,7 +282,7 @@ def test_the_tree_has_everything_in_its_place(ledger: Ledger) -> None:
         task = work.add_task(ledger, 3.0, request=request, name="Backend", wave_number=1)
         work.add_subtask(ledger, 4.0, task=task, description="model", agent_type="dev")
     a_request(ledger, "another project's")
-    found = tree.hierarchy(ledger, project["id"])
+    found = hierarchy.build_hierarchy(ledger, project["id"])
     assert found["project"] == project
     assert [one["prompt"] for one in found["requests"]] == ["work of s1", "work of s2"]
     for one in found["requests"]:
@@ -317,7 +324,7 @@ def test_a_task_is_done_when_its_subtasks_are(ledger: Ledger) -> None:
     assert status(ledger, task) == "running"
     done(ledger, two)
     assert status(ledger, task) == "completed"
-    request = ledger.need(REQUESTS, task["request"])
+    request = ledger.require(REQUESTS, task["request"])
     assert (request["status"], request["completed_at"]) == ("completed", 20.0)
 
 
@@ -332,41 +339,41 @@ def test_a_wave_completes_with_its_tasks_and_the_next_one_starts(ledger: Ledger)
     first = [a_task(ledger, name, 0) for name in ("schema", "migrations")]
     second = a_task(ledger, "backend", 1)
     a_task(ledger, "frontend", 2)
-    a_task(ledger, "not in a wave", waves.NO_WAVE)
-    assert [one["total_tasks"] for one in waves.waves(ledger, "s1")] == [2, 1, 1]
-    waves.start(ledger, "s1", None, 12.0)
+    a_task(ledger, "not in a wave", NO_WAVE)
+    assert [one["total_tasks"] for one in waves.list_waves(ledger, "s1")] == [2, 1, 1]
+    waves.start_wave(ledger, "s1", None, 12.0)
     done(ledger, first[0])
-    assert waves.current(ledger, "s1")["wave_number"] == 0  # type: ignore[index]
+    assert waves.find_current_wave(ledger, "s1")["wave_number"] == 0  # type: ignore[index]
     done(ledger, first[1])
-    statuses = [one["status"] for one in waves.waves(ledger, "s1")]
+    statuses = [one["status"] for one in waves.list_waves(ledger, "s1")]
     assert statuses == ["completed", "running", "pending"]
     done(ledger, second, "failed")
-    statuses = [one["status"] for one in waves.waves(ledger, "s1")]
+    statuses = [one["status"] for one in waves.list_waves(ledger, "s1")]
     assert statuses == ["completed", "failed", "pending"], "a failed wave starts nothing"
 
 
 def test_a_wave_with_open_tasks_is_left_only_by_force(ledger: Ledger) -> None:
     a_task(ledger, "backend", 1)
     a_task(ledger, "frontend", 2)
-    waves.start(ledger, "s1", 1, 12.0)
-    with pytest.raises(NotNow, match=r"wave 1 has open tasks \(1\)"):
-        waves.transition(ledger, "s1", 13.0)
-    begun = waves.transition(ledger, "s1", 13.0, force=True)
+    waves.start_wave(ledger, "s1", 1, 12.0)
+    with pytest.raises(Conflict, match=r"Wave 1 has open tasks \(1\)"):
+        waves.transition_wave(ledger, "s1", 13.0)
+    begun = waves.transition_wave(ledger, "s1", 13.0, force=True)
     assert begun is not None
     assert (begun["wave_number"], begun["status"]) == (2, "running")
-    assert waves.transition(ledger, "s1", 14.0, force=True) is None
+    assert waves.transition_wave(ledger, "s1", 14.0, force=True) is None
 
 
 def test_waves_of_another_session_are_another_s(ledger: Ledger) -> None:
     a_task(ledger, "backend", 1)
     done(ledger, a_task(ledger, "backend", 1, session="s10"))
-    assert [one["status"] for one in waves.waves(ledger, "s1")] == ["pending"]
-    assert [one["status"] for one in waves.waves(ledger, "s10")] == ["completed"]
-    assert waves.waves(ledger, "s") == []
-    with pytest.raises(NoSuchRecord):
-        waves.start(ledger, "s", None, 1.0)
-    assert waves.create(ledger, "s1", None, 1.0)["wave_number"] == 2
-    assert waves.create(ledger, "new", None, 1.0)["wave_number"] == 0
+    assert [one["status"] for one in waves.list_waves(ledger, "s1")] == ["pending"]
+    assert [one["status"] for one in waves.list_waves(ledger, "s10")] == ["completed"]
+    assert waves.list_waves(ledger, "s") == []
+    with pytest.raises(NotFound):
+        waves.start_wave(ledger, "s", None, 1.0)
+    assert waves.create_wave(ledger, "s1", None, 1.0)["wave_number"] == 2
+    assert waves.create_wave(ledger, "new", None, 1.0)["wave_number"] == 0
 
 
 # Many at once
@@ -385,7 +392,7 @@ def test_callers_who_say_the_same_at_once_are_all_heard(database: Database) -> N
     assert len(set(made)) == 12
     ledger = database.ledger()
     with closing(ledger.database):
-        assert {row["id"] for row in ledger.rows(REQUESTS)} == set(made)
+        assert {row["id"] for row in ledger.find(REQUESTS)} == set(made)
 
 
 def test_a_wave_whose_tasks_end_at_once_ends_once(database: Database) -> None:
@@ -401,21 +408,23 @@ def test_a_wave_whose_tasks_end_at_once_ends_once(database: Database) -> None:
     with ThreadPoolExecutor(6) as workers:
         list(workers.map(end, made))
     with closing(ledger.database):
-        first, second = waves.waves(ledger, "s1")
+        first, second = waves.list_waves(ledger, "s1")
     assert (first["status"], first["completed_tasks"]) == ("completed", 6)
     assert second["status"] == "running"
 
 
 def test_another_repository_in_the_same_folder_is_another_project(ledger: Ledger) -> None:
-    first = projects.project(ledger, "/w", 1.0, origin="acme/payroll")
-    assert projects.project(ledger, "/w", 2.0, origin="acme/payroll") == first
-    assert projects.project(ledger, "/w", 3.0) == first, "who does not know its origin means it"
-    second = projects.project(ledger, "/w", 4.0, origin="acme/website")
+    first = projects.ensure_project(ledger, "/w", 1.0, origin="acme/payroll")
+    assert projects.ensure_project(ledger, "/w", 2.0, origin="acme/payroll") == first
+    assert projects.ensure_project(ledger, "/w", 3.0) == first, (
+        "who does not know its origin means it"
+    )
+    second = projects.ensure_project(ledger, "/w", 4.0, origin="acme/website")
     assert second["id"] != first["id"]
-    assert projects.by_path(ledger, "/w/src") == second
-    assert projects.name_of(ledger, "/elsewhere", "acme/payroll") == first["id"]
+    assert projects.find_by_path(ledger, "/w/src") == second
+    assert projects.project_id(ledger, "/elsewhere", "acme/payroll") == first["id"]
 
 
 def test_a_folder_that_somebody_has_named_stays_its_project(ledger: Ledger) -> None:
-    named = projects.project(ledger, "/w", 1.0, name="Payroll")
-    assert projects.project(ledger, "/w", 2.0, origin="acme/payroll")["id"] == named["id"]
+    named = projects.ensure_project(ledger, "/w", 1.0, name="Payroll")
+    assert projects.ensure_project(ledger, "/w", 2.0, origin="acme/payroll")["id"] == named["id"]

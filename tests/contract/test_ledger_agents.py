@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import NoSuchRecord
-from holdfast.ledger import agents, contexts, known, messages, tokens
-from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import CONTEXTS, TOKENS
+from holdfast.errors import NotFound
+from holdfast.ledger import agents, contexts, messages, tokens
+from holdfast.ledger.repository import Ledger, Row
+from holdfast.ledger.schema import CONTEXTS, TOKENS
+from holdfast.services.compaction.shared_context import load_overview, merge_snapshots
 from tests.contract.databases import Database
 
 # Messages
@@ -20,7 +21,7 @@ def a_message(ledger: Ledger, ident: str, to: str = "", now: float = 100.0, **mo
 
 
 def inbox(ledger: Ledger, agent: str, now: float = 101.0, **more: Any) -> list[str]:
-    return [row["id"] for row in messages.inbox(ledger, agent, now, 50, **more)]
+    return [row["id"] for row in messages.list_inbox(ledger, agent, now, 50, **more)]
 
 
 def test_a_message_reaches_its_agent_and_a_broadcast_everybody_else(ledger: Ledger) -> None:
@@ -35,7 +36,7 @@ def test_the_most_important_comes_first(ledger: Ledger) -> None:
     for ident, priority in (("low", 1), ("high", 9), ("older high", 9)):
         a_message(ledger, ident, "a", 99.0 if "older" in ident else 100.0, priority=priority)
     assert inbox(ledger, "a") == ["older high", "high", "low"]
-    assert inbox(ledger, "a")[:1] == [messages.inbox(ledger, "a", 101.0, 1)[0]["id"]]
+    assert inbox(ledger, "a")[:1] == [messages.list_inbox(ledger, "a", 101.0, 1)[0]["id"]]
 
 
 def test_a_message_is_read_once_by_each(ledger: Ledger) -> None:
@@ -44,7 +45,7 @@ def test_a_message_is_read_once_by_each(ledger: Ledger) -> None:
     messages.mark_read(ledger, [row], "a", 103.0)
     assert inbox(ledger, "a") == []
     assert inbox(ledger, "a", unread=False) == inbox(ledger, "b") == ["to all"]
-    assert messages.readers(ledger, [row]) == {"to all": ["a"]}
+    assert messages.find_readers(ledger, [row]) == {"to all": ["a"]}
 
 
 def test_a_message_is_gone_when_its_time_is_over(ledger: Ledger) -> None:
@@ -52,8 +53,8 @@ def test_a_message_is_gone_when_its_time_is_over(ledger: Ledger) -> None:
     a_message(ledger, "long", "a", seconds=1e9)
     assert inbox(ledger, "a", 104.9) == ["long", "short"]
     assert inbox(ledger, "a", 105.0) == ["long"]
-    assert [row["id"] for row in messages.recent(ledger, 105.0, 10)] == ["long"]
-    assert inbox(ledger, "a", 100.0 + messages.LONGEST) == []
+    assert [row["id"] for row in messages.list_recent(ledger, 105.0, 10)] == ["long"]
+    assert inbox(ledger, "a", 100.0 + messages.MAX_TTL_SECONDS) == []
 
 
 def test_who_chose_topics_hears_only_those(ledger: Ledger) -> None:
@@ -81,67 +82,73 @@ def test_an_agent_waits_for_another_until_it_is_told_otherwise(ledger: Ledger) -
 
 def test_an_agent_s_window_fills_and_the_end_can_be_told(ledger: Ledger) -> None:
     for minute, used in enumerate((100_000, 110_000, 120_000)):
-        row = agents.seen(
+        row = agents.record_agent(
             ledger, 60.0 * minute, agent_id="a", session="s1", used=used, capacity=200_000
         )
     assert row["rate"] == 10_000
-    assert agents.capacity(row, 120.0) == {
+    assert agents.describe_capacity(row, 120.0) == {
         "consumption_rate": 10_000, "usage_percent": 60.0, "remaining": 80_000, "zone": "yellow",
         "predicted_exhaustion_minutes": 8.0, "should_compact": False,
     }  # fmt: skip
-    row = agents.consumed(ledger, "a", "s1", 100, 120.01)
+    row = agents.add_usage(ledger, "a", "s1", 100, 120.01)
     assert row["rate"] < 10_100, "a call a moment later is no hundred thousand a minute"
-    row = agents.seen(ledger, 300.0, agent_id="a", session="s1", used=20_000, compactions=1)
+    row = agents.record_agent(ledger, 300.0, agent_id="a", session="s1", used=20_000, compactions=1)
     assert (row["compactions"], row["compacted_at"]) == (1, 300.0)
     assert 3_000 < row["rate"] < 4_000, "a compaction is no consumption"
-    assert agents.capacity(row, 300.0)["zone"] == "green"
+    assert agents.describe_capacity(row, 300.0)["zone"] == "green"
 
 
 def test_whoever_does_nothing_uses_nothing_up(ledger: Ledger) -> None:
-    agents.seen(ledger, 0.0, agent_id="a", used=100_000, capacity=200_000)
-    row = agents.seen(ledger, 60.0, agent_id="a", used=110_000)
-    rates = [agents.capacity(row, 60.0 * minute)["consumption_rate"] for minute in (1, 4, 61)]
+    agents.record_agent(ledger, 0.0, agent_id="a", used=100_000, capacity=200_000)
+    row = agents.record_agent(ledger, 60.0, agent_id="a", used=110_000)
+    rates = [
+        agents.describe_capacity(row, 60.0 * minute)["consumption_rate"] for minute in (1, 4, 61)
+    ]
     assert rates[0] == 10_000
     assert 3_600 < rates[1] < 3_700
     assert rates[2] < 1
-    later = agents.seen(ledger, 60.0 * 61, agent_id="a", status="idle")
-    assert agents.capacity(later, 60.0 * 61)["consumption_rate"] < 1, "that is no consumption"
-    assert agents.seen(ledger, 60.0 * 70, agent_id="a", status="idle") == later, "and this no news"
-    ends = [agents.capacity(row, 60.0 * minute) for minute in (1, 61)]
+    later = agents.record_agent(ledger, 60.0 * 61, agent_id="a", status="idle")
+    assert agents.describe_capacity(later, 60.0 * 61)["consumption_rate"] < 1, (
+        "that is no consumption"
+    )
+    assert agents.record_agent(ledger, 60.0 * 70, agent_id="a", status="idle") == later, (
+        "and this no news"
+    )
+    ends = [agents.describe_capacity(row, 60.0 * minute) for minute in (1, 61)]
     assert [one["predicted_exhaustion_minutes"] for one in ends] == [9.0, None]
 
 
 def test_what_is_not_said_of_an_agent_stays(ledger: Ledger) -> None:
-    agents.seen(ledger, 1.0, agent_id="a", session="s1", used=190_000, status="completed")
-    row = agents.seen(ledger, 2.0, agent_id="a", session="s1")
+    agents.record_agent(ledger, 1.0, agent_id="a", session="s1", used=190_000, status="completed")
+    row = agents.record_agent(ledger, 2.0, agent_id="a", session="s1")
     assert (row["status"], row["used"]) == ("completed", 190_000)
-    row = agents.consumed(ledger, "a", "", 10, 3.0)
+    row = agents.add_usage(ledger, "a", "", 10, 3.0)
     assert (row["session"], row["used"], row["status"]) == ("s1", 190_010, "completed")
-    assert agents.consumed(ledger, "new", "", 10, 3.0)["status"] == "running"
+    assert agents.add_usage(ledger, "new", "", 10, 3.0)["status"] == "running"
 
 
 def test_what_is_learned_of_an_agent_later_is_kept_and_a_call_starts_none_again(
     ledger: Ledger,
 ) -> None:
-    agents.consumed(ledger, "a", "s1", 100, 1.0)
-    agents.seen(
+    agents.add_usage(ledger, "a", "s1", 100, 1.0)
+    agents.record_agent(
         ledger, 2.0, agent_id="a", session="s1", project="p1", parent="s1", status="completed"
     )
-    row = agents.consumed(ledger, "a", "s1", 1 << 62, 3.0)
+    row = agents.add_usage(ledger, "a", "s1", 1 << 62, 3.0)
     assert (row["project"], row["parent"], row["status"]) == ("p1", "s1", "completed")
     assert row["used"] == 1 << 53
 
 
 def test_agents_of_the_same_name_in_two_sessions_are_two(ledger: Ledger) -> None:
-    agents.seen(ledger, 1.0, agent_id="dev", session="s1", used=10)
-    agents.consumed(ledger, "dev", "s10", 500, 2.0)
-    agents.consumed(ledger, "dev", "s10", 500, 3.0)
-    mine, theirs = (agents.latest(ledger, "dev", name) for name in ("s1", "s10"))
+    agents.record_agent(ledger, 1.0, agent_id="dev", session="s1", used=10)
+    agents.add_usage(ledger, "dev", "s10", 500, 2.0)
+    agents.add_usage(ledger, "dev", "s10", 500, 3.0)
+    mine, theirs = (agents.find_latest(ledger, "dev", name) for name in ("s1", "s10"))
     assert mine is not None
     assert theirs is not None
     assert (mine["used"], theirs["used"]) == (10, 1000)
-    assert agents.latest(ledger, "dev") == theirs
-    assert agents.latest(ledger, "de") is None
+    assert agents.find_latest(ledger, "dev") == theirs
+    assert agents.find_latest(ledger, "de") is None
 
 
 def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
@@ -149,8 +156,8 @@ def test_a_thin_snapshot_hides_no_rich_one(ledger: Ledger) -> None:
     contexts.save_snapshot(ledger, "s1", "p", rich, 1.0)
     contexts.save_snapshot(ledger, "s1", "p", {"trigger": "proactive", "key_decisions": []}, 2.0)
     contexts.save_snapshot(ledger, "s10", "p", {"context_summary": "another's"}, 3.0)
-    newest_first = known.known(ledger, "s1").snapshots
-    assert known.said(ledger, newest_first) == {**rich, "trigger": "proactive"}
+    newest_first = load_overview(ledger, "s1").snapshots
+    assert merge_snapshots(ledger, newest_first) == {**rich, "trigger": "proactive"}
 
 
 def test_no_and_none_left_are_news_too(ledger: Ledger) -> None:
@@ -158,9 +165,9 @@ def test_no_and_none_left_are_news_too(ledger: Ledger) -> None:
     contexts.save_snapshot(ledger, "s1", "p", before, 1.0)
     after = {"deployed": False, "tests_failing": 0, "note": ""}
     contexts.save_snapshot(ledger, "s1", "p", after, 2.0)
-    newest_first = known.known(ledger, "s1").snapshots
+    newest_first = load_overview(ledger, "s1").snapshots
     said = {"deployed": False, "tests_failing": 0, "note": "careful"}
-    assert known.said(ledger, newest_first) == said
+    assert merge_snapshots(ledger, newest_first) == said
 
 
 def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:
@@ -168,7 +175,7 @@ def test_a_snapshot_sent_twice_is_kept_once(ledger: Ledger) -> None:
     again = contexts.save_snapshot(ledger, "s1", "p", {"a": 1}, 2.0)
     assert again == {**first, "updated_at": 2.0}
     assert contexts.save_snapshot(ledger, "s1", "p", {"a": 2}, 3.0)["id"] != first["id"]
-    assert [row["updated_at"] for row in ledger.rows(CONTEXTS)] == [3.0, 2.0]
+    assert [row["updated_at"] for row in ledger.find(CONTEXTS)] == [3.0, 2.0]
 
 
 def test_the_state_that_was_saved_last_is_the_newest_also_if_it_was_saved_before(
@@ -176,7 +183,7 @@ def test_the_state_that_was_saved_last_is_the_newest_also_if_it_was_saved_before
 ) -> None:
     for now, word in ((1.0, "a"), (2.0, "b"), (3.0, "a")):
         contexts.save_snapshot(ledger, "s1", "p", {"context_summary": word}, now)
-    assert [row["progress_summary"] for row in ledger.rows(CONTEXTS)] == ["a", "b"]
+    assert [row["progress_summary"] for row in ledger.find(CONTEXTS)] == ["a", "b"]
 
 
 def test_an_agent_has_one_context_that_moves_on(ledger: Ledger) -> None:
@@ -189,16 +196,16 @@ def test_an_agent_has_one_context_that_moves_on(ledger: Ledger) -> None:
 
 
 def test_a_token_is_good_until_it_expires_or_is_revoked(ledger: Ledger, database: Database) -> None:
-    row, token = tokens.new(ledger, 1.0, name="ci", scope="write", seconds=100.0)
-    assert tokens.allowed(ledger, token, 50.0) == row
-    assert tokens.allowed(ledger, token, 101.0) is None
-    assert tokens.allowed(ledger, token + "x", 50.0) is None
-    assert tokens.allowed(ledger, "", 50.0) is None
+    row, token = tokens.create_token(ledger, 1.0, name="ci", scope="write", seconds=100.0)
+    assert tokens.find_valid_token(ledger, token, 50.0) == row
+    assert tokens.find_valid_token(ledger, token, 101.0) is None
+    assert tokens.find_valid_token(ledger, token + "x", 50.0) is None
+    assert tokens.find_valid_token(ledger, "", 50.0) is None
     assert token.encode() not in database.raw(), "only its hash is kept"
-    assert [tokens.covers(row, scope) for scope in tokens.SCOPES] == [True, True, False]
-    tokens.revoke(ledger, row["id"], 60.0)
-    assert tokens.allowed(ledger, token, 61.0) is None
-    assert [one["revoked_at"] for one in tokens.listed(ledger)] == [60.0]
-    with pytest.raises(NoSuchRecord):
-        tokens.revoke(ledger, "nobody", 1.0)
+    assert [tokens.has_scope(row, scope) for scope in tokens.SCOPES] == [True, True, False]
+    tokens.revoke_token(ledger, row["id"], 60.0)
+    assert tokens.find_valid_token(ledger, token, 61.0) is None
+    assert [one["revoked_at"] for one in tokens.list_tokens(ledger)] == [60.0]
+    with pytest.raises(NotFound):
+        tokens.revoke_token(ledger, "nobody", 1.0)
     assert ledger.count(TOKENS) == 1

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
-from holdfast.ledger import contexts, known, messages, waiting, work
+from holdfast.ledger import contexts, dependencies, messages, work
 from holdfast.ledger.actions import add_action
-from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.tables import (
-    ACTIONS,
-    CONTEXTS,
-    MESSAGES,
-    REQUESTS,
-    SUBTASKS,
-    TASKS,
-)
-from holdfast.ledger.within import LedgerWithin
-from holdfast.store import statements
+from holdfast.ledger.project_scope import ProjectLedger
+from holdfast.ledger.repository import MATCH_ALL, Ledger
+from holdfast.ledger.schema import ACTIONS, CONTEXTS, MESSAGES, REQUESTS, SUBTASKS, TASKS
+from holdfast.services.compaction.shared_context import _OVERVIEW, _TABLES
 from tests.contract.test_ledger import a_task, done, status
 
 # How a table is read depends on what has been in it.
@@ -43,9 +37,9 @@ def long(ledger: Ledger) -> Ledger:
         contexts.save_snapshot(ledger, session, session, {"context_summary": "s"}, 14.0)
     contexts.save_context(ledger, 14.0, agent_id="of quiet", agent_type="quiet")
     for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS, MESSAGES, CONTEXTS):
-        rest = [one for one in table.columns if one not in ("id", "source", table.order)]
+        rest = [one for one in table.columns if one not in ("id", "source", table.order_column)]
         database.run(
-            f"INSERT INTO {table.name} (id, {table.order}, {', '.join(rest)}) "
+            f"INSERT INTO {table.name} (id, {table.order_column}, {', '.join(rest)}) "
             f"{COPIES[database.dialect].format(MANY)} "
             f"SELECT 'x' || n, 1000.0 + n, {', '.join(rest)} FROM g, {table.name} "
             f"WHERE session = 'busy' AND id NOT LIKE 'x%'"
@@ -55,15 +49,19 @@ def long(ledger: Ledger) -> Ledger:
     return ledger
 
 
+NAMED = re.compile(r"(?<![:\w']):([a-z_][a-z0-9_]*)")
+
+
 def plan(ledger: Ledger, statement: str, values: dict[str, Any]) -> str:
     """How a statement is carried out, whatever its values are."""
     database = ledger.database
     if database.dialect == "sqlite":
         rows = database.run(f"EXPLAIN QUERY PLAN {statement}", values)[0]
         return "\n".join(row["detail"] for row in rows)
-    numbered, names = statements.numbered(statement)
+    names = list(dict.fromkeys(NAMED.findall(statement)))
+    numbered = NAMED.sub(lambda match: f"${names.index(match[1]) + 1}", statement)
     given = ", ".join(f"'{values[name]}'" for name in names)
-    with ledger.together():
+    with ledger.transaction():
         database.run("SET LOCAL plan_cache_mode = force_generic_plan")
         database.run(f"PREPARE looked_at AS {numbered}")
         rows = database.run(f"EXPLAIN EXECUTE looked_at ({given})")[0]
@@ -89,8 +87,8 @@ def test_a_page_is_found_by_an_index(long: Ledger) -> None:
         *((table, "", f"{table.name}_by_time") for table in (REQUESTS, TASKS, SUBTASKS, ACTIONS)),
     ):
         conditions = [f"{column} = :of"] if column else []
-        statement = table.select(conditions, newest_first=True, most=True)
-        found = plan(long, statement, {"of": "quiet", "most": 50})
+        statement = table.select(conditions, newest_first=True, has_limit=True)
+        found = plan(long, statement, {"of": "quiet", "limit": 50})
         assert index in found
         assert column == "" or f"{table.name}_by_time" not in found
 
@@ -101,10 +99,10 @@ def test_few_contexts_are_found_among_many_snapshots(long: Ledger) -> None:
         ("project", "agent_contexts_by_project"),
     ):
         given = {column: "quiet"}
-        also = contexts.few(given.get("agent_type"), given.get("project"))
-        statement = CONTEXTS.select([f"{column} = :of", also], newest_first=True, most=True)
-        assert index in plan(long, statement, {"of": "quiet", "most": 50})
-        assert len(long.rows(CONTEXTS, also=also, **given)) == 1
+        also = contexts.partial_index_condition(given.get("agent_type"), given.get("project"))
+        statement = CONTEXTS.select([f"{column} = :of", also], newest_first=True, has_limit=True)
+        assert index in plan(long, statement, {"of": "quiet", "limit": 50})
+        assert len(long.find(CONTEXTS, where=also, **given)) == 1
 
 
 def test_what_somebody_has_of_a_status_is_not_looked_for_among_all_of_it(long: Ledger) -> None:
@@ -117,12 +115,12 @@ def test_what_somebody_has_of_a_status_is_not_looked_for_among_all_of_it(long: L
         (REQUESTS, "session", "requests_by_session"),
     ):
         conditions = [f"{column} = :of", "status = :status"]
-        statement = table.select(conditions, newest_first=True, most=True)
-        assert index in plan(long, statement, {"of": "quiet", "status": "pending", "most": 50})
+        statement = table.select(conditions, newest_first=True, has_limit=True)
+        assert index in plan(long, statement, {"of": "quiet", "status": "pending", "limit": 50})
 
 
 def test_a_session_is_not_looked_for_in_its_whole_project(long: Ledger) -> None:
-    within = LedgerWithin(long.database, "p")
+    within = ProjectLedger(long.database, "p")
     for table, column, index in (
         (ACTIONS, "session", "actions_by_session"),
         (ACTIONS, "subtask", "actions_by_subtask"),
@@ -130,25 +128,25 @@ def test_a_session_is_not_looked_for_in_its_whole_project(long: Ledger) -> None:
         (TASKS, "session", "tasks_in_session"),
         (REQUESTS, "session", "requests_by_session"),
     ):
-        conditions = [f"{column} = :of", within.shown(table)]
-        statement = table.select(conditions, newest_first=True, most=True)
-        assert index in plan(long, statement, {"of": "quiet", "most": 50, **within.held})
+        conditions = [f"{column} = :of", within.scope_condition(table)]
+        statement = table.select(conditions, newest_first=True, has_limit=True)
+        assert index in plan(long, statement, {"of": "quiet", "limit": 50, **within.scope_values})
 
 
 def test_a_session_that_has_much_is_not_looked_for_among_all(long: Ledger) -> None:
     """PostgreSQL knows such sessions by name, and plans for them."""
     for table, index in ((TASKS, "tasks_in_session"), (ACTIONS, "actions_by_session")):
-        statement = table.select(["session = 'busy'"], newest_first=True, most=True)
+        statement = table.select(["session = 'busy'"], newest_first=True, has_limit=True)
         database = long.database
         if database.dialect == "postgres":
             database.run(f"UPDATE {table.name} SET session = 'other' WHERE id > 'x3'")
             database.run(f"ANALYZE {table.name}")
-        assert index in plan(long, statement, {"most": 50})
+        assert index in plan(long, statement, {"limit": 50})
 
 
 def test_a_restore_meets_no_other_sessions_calls(long: Ledger) -> None:
-    asked = known.question("quiet", "")
-    found = plan(long, asked.statement, asked.values)
+    statement = _OVERVIEW.format_map({table.name: MATCH_ALL for table in _TABLES})
+    found = plan(long, statement, {"session": "quiet", "agent": ""})
     assert "actions_by_session" in found
     assert "actions_by_time" not in found
 
@@ -165,16 +163,16 @@ def test_what_waits_is_found_among_what_waits(
 
     with monkeypatch.context() as patch:
         patch.setattr(type(long.database), "run", heard)
-        assert not [*waiting.waiting_for(long, {"a", "b"}, "blocked")]
-        assert not [*waiting.waiting_for(long, {str(number) for number in range(120)})]
+        assert not [*dependencies.find_dependents(long, {"a", "b"}, "blocked")]
+        assert not [*dependencies.find_dependents(long, {str(number) for number in range(120)})]
     assert len(asked) == 4, "one look for many"
     assert "subtasks_waiting" in plan(long, *asked[0])
     assert not any("ORDER" in statement for statement, _ in asked)
 
 
 def test_what_waited_goes_on_when_the_last_is_done_or_deleted(long: Ledger) -> None:
-    (first,) = long.rows(SUBTASKS, session="quiet")
-    task = long.need(TASKS, first["task"])
+    (first,) = long.find(SUBTASKS, session="quiet")
+    task = long.require(TASKS, first["task"])
     second = work.add_subtask(long, 14.0, task=task, description="b", blocked_by=[first["id"]])
     assert status(long, second) == "blocked"
     done(long, first)
@@ -188,6 +186,6 @@ def test_what_waited_goes_on_when_the_last_is_done_or_deleted(long: Ledger) -> N
         blocked_by=[*idents, second["id"]],
     )  # fmt: skip
     third = work.add_subtask(long, 17.0, task=task, description="too", blocked_by=idents[:1])
-    waiting.release(long, set(idents), 18.0)
-    assert long.need(SUBTASKS, last["id"])["blocked_by"] == [second["id"]]
+    dependencies.remove_dependencies(long, set(idents), 18.0)
+    assert long.require(SUBTASKS, last["id"])["blocked_by"] == [second["id"]]
     assert (status(long, last), status(long, third)) == ("blocked", "pending")

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.ledger import mailbox, messages
-from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.mailbox import Reader
-from holdfast.ledger.tables import READS
+from holdfast.ledger import messages
+from holdfast.ledger.messages import Recipient
+from holdfast.ledger.repository import Ledger, Row
+from holdfast.ledger.schema import READS
 
-SESSION = Reader("s1", "main", "p1")
-OTHER = Reader("s2", "main", "p1")
-ELSEWHERE = Reader("s9", "main", "p9")
-EXPLORER = Reader("a1", "Explore", "p1")
+SESSION = Recipient("s1", "main", "p1")
+OTHER = Recipient("s2", "main", "p1")
+ELSEWHERE = Recipient("s9", "main", "p9")
+EXPLORER = Recipient("a1", "Explore", "p1")
 
 
 def say(ledger: Ledger, ident: str, to: str = "", **fields: Any) -> None:
@@ -24,8 +24,8 @@ def everything(found: list[Row]) -> list[Row]:
     return found
 
 
-def told(ledger: Ledger, reader: Reader, most: int = 100) -> list[str]:
-    rows, _ = mailbox.take(ledger, reader, 200.0, lambda found: found[:most])
+def told(ledger: Ledger, reader: Recipient, most: int = 100) -> list[str]:
+    rows, _ = messages.take_messages(ledger, reader, 200.0, lambda found: found[:most])
     return [row["id"] for row in rows]
 
 
@@ -43,9 +43,9 @@ def test_an_agents_own_id_counts_in_whatever_project(ledger: Ledger) -> None:
 
 def test_a_message_to_a_kind_reaches_the_first_of_that_kind_in_the_project(ledger: Ledger) -> None:
     say(ledger, "m1", "Explore")
-    assert told(ledger, Reader("a9", "Explore", "p9")) == []
+    assert told(ledger, Recipient("a9", "Explore", "p9")) == []
     assert told(ledger, EXPLORER) == ["m1"]
-    assert told(ledger, Reader("a2", "Explore", "p1")) == []
+    assert told(ledger, Recipient("a2", "Explore", "p1")) == []
 
 
 def test_a_broadcast_reaches_every_agent_of_its_project_once(ledger: Ledger) -> None:
@@ -65,7 +65,7 @@ def test_without_a_project_it_reaches_those_of_any(ledger: Ledger) -> None:
 def test_an_agent_without_a_kind_is_not_everybody(ledger: Ledger) -> None:
     messages.subscribe(ledger, "a1", "api", 1.0)
     say(ledger, "m1", topic="lunch")
-    assert told(ledger, Reader("a1", "", "p1")) == []
+    assert told(ledger, Recipient("a1", "", "p1")) == []
 
 
 def test_whoever_chose_topics_hears_of_no_others(ledger: Ledger) -> None:
@@ -96,12 +96,12 @@ def test_the_important_and_then_the_oldest_come_first(ledger: Ledger) -> None:
 def test_what_was_not_chosen_waits_and_is_counted(ledger: Ledger) -> None:
     for number in range(3):
         say(ledger, f"m{number}")
-    rows, left = mailbox.take(ledger, SESSION, 200.0, lambda found: found[:1])
+    rows, left = messages.take_messages(ledger, SESSION, 200.0, lambda found: found[:1])
     assert (len(rows), left) == (1, 2)
 
 
 def test_however_much_waits_little_is_read_and_all_is_counted(ledger: Ledger) -> None:
-    for number in range(mailbox.MOST + 7):
+    for number in range(messages.MAX_MESSAGES + 7):
         say(ledger, f"m{number}")
     read: list[int] = []
 
@@ -109,10 +109,10 @@ def test_however_much_waits_little_is_read_and_all_is_counted(ledger: Ledger) ->
         read.append(len(found))
         return found[:1]
 
-    assert mailbox.take(ledger, SESSION, 200.0, chosen)[1] == mailbox.MOST + 6
-    assert mailbox.take(ledger, SESSION, 200.0, everything)[1] == 6
-    assert mailbox.take(ledger, SESSION, 200.0, everything)[1] == 0
-    assert read == [mailbox.MOST]
+    assert messages.take_messages(ledger, SESSION, 200.0, chosen)[1] == messages.MAX_MESSAGES + 6
+    assert messages.take_messages(ledger, SESSION, 200.0, everything)[1] == 6
+    assert messages.take_messages(ledger, SESSION, 200.0, everything)[1] == 0
+    assert read == [messages.MAX_MESSAGES]
     assert told(ledger, SESSION) == []
 
 
@@ -125,16 +125,16 @@ def test_nobody_is_told_what_it_said_itself_or_what_has_expired(ledger: Ledger) 
 
 def test_what_was_read_by_the_servers_way_is_not_told_again(ledger: Ledger) -> None:
     say(ledger, "m1", "s1")
-    messages.mark_read(ledger, messages.inbox(ledger, "s1", 150.0, 10), "s1", 150.0)
+    messages.mark_read(ledger, messages.list_inbox(ledger, "s1", 150.0, 10), "s1", 150.0)
     assert told(ledger, SESSION) == []
-    again, _ = mailbox.take(ledger, SESSION, 200.0, everything, again=True)
+    again, _ = messages.take_messages(ledger, SESSION, 200.0, everything, again=True)
     assert [row["id"] for row in again] == ["m1"]
 
 
 def test_the_receipt_names_who_read_it_also_for_a_kind(ledger: Ledger) -> None:
     say(ledger, "m1", "Explore")
-    rows, _ = mailbox.take(ledger, EXPLORER, 200.0, everything)
-    assert messages.readers(ledger, rows) == {"m1": ["Explore", "a1"]}
+    rows, _ = messages.take_messages(ledger, EXPLORER, 200.0, everything)
+    assert messages.find_readers(ledger, rows) == {"m1": ["Explore", "a1"]}
 
 
 def taken(ledger: Ledger) -> list[str]:
@@ -155,7 +155,7 @@ def test_a_receipt_counts_whichever_way_it_comes(ledger: Ledger) -> None:
     say(ledger, "m1", "s1")
     say(ledger, "m2", "s1")
     receipt = {"agent_id": "s1", "updated_at": 150.0}
-    ledger.take_over(READS, {"id": "r1", "message": "m1", **receipt})
+    ledger.write_unpublished(READS, {"id": "r1", "message": "m1", **receipt})
     ledger.write(READS, {"id": "r2", "message": "m2", **receipt})
     assert taken(ledger) == ["m1", "m2"]
     assert told(ledger, SESSION) == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.errors import HoldfastError, NoSuchRecord
-from holdfast.store.base import Store
+from holdfast.errors import HoldfastError, NotFound
+from holdfast.store.protocols import Store
 from tests.contract.stored import LONE, a_state, hand_on, save, send
 
 
@@ -92,17 +92,17 @@ def test_notes_on_a_compaction_nobody_opened_make_none(store: Store) -> None:
 def test_a_glance_tells_the_last_save_and_the_receipt_of_the_last_brief(store: Store) -> None:
     save(store)
     save(store, "s10")
-    assert store.glance("s1") == store.glance("nobody") == (0.0, "")
+    assert store.last_save_and_receipt("s1") == store.last_save_and_receipt("nobody") == (0.0, "")
     store.add_snapshot("s1", "auto", a_state("go"), 20.0)
     store.add_snapshot("s1", "stop", a_state("go"), 10.0)
     store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=20.0)
-    assert store.glance("s1") == (20.0, ""), "no brief was sent yet"
+    assert store.last_save_and_receipt("s1") == (20.0, ""), "no brief was sent yet"
     send(store, "a brief")
-    assert store.glance("s1") == (20.0, "pending")
+    assert store.last_save_and_receipt("s1") == (20.0, "pending")
     store.note_receipt("s1", 1, "cut", 12)
     store.open_compaction("s1", 2, trigger="auto", snapshot=None, now=30.0)
-    assert store.glance("s1") == (20.0, "cut"), "the second has no brief of its own"
-    assert store.glance("s10") == store.glance(LONE) == (0.0, "")
+    assert store.last_save_and_receipt("s1") == (20.0, "cut"), "the second has no brief of its own"
+    assert store.last_save_and_receipt("s10") == store.last_save_and_receipt(LONE) == (0.0, "")
 
 
 def test_a_handoff_reads_back_as_it_was_written(store: Store, other: Store) -> None:
@@ -140,5 +140,5 @@ def test_each_agent_has_one_handoff_and_its_last_counts(store: Store) -> None:
 def test_a_handoff_of_a_session_that_is_not_there_is_refused(store: Store) -> None:
     with pytest.raises(HoldfastError):
         hand_on(store, "a1", "words")
-    with pytest.raises(NoSuchRecord, match="handoff 00000000"):
+    with pytest.raises(NotFound, match="handoff 00000000"):
         store.handoff("00000000")

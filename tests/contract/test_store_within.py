@@ -6,15 +6,15 @@ import inspect
 
 import pytest
 
-from holdfast.errors import NoSuchRecord, NotAllowed
+from holdfast.errors import Forbidden, NotFound
 from holdfast.state.fold import new_state
-from holdfast.store.base import Store
-from holdfast.store.records import Records
-from holdfast.store.within import StoreWithin
+from holdfast.store.project_scope import ProjectStore
+from holdfast.store.protocols import Store
+from holdfast.store.repository import StoreRepository
 
 OPEN = {
     "session", "sessions", "snapshot", "snapshots", "snapshots_before", "richest_snapshot",
-    "restorable", "compactions", "compaction", "handoff", "handoffs", "transcripts",
+    "compactions", "compaction", "handoff", "handoffs", "transcripts",
 }  # fmt: skip
 
 
@@ -33,13 +33,13 @@ def known(store: Store) -> dict[str, str]:
 
 
 @pytest.fixture
-def held(store: Store, known: dict[str, str]) -> StoreWithin:
-    assert isinstance(store, Records)
+def held(store: Store, known: dict[str, str]) -> ProjectStore:
+    assert isinstance(store, StoreRepository)
     assert known
-    return StoreWithin(store, frozenset({"/srv/ours", "/mnt/ours"}))
+    return ProjectStore(store, frozenset({"/srv/ours", "/mnt/ours"}))
 
 
-def test_sessions_of_others_are_not_there(held: StoreWithin) -> None:
+def test_sessions_of_others_are_not_there(held: ProjectStore) -> None:
     assert held.session("ours")
     assert held.session("theirs") is None
     assert {row["id"] for row in held.sessions(None)} == {"ours", "ours-2"}
@@ -47,20 +47,18 @@ def test_sessions_of_others_are_not_there(held: StoreWithin) -> None:
     assert {row["id"] for row in held.transcripts(None)} == {"ours", "ours-2"}
     assert [row["id"] for row in held.transcripts("/srv/ours")] == ["ours"]
     assert held.transcripts("/srv/t") == []
-    assert held.is_theirs("theirs")
-    assert not held.is_theirs("ours")
-    assert not held.is_theirs("nobody's")
+    assert held.is_foreign_session("theirs")
+    assert not held.is_foreign_session("ours")
+    assert not held.is_foreign_session("nobody's")
 
 
-def test_snapshots_of_others_are_not_there(held: StoreWithin, known: dict[str, str]) -> None:
+def test_snapshots_of_others_are_not_there(held: ProjectStore, known: dict[str, str]) -> None:
     assert held.snapshot(known["ours"])["session"] == "ours"
-    with pytest.raises(NoSuchRecord):
+    with pytest.raises(NotFound):
         held.snapshot(known["theirs"])
     assert len(held.snapshots("ours")) == 1
     assert held.snapshots("theirs") == []
     assert held.richest_snapshot("theirs") is None
-    assert held.restorable("ours")
-    assert held.restorable("theirs") == ()
     found = held.snapshots_before(None, None, 10)
     assert {row["session"] for row in found} == {"ours", "ours-2"}
     assert [row["session"] for row in held.snapshots_before(None, None, 1)] == [found[0]["session"]]
@@ -69,14 +67,14 @@ def test_snapshots_of_others_are_not_there(held: StoreWithin, known: dict[str, s
     assert held.snapshots_before("ours", None, 10, "/srv/t") == []
 
 
-def test_compactions_of_others_are_not_there(held: StoreWithin) -> None:
+def test_compactions_of_others_are_not_there(held: ProjectStore) -> None:
     assert len(held.compactions("ours")) == 1
     assert held.compactions("theirs") == []
     assert held.compaction("ours", 1)
     assert held.compaction("theirs", 1) is None
 
 
-def test_handoffs_of_others_are_not_there(store: Store, held: StoreWithin) -> None:
+def test_handoffs_of_others_are_not_there(store: Store, held: ProjectStore) -> None:
     made = {
         name: store.add_handoff(
             name, agent="a", agent_type="x", task="t", line=1, status="completed", decision="",
@@ -87,13 +85,13 @@ def test_handoffs_of_others_are_not_there(store: Store, held: StoreWithin) -> No
     assert held.handoff(made["ours"])["raw"] == "words"
     assert len(held.handoffs("ours")) == 1
     assert held.handoffs("theirs") == []
-    with pytest.raises(NoSuchRecord):
+    with pytest.raises(NotFound):
         held.handoff(made["theirs"])
 
 
-def test_whatever_else_a_store_can_do_is_refused(held: StoreWithin) -> None:
+def test_whatever_else_a_store_can_do_is_refused(held: ProjectStore) -> None:
     """Also what it learns later: until somebody has thought about it."""
-    verbs = {name for name, _ in inspect.getmembers(Records, inspect.isfunction)}
+    verbs = {name for name, _ in inspect.getmembers(StoreRepository, inspect.isfunction)}
     for name in {verb for verb in verbs if not verb.startswith("_")} - OPEN:
-        with pytest.raises(NotAllowed):
+        with pytest.raises(Forbidden):
             getattr(held, name)()

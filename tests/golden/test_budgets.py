@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.actions.lookup import look_up_in_file
-from holdfast.actions.recall import printed
-from holdfast.actions.transcript_file import state_of_file
-from holdfast.brief.render import build
-from holdfast.brief.tokens import estimate, units
+from holdfast.brief.render import build_brief
 from holdfast.hosts import claude_code
-from holdfast.transcript.reader import whole_file
+from holdfast.services.recall.from_file import load_state
+from holdfast.services.recall.lookup import look_up_in_file, render_hit
+from holdfast.tokens.estimate import estimate_tokens, utf16_units
+from holdfast.transcript.reader import read_lines
+from tests.golden.corpus import each_session
 from tests.terminal import Terminal
 
 BESIDE = Path(__file__).parents[2].parent / "shared" / "corpus"
@@ -30,18 +30,18 @@ pytestmark = pytest.mark.skipif(
 
 
 def cuts(path: Path) -> list[int]:
-    count = sum(1 for _ in whole_file(str(path)))
+    count = sum(1 for _ in read_lines(str(path)))
     return [max(1, count // 3), max(1, 2 * count // 3), count]
 
 
-@pytest.mark.parametrize("path", SESSIONS, ids=lambda path: path.name[:40])
+@pytest.mark.parametrize("path", each_session(SESSIONS))
 def test_no_session_exceeds_a_budget_at_any_cut(path: Path) -> None:
     for line in cuts(path):
-        state = state_of_file(str(path), line)
+        state = load_state(str(path), line)
         for budget in BUDGETS:
-            brief = build(state, tokens=budget, characters=claude_code.CHARACTERS)
+            brief = build_brief(state, tokens=budget, characters=claude_code.MAX_BRIEF_UNITS)
             assert max(brief.tokens, len(brief.text) / 3.0) <= budget
-            assert units(brief.text) <= claude_code.CHARACTERS
+            assert utf16_units(brief.text) <= claude_code.MAX_BRIEF_UNITS
             assert brief.text or budget < 100
 
 
@@ -61,4 +61,4 @@ def test_recall_keeps_its_budget_too(path: Path) -> None:
     for query in ("the test failed", f"L1-{cuts(path)[-1]}", "fix"):
         for budget in (20, 800):
             hits = look_up_in_file(str(path), query, budget).hits
-            assert estimate("".join(map(printed, hits))) <= budget
+            assert estimate_tokens("".join(map(render_hit, hits))) <= budget

@@ -12,9 +12,11 @@ from typing import Any
 import pytest
 
 from holdfast.state.fold import fold, new_state
-from holdfast.state.model import State
-from holdfast.transcript.events import decode
-from holdfast.views.artifacts import artifacts
+from holdfast.state.types import State
+from holdfast.transcript.decoder import decode
+from tests.golden.corpus import each_session
+from tests.golden.file_trail import trail
+from tests.golden.file_trail.folded import folded_trail
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SESSIONS = sorted(
@@ -25,10 +27,7 @@ SESSIONS = sorted(
 EDITS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
 CONTINUED = "This session is being continued from a previous conversation"
 
-pytestmark = [
-    pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here"),
-    pytest.mark.parametrize("path", SESSIONS or [None], ids=lambda path: path and path.name[:40]),
-]
+pytestmark = pytest.mark.parametrize("path", each_session(SESSIONS))
 
 
 @cache
@@ -90,7 +89,7 @@ def states(path: Path) -> Iterator[tuple[int, State]]:
 
 
 def by_what_became_of_it(state: State) -> set[str]:
-    found = artifacts(state)
+    found = folded_trail(state)
     return {*found.created, *found.modified, *found.deleted}
 
 
@@ -105,10 +104,8 @@ def edited(path: Path, until: int, root: str) -> set[str]:
 
 
 def test_a_file_changed_before_a_compaction_is_known_after_it_and_at_the_end(path: Path) -> None:
-    from holdfast.eval.artifacts import trail
-
     for cut, state in states(path):
-        ours, theirs = artifacts(state), trail(str(path), cut)
+        ours, theirs = folded_trail(state), trail(str(path), cut)
         assert (ours.created, ours.modified, ours.deleted) == (
             theirs.created,
             theirs.modified,

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.actions.transcript_file import state_of_file
+from holdfast.services.recall.from_file import load_state
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SESSIONS = sorted(CORPUS.glob("*codex*.jsonl.gz")) if CORPUS.is_dir() else []
@@ -38,13 +38,13 @@ def shown(path: Path, kind: str) -> list[dict[str, Any]]:
 
 def test_the_requests_are_what_people_typed(path: Path) -> None:
     typed = [event["message"].strip() for event in shown(path, "user_message")]
-    kept = [request["text"] for request in state_of_file(str(path))["requests"]]
+    kept = [request["text"] for request in load_state(str(path))["requests"]]
     # A long one is shortened in the middle.
     assert [text[:300] for text in kept] == [text[:300] for text in typed]
 
 
 def test_every_file_that_a_patch_touched_is_in_the_trail(path: Path) -> None:
-    state = state_of_file(str(path))
+    state = load_state(str(path))
     root = state["place"]["root"] + "/"
     applied = [event for event in shown(path, "patch_apply_end") if event["success"]]
     touched = {name.removeprefix(root) for event in applied for name in event["changes"]}
@@ -52,7 +52,7 @@ def test_every_file_that_a_patch_touched_is_in_the_trail(path: Path) -> None:
 
 
 def test_compactions_and_usage_are_the_client_s_own(path: Path) -> None:
-    state = state_of_file(str(path))
+    state = load_state(str(path))
     boundaries = [payload["window_id"] for payload in lines(path, "compacted")]
     assert [compaction["id"] for compaction in state["compactions"]] == boundaries
     (*_, last) = (event["info"] for event in shown(path, "token_count") if event["info"])
@@ -61,4 +61,4 @@ def test_compactions_and_usage_are_the_client_s_own(path: Path) -> None:
 
 
 def test_every_line_is_understood(path: Path) -> None:
-    assert state_of_file(str(path))["bad_lines"] == []
+    assert load_state(str(path))["bad_lines"] == []

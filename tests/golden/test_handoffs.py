@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.tokens import estimate
-from holdfast.handoff.compact import MOST_TOKENS, compact
-from holdfast.names.words import FILE, Name, names
-from holdfast.state.rules.agents import STARTS, _said
-from holdfast.transcript.events import decode
-from holdfast.transcript.reader import whole_file
+from holdfast.handoff.shorten import MAX_TOKENS, shorten
+from holdfast.mentions.extract import FILE_KIND, Mention, extract_mentions
+from holdfast.state.rules.subagents import START_TOOLS, _final_text
+from holdfast.tokens.estimate import estimate_tokens
+from holdfast.transcript.decoder import decode
+from holdfast.transcript.reader import read_lines
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SESSIONS = sorted(
@@ -27,32 +27,32 @@ def reports() -> Iterator[str]:
     """What sub-agents gave back in real sessions, where it is above the limit."""
     for path in SESSIONS:
         calls: set[str] = set()
-        for event in decode(whole_file(str(path))):
+        for event in decode(read_lines(str(path))):
             if "agent" in event:
                 continue
-            if event["kind"] == "tool_call" and event["name"] in STARTS:
+            if event["kind"] == "tool_call" and event["name"] in START_TOOLS:
                 calls.add(event["id"])
             elif event["kind"] == "tool_result" and event["id"] in calls:
                 detail = event.get("detail")
                 told = detail if isinstance(detail, dict) else {}
-                text = _said(told) or event.get("text", "")
-                if told.get("status") != "async_launched" and estimate(text) > MOST_TOKENS:
+                text = _final_text(told) or event.get("text", "")
+                if told.get("status") != "async_launched" and estimate_tokens(text) > MAX_TOKENS:
                     yield text
 
 
-def outside_of_code(text: str) -> set[Name]:
+def outside_of_code(text: str) -> set[Mention]:
     kept, fenced = [], False
     for line in text.splitlines():
         if line.strip().startswith("```"):
             fenced = not fenced
         elif not fenced:
             kept.append(line)
-    return names("\n".join(kept))
+    return extract_mentions("\n".join(kept))
 
 
-def is_kept(name: Name, short: str) -> bool:
+def is_kept(name: Mention, short: str) -> bool:
     kind, text = name
-    return text in short or (kind == FILE and text.rpartition("/")[2] in short)
+    return text in short or (kind == FILE_KIND and text.rpartition("/")[2] in short)
 
 
 @pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
@@ -61,11 +61,11 @@ def test_reports_of_real_sub_agents_keep_their_paths_and_most_of_their_names() -
     files: list[float] = []
     everything: list[float] = []
     for text in reports():
-        short = compact(text)
-        assert estimate(short) <= MOST_TOKENS
-        before, after = before + estimate(text), after + estimate(short)
+        short = shorten(text)
+        assert estimate_tokens(short) <= MAX_TOKENS
+        before, after = before + estimate_tokens(text), after + estimate_tokens(short)
         named = outside_of_code(text)
-        if paths := [name for name in named if name[0] == FILE]:
+        if paths := [name for name in named if name[0] == FILE_KIND]:
             files.append(sum(is_kept(name, short) for name in paths) / len(paths))
         if named:
             everything.append(sum(is_kept(name, short) for name in named) / len(named))

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.actions.kept_events import kept_events
-from holdfast.index.database import IN_MEMORY, Index
-from holdfast.index.fill import Source, fill
-from holdfast.transcript.events import decode
-from holdfast.transcript.model import Event
-from holdfast.transcript.reader import whole_file
-from holdfast.views.timeline import timeline
+from holdfast.reports.timeline import build_timeline
+from holdfast.search.index_db import IN_MEMORY, SearchIndex
+from holdfast.search.ingest import Source, ingest_transcript
+from holdfast.services.recall.indexed_events import load_indexed_events
+from holdfast.transcript.decoder import decode
+from holdfast.transcript.reader import read_lines
+from holdfast.transcript.types import Event
+from tests.golden.corpus import some_and_all
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 LARGEST = 600_000
@@ -31,27 +32,28 @@ def told(events: Iterable[Event]) -> Told:
     """How often each thing happened; of a compaction the copy does not know its size."""
     return Counter(
         (entry.kind, "" if entry.kind == "compaction" else entry.text, entry.ok)
-        for entry in timeline(events)
+        for entry in build_timeline(events)
     )
 
 
 def both(path: Path) -> tuple[Told, Told]:
-    events = [*decode(whole_file(str(path)))]
+    events = [*decode(read_lines(str(path)))]
     places = (event["place"].get("cwd", "") for event in events if event["kind"] == "place")
     root = next(filter(None, places), "")
-    with Index(IN_MEMORY) as index:
-        fill(index, Source("s", root, str(path)), 4e9)
-        return told(events), told(kept_events(index, "s", root))
+    with SearchIndex(IN_MEMORY) as index:
+        ingest_transcript(index, Source("s", root, str(path)), 4e9)
+        return told(events), told(load_indexed_events(index, "s", root))
 
 
 @pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
-def test_98_of_100_entries_are_told_alike_and_hardly_any_is_made_up() -> None:
+@pytest.mark.parametrize("sessions", some_and_all(SESSIONS))
+def test_98_of_100_entries_are_told_alike_and_hardly_any_is_made_up(sessions: list[Path]) -> None:
     everything, alike, made_up = 0, 0, 0
-    for path in SESSIONS:
+    for path in sessions:
         read, copied = both(path)
         everything += read.total()
         alike += (read & copied).total()
         made_up += (copied - read).total()
-    assert everything > 500
+    assert everything > 24 * len(sessions)
     assert alike >= 0.98 * everything
     assert made_up <= 0.01 * everything

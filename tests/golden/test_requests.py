@@ -13,8 +13,8 @@ import pytest
 
 from holdfast.state.fold import advance, new_state
 from holdfast.state.rules import requests
-from holdfast.transcript.events import decode
-from holdfast.transcript.reader import whole_file
+from holdfast.transcript.decoder import decode
+from holdfast.transcript.reader import read_lines
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 BY_HAND: dict[str, dict[str, list[int]]] = json.loads(
@@ -29,9 +29,9 @@ def test_requests_are_exactly_what_people_typed(
     path = CORPUS / f"{session}.jsonl.gz"
     if not path.exists():
         pytest.skip("needs the folder of real sessions beside the checkout")
-    monkeypatch.setattr(requests, "MOST", 10_000)
+    monkeypatch.setattr(requests, "MAX_REQUESTS", 10_000)
     state: Any = new_state()
-    advance(state, decode(whole_file(str(path))))
+    advance(state, decode(read_lines(str(path))))
     found = {request["line"] for request in state["requests"]}
     noted = BY_HAND[session]
     assert set(noted["prompts"]) <= found

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.state.fold import fold, new_state
-from holdfast.transcript.events import decode
-from holdfast.transcript.reader import whole_file
+from holdfast.transcript.decoder import decode
+from holdfast.transcript.reader import read_lines
 from tests.unit.state.folding import folded_in_pieces, json_of, read_in_pieces, splits
 
 from .test_file_trail import CORPUS
@@ -19,7 +19,7 @@ SESSIONS = sorted(CORPUS.glob("*.jsonl.gz"))[::9] if CORPUS.is_dir() else []
 @pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
 @pytest.mark.parametrize("path", SESSIONS or [None], ids=lambda path: path and path.name[:40])
 def test_a_real_session_may_be_split_anywhere(path: Path) -> None:
-    lines = list(whole_file(str(path)))
+    lines = list(read_lines(str(path)))
     events = list(decode(lines))
     at_once = json_of(fold(new_state(), events))
     for cuts in splits(len(events), 3):

@@ -6,8 +6,7 @@ import json
 import re
 from itertools import chain, takewhile
 
-from holdfast import example
-from holdfast.example.session import Line
+from holdfast.demo import Line
 
 from .scene import Scene
 
@@ -17,9 +16,7 @@ OLD_CLIENT = "2.1.100"
 
 def attachment(scene: Scene, brief: str, event: str = "SessionStart") -> list[Line]:
     """What the host writes down when it has shown this text to the model."""
-    text = json.dumps(example.hook_attachment(scene.made.session, brief))
-    lines: list[Line] = json.loads(text.replace("SessionStart", event))
-    return lines
+    return scene.demo.hook_attachment(brief, event=event)
 
 
 def up_to_the_reply(lines: list[Line]) -> list[Line]:
@@ -29,7 +26,7 @@ def up_to_the_reply(lines: list[Line]) -> list[Line]:
 
 def after(scene: Scene, *attached: list[Line]) -> list[Line]:
     """Boundary, summary, what was attached, and the reply that goes on."""
-    return scene.made.after(list(chain(*attached)), str(scene.transcript))
+    return scene.demo.after(list(chain(*attached)), str(scene.transcript))
 
 
 def once_more(lines: list[Line]) -> list[Line]:
@@ -58,7 +55,7 @@ def body(brief: str) -> str:
 
 def saved_only(scene: Scene) -> None:
     """Saved before the compaction; then the host never called again."""
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     assert scene.compacts().code == 0
 
 

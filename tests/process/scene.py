@@ -1,4 +1,4 @@
-"""The example session with its own home folder, and real hook processes fired at it."""
+"""The demo session with its own home folder, and real hook processes fired at it."""
 
 from __future__ import annotations
 
@@ -13,17 +13,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdfast import example, log
-from holdfast.actions.install import hook_command
-from holdfast.example import Example
-from holdfast.example.session import Line
+from holdfast import diagnostics
+from holdfast.demo import DemoSession, Line, append_lines, load_demo
+from holdfast.services.install.registration import hook_command
 from holdfast.state.fold import advance, new_state
-from holdfast.state.model import State
-from holdfast.store import encoding
-from holdfast.store.base import CompactionRow, SessionRow
+from holdfast.state.types import State
+from holdfast.store import codec
+from holdfast.store.protocols import CompactionRow, SessionRow
 from holdfast.store.sqlite import SQLiteStore
-from holdfast.transcript.events import decode
-from holdfast.transcript.reader import whole_file
+from holdfast.transcript.decoder import decode
+from holdfast.transcript.reader import read_lines
 
 STARTED = 1_760_000_000.0
 PATIENCE = 30
@@ -63,10 +62,10 @@ class Scene:
     session: str = "s1"
     guarded: bool = False
     """Whether the guardian saves at thresholds and speaks up; it has tests of its own."""
-    made: Example = field(init=False)
+    demo: DemoSession = field(init=False)
 
     def __post_init__(self) -> None:
-        self.made = example.build(str(self.root / "courier"), self.session, STARTED)
+        self.demo = load_demo(str(self.root / "courier"), self.session, STARTED)
         self.temporary.mkdir(parents=True, exist_ok=True)
 
     @property
@@ -91,10 +90,10 @@ class Scene:
         return home if self.guarded else home | QUIET
 
     def write(self, lines: list[Line]) -> None:
-        example.write(self.transcript, lines)
+        append_lines(self.transcript, lines)
 
     def payload(self, event: str, **fields: Any) -> Line:
-        return example.payload(event, self.made.session, str(self.transcript), **fields)
+        return self.demo.hook_payload(event, str(self.transcript), **fields)
 
     def fire(self, event: str, **fields: Any) -> Fired:
         """One hook as the host starts it: the installed command and a payload on stdin."""
@@ -150,10 +149,10 @@ class Scene:
     def compacted(self) -> Fired:
         """The whole session up to a compaction; what SessionStart answered."""
         self.fire("SessionStart", source="startup")
-        self.write(self.made.before)
+        self.write(self.demo.before)
         self.fire("Stop")
         self.fire("PreCompact")
-        self.fire("SubagentStop", text=self.made.summary)
+        self.fire("SubagentStop", text=self.demo.summary)
         return self.fire("SessionStart", source="compact")
 
     @contextmanager
@@ -177,13 +176,13 @@ class Scene:
     def folded(self) -> State:
         """The whole transcript folded at once, as it would come out of the store."""
         state = new_state()
-        advance(state, decode(whole_file(str(self.transcript))))
-        return encoding.load(encoding.dump(state))
+        advance(state, decode(read_lines(str(self.transcript))))
+        return codec.decode_state(codec.encode_state(state))
 
     def log(self) -> list[str]:
         """Every line in the log and in the one that stands in for it."""
-        files = (str(self.home / "holdfast.log"), log.fallback(self.environment))
-        return [line for file in files for line in log.tail(file, 1000)]
+        files = (str(self.home / "holdfast.log"), diagnostics.fallback_path(self.environment))
+        return [line for file in files for line in diagnostics.read_tail(file, 1000)]
 
 
 def finished(process: subprocess.Popen[bytes]) -> Fired:

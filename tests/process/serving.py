@@ -27,12 +27,9 @@ class Server:
         *options: str,
         database: str = "",
         before: tuple[str, ...] = (),
-        logs: bool = True,
     ) -> None:
-        """Where each request is logged, none is answered on the doorstep."""
         environ = {**os.environ, "HOLDFAST_HOME": str(home), "HOLDFAST_DATABASE": database}
-        log = ["--access-log"] if logs else []
-        command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", *log]
+        command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--access-log"]
         self.process = subprocess.Popen(
             [*before, *command, *options], env=environ,
             stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,

@@ -6,8 +6,8 @@ import random
 from dataclasses import dataclass, field
 from typing import Any
 
-from holdfast.session.conversation import Conversation
-from tests.unit.session.api_rules import assert_anthropic_accepts, tokens, told
+from holdfast.conversations.conversation import Conversation
+from tests.unit.conversations.api_rules import assert_anthropic_accepts, tokens, told
 
 CONSTRAINTS = {
     3: "Never touch anything under migrations/.",
@@ -23,7 +23,7 @@ WORDS = [
 
 @dataclass
 class Loop:
-    """Adds messages and builds a request at each turn of the user's, as an agent would."""
+    """Adds messages and builds a request at each turn of the user, as an agent would."""
 
     conversation: Conversation
     limit: int

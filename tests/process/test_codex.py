@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from holdfast import log
-from holdfast.actions.install import Options, entries, hook_command
+from holdfast import diagnostics
 from holdfast.hosts import codex
+from holdfast.services.install.registration import InstallOptions, build_hook_entries, hook_command
 from holdfast.store.sqlite import SQLiteStore
 from tests.unit import rollout_lines as lines
 
@@ -45,7 +45,7 @@ class Session:
         }  # fmt: skip
         if event not in ("SessionStart", "SessionEnd"):
             payload["turn_id"] = "t1"
-        (hook,) = entries("", Options(), host=codex)[event][0]["hooks"]
+        (hook,) = build_hook_entries("", InstallOptions(), host=codex)[event][0]["hooks"]
         done = subprocess.run(
             shlex.split(hook["command"]), input=json.dumps(payload).encode(), capture_output=True,
             env={"HOLDFAST_HOME": str(self.root / "home"), "PATH": "", **QUIET}, timeout=PATIENCE,
@@ -106,7 +106,7 @@ def test_the_receipt_is_what_the_client_wrote_down(session: Session) -> None:
     assert [row["receipt"] for row in session.compactions()] == ["whole"]
 
 
-def test_a_brief_that_was_cut_is_told_as_cut(session: Session) -> None:
+def test_a_truncated_brief_has_the_receipt_cut(session: Session) -> None:
     brief = session.compacts().brief
     session.write(lines.from_hook(brief[:400]), lines.reply("On it."), lines.tokens(5000))
     session.fire("Stop", stop_hook_active=False)
@@ -124,7 +124,7 @@ def test_a_brief_that_did_not_arrive_comes_with_the_next_prompt_once(session: Se
     assert [row["receipt"] for row in session.compactions()] == ["whole"]
 
 
-def test_a_second_compaction_is_one_of_its_own(session: Session) -> None:
+def test_a_second_compaction_is_recorded_separately(session: Session) -> None:
     first = session.compacts().brief
     session.write(lines.from_hook(first), lines.reply("On it."), lines.tokens(60_000))
     second = session.compacts("w2").brief
@@ -153,7 +153,7 @@ STRANGE = [
 
 
 @pytest.mark.parametrize(("payload", "words"), STRANGE)
-def test_a_payload_that_is_nobody_s_is_told_in_one_line_and_stops_nothing(
+def test_a_payload_of_no_known_host_is_logged_in_one_line(
     tmp_path: Path, payload: dict[str, Any], words: str
 ) -> None:
     fired, told = sent(tmp_path, payload, hook_command())
@@ -172,7 +172,7 @@ CHANGED: list[tuple[dict[str, Any], str]] = [
 def test_a_host_that_changed_its_format_is_named(
     tmp_path: Path, payload: dict[str, Any], words: str
 ) -> None:
-    command = entries("", Options(), host=codex)["Stop"][0]["hooks"][0]["command"]
+    command = build_hook_entries("", InstallOptions(), host=codex)["Stop"][0]["hooks"][0]["command"]
     fired, told = sent(tmp_path, payload, command)
     assert fired.is_silent
     (line,) = told
@@ -186,4 +186,4 @@ def sent(home: Path, payload: dict[str, Any], command: str) -> tuple[Fired, list
         env={"HOLDFAST_HOME": str(home), "PATH": ""}, timeout=PATIENCE, check=False,
     )  # fmt: skip
     fired = Fired(code=done.returncode, out=done.stdout.decode(), err=done.stderr.decode())
-    return fired, log.tail(str(home / "holdfast.log"), 100)
+    return fired, diagnostics.read_tail(str(home / "holdfast.log"), 100)

@@ -1,4 +1,4 @@
-"""`holdfast demo`: the main job, seen in half a minute, without a trace."""
+"""`holdfast demo` shows the whole loop and leaves no files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from holdfast.actions import rehearse
+from holdfast.services.doctor import self_test
 from tests.terminal import Terminal
 
 
@@ -14,15 +14,15 @@ def test_the_demo_shows_the_loop_and_ends_with_the_two_commands_to_type(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["/opt/a rather long folder name/for/programs/bin/holdfast"])
-    before = terminal.everything()
+    before = terminal.read_all_files()
     ran = terminal.run("demo")
     assert (ran.code, ran.err) == (0, "")
     for title in (
         "1  What was saved before the compaction",
         "2  What the host's summary lost",
-        "3  The brief that was put back",
+        "3  The brief that was restored",
         "4  The delivery receipt",
-        "5  What is not in the brief is one lookup away",
+        "5  What is not in the brief can be looked up",
     ):
         assert title in ran.out
     program = sys.argv[0]
@@ -30,10 +30,10 @@ def test_the_demo_shows_the_loop_and_ends_with_the_two_commands_to_type(
         f"  {program} install        registers the hooks with Claude Code",
         f"  {program} doctor --loop  runs this loop on your installation",
     ]
-    assert terminal.everything() == before
+    assert terminal.read_all_files() == before
 
 
-def test_what_the_demo_made_can_be_kept_and_looked_at(terminal: Terminal) -> None:
+def test_the_files_of_the_demo_can_be_kept(terminal: Terminal) -> None:
     kept = terminal.root / "kept" / "inner"
     assert terminal.run("demo", "--keep", kept).code == 0
     terminal.set(HOLDFAST_HOME=kept / "store")
@@ -41,12 +41,14 @@ def test_what_the_demo_made_can_be_kept_and_looked_at(terminal: Terminal) -> Non
     assert "1: whole" in terminal.run("status").out
     again = terminal.run("demo", "--keep", kept)
     assert (again.code, again.out) == (1, "")
-    assert f"--keep {kept} (File exists)" in again.err
+    assert f"--keep: cannot create {kept} (File exists)" in again.err
 
 
-def test_a_demo_that_breaks_says_so(terminal: Terminal, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rehearse, "hook_command", lambda: f"{sys.executable} -c 'raise Trouble'")
+def test_a_failing_demo_exits_with_an_error(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(self_test, "hook_command", lambda: f"{sys.executable} -c 'raise Trouble'")
     ran = terminal.run("demo")
     assert ran.code == 1
-    assert "The loop broke. `holdfast doctor` may know why." in ran.out
+    assert "The loop failed. `holdfast doctor` may show why." in ran.out
     assert list(terminal.temporary.iterdir()) == []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from holdfast.brief.tokens import estimate
+from holdfast.tokens.estimate import estimate_tokens
 
 from .scene import Scene
 
@@ -24,8 +24,8 @@ def stop(scene: Scene, text: str, agent: str = AGENT, kind: str = "Explore") -> 
     assert fired.is_silent
 
 
-def test_a_sub_agent_that_stops_leaves_a_handoff_and_all_that_it_said(scene: Scene) -> None:
-    scene.write(scene.made.before)
+def test_a_sub_agent_that_stops_leaves_a_handoff_and_its_whole_message(scene: Scene) -> None:
+    scene.write(scene.demo.before)
     stop(scene, LONG)
     with scene.store() as store:
         (row,) = store.handoffs("s1")
@@ -34,14 +34,14 @@ def test_a_sub_agent_that_stops_leaves_a_handoff_and_all_that_it_said(scene: Sce
     assert row["raw"] == LONG
     assert row["tokens_after"] <= 500 < row["tokens_before"]
     summary = row["content"]["context_summary"]
-    assert estimate(summary) == row["tokens_after"]
+    assert estimate_tokens(summary) == row["tokens_after"]
     assert "scripts/replay.py" in summary
     assert "grep" not in summary
     assert scene.log() == []
 
 
 def test_the_parents_brief_names_the_handoff(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     stop(scene, "scripts/replay.py breaks on the first row. Decision: STOP.")
     with scene.store() as store:
         (row,) = store.handoffs("s1")
@@ -53,15 +53,15 @@ def test_the_parents_brief_names_the_handoff(scene: Scene) -> None:
 
 
 def test_the_fork_that_compacts_is_not_a_sub_agent(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("PreCompact")
-    scene.fire("SubagentStop", text=scene.made.summary)
+    scene.fire("SubagentStop", text=scene.demo.summary)
     with scene.store() as store:
         assert store.handoffs("s1") == []
 
 
-def test_an_agent_that_is_resumed_hands_on_its_last_words(scene: Scene) -> None:
-    scene.write(scene.made.before)
+def test_a_resumed_sub_agent_replaces_its_handoff(scene: Scene) -> None:
+    scene.write(scene.demo.before)
     stop(scene, "Half of it.")
     stop(scene, json.dumps({"status": "done", "contextSummary": "All of it.", "decision": "go"}))
     stop(scene, "Another's.", agent="b1")
@@ -71,8 +71,8 @@ def test_an_agent_that_is_resumed_hands_on_its_last_words(scene: Scene) -> None:
     assert other["agent"] == "b1"
 
 
-def test_an_agent_that_says_nothing_leaves_nothing(scene: Scene) -> None:
-    scene.write(scene.made.before)
+def test_a_sub_agent_without_a_message_leaves_no_handoff(scene: Scene) -> None:
+    scene.write(scene.demo.before)
     stop(scene, " \n")
     stop(scene, "words without a name", agent="")
     with scene.store() as store:

@@ -32,11 +32,9 @@ def team() -> Iterator[socket.socket]:
         yield listening
 
 
-def test_hooks_save_and_restore_here_and_never_call_the_team(
-    tmp_path: Path, team: socket.socket
-) -> None:
+def test_hooks_never_connect_to_the_team_database(tmp_path: Path, team: socket.socket) -> None:
     scene = InATeam(root=tmp_path, port=team.getsockname()[1])
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     assert scene.fire("Stop").is_silent
     assert scene.compacts().code == 0
     brief = scene.fire("SessionStart", source="compact").brief

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.base import SnapshotRow
+from holdfast.store.protocols import SnapshotRow
 
 from .scene import Fired, Scene, files
 
@@ -74,8 +74,8 @@ def length(file: Path) -> int:
         return 0
 
 
-def test_a_hook_killed_at_any_moment_takes_nothing_with_it(scene: Scene) -> None:
-    lines = scene.made.before
+def test_a_hook_killed_at_any_moment_loses_nothing(scene: Scene) -> None:
+    lines = scene.demo.before
     scene.write(lines[: len(lines) // 2])
     life = life_time(*[scene] * 5)
     before = snapshots(scene)
@@ -100,13 +100,13 @@ def test_a_hook_killed_at_any_moment_takes_nothing_with_it(scene: Scene) -> None
 
 def test_a_hook_killed_while_it_commits_leaves_the_store_as_it_was(scene: Scene) -> None:
     """A commit takes a moment that chance rarely meets, so here the kill waits for it."""
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     life_time(*[scene] * 2)
     log = scene.home / "holdfast.db-wal"
     torn = 0
     for n in range(30):
         before = snapshots(scene)
-        scene.write(scene.made.before[:3])
+        scene.write(scene.demo.before[:3])
         left = kill_in_mid_write(scene.start("PreCompact"), log, 32 + n % 8 * 4120)
         assert check(scene.database) == ["ok"], f"killed with {left} bytes in the log"
         after = snapshots(scene)
@@ -121,14 +121,14 @@ def test_a_hook_killed_while_it_commits_leaves_the_store_as_it_was(scene: Scene)
 
 def test_a_killed_hook_saved_all_or_nothing(scene: Scene) -> None:
     """Snapshot, compaction and the mark for the doctor are one transaction."""
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     life = life_time(*[scene] * 5)
     for moment in moments(life)[: KILLS // 2]:
         kill_after(scene.start("PreCompact"), moment)
         with scene.store() as store:
             newest = store.snapshots("s1", 1000)
             (compaction,) = store.compactions("s1")
-            (seen,) = store.hooks_seen()
+            (seen,) = store.hook_runs()
         assert len(newest) == seen["times"]
         assert compaction["snapshot"] in {row["id"] for row in newest}
 
@@ -136,7 +136,7 @@ def test_a_killed_hook_saved_all_or_nothing(scene: Scene) -> None:
 def test_a_hook_killed_while_it_makes_the_store_leaves_room_for_the_next(scene: Scene) -> None:
     others = [Scene(root=scene.root / f"home{n}") for n in range(23)]
     for other in others:
-        other.write(other.made.before)
+        other.write(other.demo.before)
     life = life_time(*others[:3])
     for other, moment in zip(others[3:], moments(life), strict=False):
         kill_after(other.start("PreCompact"), moment)
@@ -160,17 +160,17 @@ TOGETHER = [
 
 @pytest.mark.parametrize("known", [False, True], ids=["a new session", "a known session"])
 def test_eight_hooks_at_once_save_what_one_would(scene: Scene, known: bool) -> None:
-    half = len(scene.made.before) // 2
-    scene.write(scene.made.before[:half])
+    half = len(scene.demo.before) // 2
+    scene.write(scene.demo.before[:half])
     if known:
         scene.fire("Stop")
-    scene.write(scene.made.before[half:])
+    scene.write(scene.demo.before[half:])
     assert_all_went_well(scene.at_once(*TOGETHER))
     assert scene.row()["state"] == scene.folded()
     saved = snapshots(scene).values()
     assert [row["state"] == scene.folded() for row in saved] == [True] * 3, "no snapshot is lost"
     with scene.store() as store:
-        assert sum(row["times"] for row in store.hooks_seen()) == 8 + known
+        assert sum(row["times"] for row in store.hook_runs()) == 8 + known
     # A process that indexes names may still have the store open.
     assert [name for name in files(scene.home) if not name.endswith(("-wal", "-shm"))] == [
         "holdfast.db"
@@ -182,7 +182,7 @@ def test_hooks_that_overtake_each_other_while_the_log_grows_lose_no_line(scene: 
     done = threading.Event()
 
     def grow() -> None:
-        for line in scene.made.before:
+        for line in scene.demo.before:
             scene.write([line])
             time.sleep(0.003)
         done.set()
@@ -203,8 +203,8 @@ def test_hooks_that_overtake_each_other_while_the_log_grows_lose_no_line(scene: 
 
 def test_sessions_whose_names_are_alike_stay_apart(scene: Scene) -> None:
     one, ten = scene, Scene(root=scene.root, session="s10")
-    one.write(one.made.before)
-    ten.write(ten.made.before[:60])
+    one.write(one.demo.before)
+    ten.write(ten.demo.before[:60])
     running = [side.start(event) for event in TOGETHER[:4] for side in (one, ten)]
     for process in running:
         process.communicate(timeout=30)

@@ -21,8 +21,8 @@ LONG = 50 * MEGABYTE
 # What the kernel counts for a process itself: `getrusage` would begin with the parent's figure.
 FOLD = """
 import sys
-from holdfast.actions.transcript_file import state_of_file
-state = state_of_file(sys.argv[1])
+from holdfast.services.recall.from_file import load_state
+state = load_state(sys.argv[1])
 peak = next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM"))
 print(state["lines"], peak)
 """
@@ -60,6 +60,7 @@ def test_two_hundred_megabytes_are_folded_in_little_memory(tmp_path: Path, at_re
     assert peak - at_rest <= ROOM
 
 
+@pytest.mark.slow
 def test_the_same_in_other_scripts(tmp_path: Path, at_rest: int) -> None:
     path = tmp_path / "session.jsonl"
     written = transcripts.repeat(path, 200 * MEGABYTE, words={b"queue": "队列", b"retry": "🚀"})
@@ -120,11 +121,14 @@ def very_many_short_texts() -> bytes:
     return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
-BEYOND_LATIN = [a_result_with_an_emoji, a_prompt_in_chinese, an_escaped_reply]
-BEYOND_LATIN += [very_many_short_texts]
+FAST = [a_result, a_prompt_in_chinese]
+SLOW = [an_image, a_prompt, a_reply, a_result_with_an_emoji, an_escaped_reply]
+SLOW += [very_many_short_texts]
 
 
-@pytest.mark.parametrize("line", [an_image, a_result, a_prompt, a_reply, *BEYOND_LATIN])
+@pytest.mark.parametrize(
+    "line", [*FAST, *(pytest.param(line, marks=pytest.mark.slow) for line in SLOW)]
+)
 def test_a_line_of_fifty_megabytes_takes_little_more_memory_than_itself(
     tmp_path: Path, tiny: Path, at_rest: int, line: Callable[[], bytes]
 ) -> None:
@@ -137,7 +141,7 @@ def test_a_line_of_fifty_megabytes_takes_little_more_memory_than_itself(
 
 
 def test_a_hook_reads_past_a_line_of_fifty_megabytes(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     with scene.transcript.open("ab") as file:
         file.write(an_image() + prompt("go on") + b"\n")
     assert scene.fire("Stop").is_silent
@@ -185,8 +189,8 @@ def shown(scene: Scene, path: Path) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_no_shape_of_a_line_stops_what_comes_after(scene: Scene, name: str) -> None:
-    scene.write(scene.made.before)
+def test_no_malformed_line_stops_the_lines_after_it(scene: Scene, name: str) -> None:
+    scene.write(scene.demo.before)
     before = scene.transcript.read_bytes().count(b"\n")
     with scene.transcript.open("ab") as file:
         file.write(SHAPES[name] + b"\n" + prompt("go on") + b"\n")
@@ -201,7 +205,7 @@ def test_no_shape_of_a_line_stops_what_comes_after(scene: Scene, name: str) -> N
 
 
 @pytest.mark.parametrize("name", SHAPES)
-def test_a_file_of_nothing_but_odd_lines_is_told_plainly(scene: Scene, name: str) -> None:
+def test_a_file_of_malformed_lines_is_reported(scene: Scene, name: str) -> None:
     scene.transcript.write_bytes(SHAPES[name] + b"\n")
     told = shown(scene, scene.transcript)
     assert told.returncode in (0, 1)
@@ -223,7 +227,7 @@ def a_loop(path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [a_folder, a_pipe, a_loop])
-def test_what_is_no_file_is_refused_and_not_waited_for(
+def test_a_transcript_that_is_not_a_regular_file_is_refused(
     scene: Scene, make: Callable[[Path], None]
 ) -> None:
     make(scene.transcript)

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.actions.install import hook_command
-from holdfast.store import encoding
+from holdfast.demo import Line
+from holdfast.services.install.registration import hook_command
+from holdfast.store import codec
 from tests.process.aftermath import after, attachment, body, cut, once_more, saved_only, unharmed
 
 from .scene import Fired, Scene
@@ -21,7 +22,7 @@ from .scene import Fired, Scene
 
 
 def test_a_session_is_followed_saved_and_restored(scene: Scene) -> None:
-    made = scene.made
+    made = scene.demo
     assert scene.fire("SessionStart", source="startup").is_silent
     start = 0
     for turn, end in enumerate(made.turn_ends, 1):
@@ -40,7 +41,7 @@ def test_a_session_is_followed_saved_and_restored(scene: Scene) -> None:
     assert scene.fire("SubagentStop", text=made.summary).is_silent
     brief = scene.fire("SessionStart", source="compact").brief
     known_again = brief + made.summary
-    assert [fact.name for fact in made.planted if fact.text not in known_again] == []
+    assert [fact.name for fact in made.facts if fact.text not in known_again] == []
     assert scene.fire("PostCompact", text=made.summary).is_silent
 
     scene.write(after(scene, attachment(scene, brief)))
@@ -57,24 +58,24 @@ def test_a_session_is_followed_saved_and_restored(scene: Scene) -> None:
 
 
 def test_a_session_first_met_at_its_compaction_is_restored_like_any_other(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("PreCompact")
     brief = scene.fire("SessionStart", source="compact").brief
     followed = Scene(root=scene.root, session="followed")
-    followed.write(followed.made.before[:100])
+    followed.write(followed.demo.before[:100])
     followed.fire("Stop")
-    followed.write(followed.made.before[100:])
+    followed.write(followed.demo.before[100:])
     followed.fire("PreCompact")
     assert body(brief) == body(followed.fire("SessionStart", source="compact").brief)
 
 
-def test_what_the_summary_says_is_not_said_again(scene: Scene) -> None:
+def test_the_brief_does_not_repeat_the_summary(scene: Scene) -> None:
     saved_only(scene)
     whole = scene.fire("SessionStart", source="compact").brief
     other = Scene(root=scene.root, session="s2")
     short = other.compacted().brief
-    kept = [fact.text for fact in scene.made.planted if fact.fate == "kept"]
-    lost = [fact.text for fact in scene.made.planted if fact.fate == "lost"]
+    kept = [fact.text for fact in scene.demo.facts if fact.fate == "kept"]
+    lost = [fact.text for fact in scene.demo.facts if fact.fate == "lost"]
     assert [text for text in lost if text not in short] == []
     assert [text for text in kept if text in whole and text not in short] != []
 
@@ -121,7 +122,7 @@ def test_a_compaction_that_failed_and_is_tried_again_is_one_compaction(scene: Sc
 
 
 @pytest.mark.parametrize("summary", ["the first summary", None])
-def test_a_summary_is_never_put_down_to_an_earlier_compaction(
+def test_a_summary_is_never_stored_with_an_earlier_compaction(
     scene: Scene, summary: str | None
 ) -> None:
     """The second PreCompact is lost; the first compaction keeps what was its own, or nothing."""
@@ -143,7 +144,7 @@ def test_the_summary_of_an_ordinary_sub_agent_is_not_the_compaction_s(scene: Sce
 
 
 def test_guidance_that_is_turned_off_does_not_turn_off_saving(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     told = json.dumps(scene.payload("PreCompact")).encode()
     assert scene.send(told, environ={"HOLDFAST_GUIDANCE": "off"}).is_silent
     with scene.store() as store:
@@ -167,7 +168,7 @@ def test_the_brief_names_a_command_that_the_agent_can_really_run(scene: Scene) -
 
 
 def test_a_sub_agent_s_compaction_is_not_the_session_s(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     of_agent: dict[str, Any] = {"agent_id": "a5cd1f0b2", "agent_type": "Explore"}
     assert scene.fire("PreCompact", **of_agent).is_silent
     assert scene.fire("SessionStart", source="compact", **of_agent).is_silent
@@ -175,6 +176,29 @@ def test_a_sub_agent_s_compaction_is_not_the_session_s(scene: Scene) -> None:
     assert scene.compactions() == []
     with scene.store() as store:
         assert store.snapshots("s1") == []
+
+
+@pytest.mark.parametrize("last", ["assistant", "tool_use", "tool_result"])
+def test_a_compaction_that_names_no_agent_gets_a_brief_however_the_log_ends(
+    scene: Scene, last: str
+) -> None:
+    """Clients before 2.1.325 never name one, and may compact after anything at all."""
+    lines = [{**line, "version": "2.1.197"} for line in scene.demo.before]
+    while last not in kinds_of(lines[-1]):
+        lines.pop()
+    scene.write(lines)
+    scene.fire("PreCompact", trigger="auto")
+    brief = scene.fire("SessionStart", source="compact").brief
+    assert "Never touch anything under migrations/" in brief
+    assert [row["brief"] for row in scene.compactions()] == [brief]
+
+
+def kinds_of(line: Line) -> set[str]:
+    """What a line of the log is: its speaker, and the kinds of its blocks."""
+    content = line.get("message", {}).get("content", ())
+    blocks = content if isinstance(content, list) else [{"type": line["type"]}]
+    kinds = {block["type"] for block in blocks}
+    return {"assistant"} if line["type"] == "assistant" and kinds == {"text"} else kinds
 
 
 def test_a_sub_agent_s_compaction_inside_the_session_s_changes_nothing(scene: Scene) -> None:
@@ -204,7 +228,7 @@ def become_a_folder(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("happens", [vanish, empty, cut, become_a_folder])
-def test_what_happens_to_the_transcript_after_saving_costs_nothing(
+def test_the_brief_survives_any_damage_to_the_transcript_after_saving(
     scene: Scene, happens: Any
 ) -> None:
     saved_only(scene)
@@ -220,7 +244,7 @@ def test_a_thin_later_snapshot_does_not_hide_the_rich_one(scene: Scene) -> None:
 
 
 def test_a_state_of_an_older_fold_is_folded_again(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("Stop")
     with closing(sqlite3.connect(scene.database)) as store, store:
         store.execute("UPDATE sessions SET state = ?", ['{"version":0,"lines":3}'])
@@ -230,7 +254,7 @@ def test_a_state_of_an_older_fold_is_folded_again(scene: Scene) -> None:
 
 
 def test_a_state_that_no_longer_reads_is_folded_again(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("Stop")
     with closing(sqlite3.connect(scene.database)) as store, store:
         store.execute("UPDATE sessions SET state = substr(state, 1, 500)")
@@ -245,7 +269,7 @@ def test_a_snapshot_of_an_older_fold_still_makes_a_brief(scene: Scene) -> None:
         (snapshot,) = store.snapshots("s1")
     old: dict[str, Any] = {**snapshot["state"], "version": 0}
     del old["pull_requests"], old["agents"]
-    blob = encoding.pack(json.dumps(old))
+    blob = codec.compress(json.dumps(old))
     with closing(sqlite3.connect(scene.database)) as raw, raw:
         raw.execute("UPDATE snapshots SET state = ?", [blob])
         raw.execute("UPDATE sessions SET state = ?", [json.dumps(old)])
@@ -258,9 +282,9 @@ def test_a_snapshot_of_an_older_fold_still_makes_a_brief(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("source", ["startup", "clear", "resume"])
-def test_a_session_that_begins_or_goes_on_is_left_in_peace(scene: Scene, source: str) -> None:
+def test_a_session_that_starts_or_continues_gets_no_brief(scene: Scene, source: str) -> None:
     assert scene.fire("SessionStart", source=source).is_silent, "unknown so far"
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     assert scene.fire("SessionStart", source=source).is_silent, "well known"
     brief = scene.compacted().brief
     scene.write(after(scene, attachment(scene, brief)))
@@ -270,7 +294,7 @@ def test_a_session_that_begins_or_goes_on_is_left_in_peace(scene: Scene, source:
 
 def test_a_session_ends_when_the_host_says_so_and_goes_on_when_resumed(scene: Scene) -> None:
     scene.fire("SessionStart", source="startup")
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     assert scene.row()["ended_at"] is None
     assert scene.fire("SessionEnd", reason="logout").is_silent
     ended = scene.row()
@@ -287,7 +311,7 @@ def test_every_hook_leaves_a_mark_for_the_doctor(scene: Scene) -> None:
     scene.fire("UserPromptSubmit", text="go on")
     scene.fire("SessionEnd")
     with scene.store() as store:
-        seen = {row["event"]: row["times"] for row in store.hooks_seen()}
+        seen = {row["event"]: row["times"] for row in store.hook_runs()}
     assert seen == {
         "SessionStart": 2,
         "Stop": 1,
@@ -309,7 +333,7 @@ def plugin_hook(scene: Scene, event: str, **fields: Any) -> Fired:
 
 
 def test_a_plugins_hook_does_the_same_work(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     assert plugin_hook(scene, "PreCompact").out
     assert "Never touch anything" in plugin_hook(scene, "SessionStart", source="compact").brief
 
@@ -319,10 +343,10 @@ def test_a_plugins_hook_does_the_same_work(scene: Scene) -> None:
 def test_where_the_settings_have_the_hooks_those_of_a_plugin_stay_silent(
     scene: Scene, whose: str, name: str
 ) -> None:
-    folder = scene.root if whose == "user" else Path(scene.made.session.project_dir)
+    folder = scene.root if whose == "user" else Path(scene.demo.project_dir)
     (folder / ".claude").mkdir(parents=True, exist_ok=True)
     (folder / ".claude" / name).write_text(json.dumps({"hooks": {"Stop": hook_command()}}))
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     counts = whose == "user" and name == "settings.local.json"  # no client reads that one
     assert plugin_hook(scene, "PreCompact").is_silent != counts
     assert plugin_hook(scene, "SessionStart", source="compact").is_silent != counts

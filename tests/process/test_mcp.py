@@ -1,4 +1,4 @@
-"""The MCP server as a host starts it, asked by the SDK's own client over real pipes."""
+"""The MCP server as a host starts it, used by the SDK's own client over real pipes."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 
 from mcp import Client, StdioServerParameters
 
-from holdfast.actions.rehearse import Rehearsal
+from holdfast.services.doctor.self_test import SelfTest
 from tests.terminal import Terminal
 
-Asked = Callable[[Client], Coroutine[Any, Any, Any]]
+ClientCall = Callable[[Client], Coroutine[Any, Any, Any]]
 
 
-def ask_process(folder: str | Path, asked: Asked, **env: str) -> Any:
-    """Start the server as a host does, and ask it over real pipes."""
-    started = StdioServerParameters(
+def run_client(folder: str | Path, use_client: ClientCall, **env: str) -> Any:
+    """Start the server as a host does, and run a client over real pipes."""
+    parameters = StdioServerParameters(
         command=sys.executable,
         args=["-m", "holdfast", "mcp"],
         env={**os.environ, **env},
@@ -27,28 +27,29 @@ def ask_process(folder: str | Path, asked: Asked, **env: str) -> Any:
     )
 
     async def session() -> Any:
-        async with Client(started, read_timeout_seconds=60) as client:
-            answer = await asked(client)
-        # Its pipes are closed some turns of the loop after it has ended, or else in a later test.
+        async with Client(parameters, read_timeout_seconds=60) as client:
+            answer = await use_client(client)
+        # The pipes are closed a few loop iterations after the process ended; without this pause
+        # that would happen in a later test.
         await asyncio.sleep(0.2)
         return answer
 
     return asyncio.run(session())
 
 
-def test_a_process_of_its_own_speaks_the_protocol_and_nothing_else(
-    seasoned: Terminal, rehearsal: Rehearsal, tmp_path: Path
+def test_the_server_process_prints_only_the_protocol(
+    seasoned: Terminal, rehearsal: SelfTest, tmp_path: Path
 ) -> None:
-    project = rehearsal.example.session.project_dir
+    project = rehearsal.demo.project_dir
 
-    async def asked(client: Client) -> list[Any]:
+    async def use_client(client: Client) -> list[Any]:
         assert client.server_info.name == "holdfast"
         words = await client.call_tool("recall", {"query": "we tried a global lock"})
         wrong = await client.call_tool("recall", {"query": "L99999"})
         return [words.is_error, words.content[0], wrong.is_error, wrong.content[0]]
 
     for folder, env in ((project, {}), (str(tmp_path), {"CLAUDE_PROJECT_DIR": project})):
-        failed, found, is_wrong, told = ask_process(folder, asked, **env)
+        failed, found, is_wrong, error = run_client(folder, use_client, **env)
         assert (failed, is_wrong) == (False, True)
         assert found.text.startswith("L107 prompt ")
-        assert "has no line L99999" in told.text
+        assert "has no line L99999" in error.text

@@ -9,11 +9,10 @@ import uuid
 from contextlib import closing
 from typing import Any
 
-from holdfast import example
-from holdfast.brief.tokens import units
 from holdfast.ledger import messages
-from holdfast.ledger.opening import local_ledger
-from holdfast.ledger.tables import READS
+from holdfast.ledger.connect import open_local_ledger
+from holdfast.ledger.schema import READS
+from holdfast.tokens.estimate import utf16_units
 
 from .scene import Scene
 from .serving import Start
@@ -23,7 +22,7 @@ TITLE = "Messages from other agents"
 
 
 def say(scene: Scene, text: str, to: str = "", **fields: Any) -> None:
-    ledger = local_ledger(str(scene.home / "ledger.db"))
+    ledger = open_local_ledger(str(scene.home / "ledger.db"))
     with closing(ledger.database):
         messages.send(
             ledger, time.time(), ident=str(uuid.uuid4()), from_agent_id="reviewer", to_agent_id=to,
@@ -32,7 +31,7 @@ def say(scene: Scene, text: str, to: str = "", **fields: Any) -> None:
 
 
 def begun(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("Stop")
 
 
@@ -43,12 +42,12 @@ def test_a_message_goes_with_the_next_prompt_once_and_is_marked_read(scene: Scen
     assert shown.startswith(TITLE)
     assert "“the schema is frozen”" in shown
     assert scene.fire("UserPromptSubmit", text="go on").is_silent
-    ledger = local_ledger(str(scene.home / "ledger.db"))
+    ledger = open_local_ledger(str(scene.home / "ledger.db"))
     with closing(ledger.database):
-        assert [row["agent_id"] for row in ledger.rows(READS)] == [scene.session]
+        assert [row["agent_id"] for row in ledger.find(READS)] == [scene.session]
 
 
-def test_hooks_that_run_at_once_tell_it_once(scene: Scene) -> None:
+def test_concurrent_hooks_deliver_a_message_once(scene: Scene) -> None:
     begun(scene)
     for number in range(3):
         say(scene, f"message {number}", scene.session)
@@ -57,7 +56,7 @@ def test_hooks_that_run_at_once_tell_it_once(scene: Scene) -> None:
     assert [told.count(f"“message {number}”") for number in range(3)] == [1, 1, 1]
 
 
-def test_sub_agents_hear_what_is_for_them_or_their_kind(scene: Scene) -> None:
+def test_sub_agents_get_messages_to_them_or_to_their_type(scene: Scene) -> None:
     begun(scene)
     say(scene, "for explorers", "Explore")
     say(scene, "for everybody")
@@ -75,20 +74,19 @@ def test_sub_agents_hear_what_is_for_them_or_their_kind(scene: Scene) -> None:
     assert first.index("bind you too") < first.index(TITLE), "the user's rules come first"
 
 
-def test_a_brief_and_messages_share_the_hosts_room_and_the_receipt_is_whole(scene: Scene) -> None:
+def test_brief_and_messages_fit_the_host_s_limit_together(scene: Scene) -> None:
     scene.compacted()
-    scene.write(scene.made.after())
+    scene.write(scene.demo.after())
     for number in range(40):
         say(scene, f"message {number} " + "word " * 50, scene.session)
     shown = scene.fire("UserPromptSubmit", text="go on").brief
     brief, title, mail = shown.partition(TITLE)
     assert title, "both came in one answer"
     assert "message 0" in mail
-    assert units(shown) < CAP
+    assert utf16_units(shown) < CAP
     (row,) = scene.compactions()
     assert (row["brief"] or "").strip() == brief.strip()
-    written = json.dumps(example.hook_attachment(scene.made.session, shown))
-    scene.write(json.loads(written.replace("SessionStart", "UserPromptSubmit")))
+    scene.write(scene.demo.hook_attachment(shown, event="UserPromptSubmit"))
     scene.fire("Stop")
     assert scene.receipts() == ["whole"], "what others said is no part of the brief"
 
@@ -100,7 +98,7 @@ def test_without_a_message_no_hook_opens_the_ledger(scene: Scene) -> None:
     assert not os.path.exists(scene.home / "ledger.db")
 
 
-def test_a_ledger_that_cannot_be_used_costs_a_line_in_the_log(scene: Scene) -> None:
+def test_an_unusable_ledger_is_logged(scene: Scene) -> None:
     begun(scene)
     say(scene, "the schema is frozen", scene.session)
     ledger = scene.home / "ledger.db"
@@ -112,7 +110,7 @@ def test_a_ledger_that_cannot_be_used_costs_a_line_in_the_log(scene: Scene) -> N
     assert any("messages: " in line for line in scene.log())
 
 
-def test_what_a_server_is_told_reaches_the_next_hook(scene: Scene, start: Start) -> None:
+def test_a_message_posted_to_the_server_reaches_the_next_hook(scene: Scene, start: Start) -> None:
     begun(scene)
     server = start(scene.home)
     body = {"from_agent_id": "reviewer", "to_agent_id": scene.session, "payload": {"text": "halt"}}

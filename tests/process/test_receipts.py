@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from holdfast.example.session import Line
+from holdfast.demo import Line
 from tests.process.aftermath import (
     after,
     attachment,
@@ -32,7 +32,7 @@ def test_until_the_model_has_answered_a_receipt_is_pending(scene: Scene) -> None
     ("receipt", "copies", "length"),
     [("whole", 1, None), ("cut", 1, 2000), ("twice", 2, None), ("never", 0, None)],
 )
-def test_the_transcript_tells_how_the_brief_arrived(
+def test_the_receipt_follows_the_transcript(
     scene: Scene, receipt: str, copies: int, length: int | None
 ) -> None:
     brief = scene.compacted().brief
@@ -42,8 +42,10 @@ def test_the_transcript_tells_how_the_brief_arrived(
     assert scene.receipts() == [receipt]
 
 
-def test_a_client_that_writes_nothing_down_leaves_it_unproven(scene: Scene) -> None:
-    scene.write(of_an_old_client(scene.made.before))
+def test_a_client_whose_transcript_shows_no_context_leaves_the_receipt_unproven(
+    scene: Scene,
+) -> None:
+    scene.write(of_an_old_client(scene.demo.before))
     scene.fire("PreCompact", trigger="manual")
     assert scene.fire("SessionStart", source="compact").brief
     scene.write(of_an_old_client(after(scene)))
@@ -52,7 +54,7 @@ def test_a_client_that_writes_nothing_down_leaves_it_unproven(scene: Scene) -> N
 
 
 def test_a_client_that_writes_the_text_itself_proves_it_too(scene: Scene) -> None:
-    scene.write(of_an_old_client(scene.made.before))
+    scene.write(of_an_old_client(scene.demo.before))
     scene.fire("PreCompact", trigger="manual")
     brief = scene.fire("SessionStart", source="compact").brief
     lines = of_an_old_client(after(scene))
@@ -64,7 +66,7 @@ def test_a_client_that_writes_the_text_itself_proves_it_too(scene: Scene) -> Non
 
 
 @pytest.mark.parametrize("trigger", ["manual", "auto"])
-def test_a_client_that_writes_it_down_and_goes_on_without_it_is_not_believed(
+def test_a_client_that_logs_the_brief_but_drops_it_gives_no_receipt(
     scene: Scene, trigger: str
 ) -> None:
     """2.0.14 leaves what a hook says after a manual compaction out of the conversation."""
@@ -78,7 +80,7 @@ def test_a_client_that_writes_it_down_and_goes_on_without_it_is_not_believed(
         shown = {"role": "user", "content": f"<{tag}>{brief}</{tag}>"}
         return {"type": "user", "version": "2.0.14", "message": shown}
 
-    scene.write(old(scene.made.before))
+    scene.write(old(scene.demo.before))
     scene.fire("PreCompact", trigger=trigger)
     brief = scene.fire("SessionStart", source="compact").brief
     lines = old(after(scene))
@@ -101,7 +103,7 @@ def resumed_silently(scene: Scene) -> bool:
     return scene.fire("SessionStart", source="resume").is_silent
 
 
-def test_somebody_else_s_brief_is_no_receipt_for_ours(scene: Scene) -> None:
+def test_the_brief_of_another_session_is_no_receipt(scene: Scene) -> None:
     scene.compacted()
     scene.write(after(scene, attachment(scene, "# Where (holdfast:0badcafe)\nof another session")))
     scene.fire("Stop")
@@ -134,7 +136,7 @@ def test_a_prompt_brings_it_also_when_the_agent_went_on_without(scene: Scene) ->
 
 def test_a_prompt_brings_it_also_when_not_even_pre_compact_came(scene: Scene) -> None:
     scene.fire("SessionStart", source="startup")
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("Stop")
     scene.write(after(scene))
     assert scene.fire("UserPromptSubmit", text="go on").brief
@@ -175,8 +177,10 @@ def test_a_brief_that_arrived_is_not_sent_again(scene: Scene, answered: bool) ->
 
 
 @pytest.mark.parametrize("answered", [False, True])
-def test_a_client_that_writes_nothing_down_is_not_told_twice(scene: Scene, answered: bool) -> None:
-    scene.write(of_an_old_client(scene.made.before))
+def test_a_client_whose_transcript_shows_no_context_gets_the_brief_once(
+    scene: Scene, answered: bool
+) -> None:
+    scene.write(of_an_old_client(scene.demo.before))
     scene.fire("PreCompact", trigger="manual")
     assert scene.fire("SessionStart", source="compact").brief
     lines = of_an_old_client(after(scene))
@@ -188,7 +192,7 @@ def test_a_client_that_writes_nothing_down_is_not_told_twice(scene: Scene, answe
 def test_a_session_first_seen_after_its_compaction_is_not_interrupted(
     scene: Scene, first: str
 ) -> None:
-    scene.write(scene.made.before + after(scene))
+    scene.write(scene.demo.before + after(scene))
     assert scene.fire(first).is_silent
     assert scene.fire("UserPromptSubmit", text="go on").is_silent
     assert scene.compactions() == []

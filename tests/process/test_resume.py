@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.example.session import Line
+from holdfast.demo import Line
 
 from .aftermath import after, attachment, cut, of_an_old_client, saved_only, up_to_the_reply
 from .scene import Fired, Scene
@@ -55,14 +55,14 @@ def test_a_brief_that_the_host_replays_is_not_put_back_again(scene: Scene) -> No
 
 
 def test_a_session_that_was_never_compacted_is_replayed_whole_by_the_host(scene: Scene) -> None:
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("Stop")
     scene.fire("SessionEnd", reason="other")
     assert resumed(scene).is_silent
 
 
-def test_a_client_that_keeps_nothing_of_hooks_gets_the_brief_each_time(scene: Scene) -> None:
-    scene.write(of_an_old_client(scene.made.before))
+def test_a_client_that_does_not_replay_context_gets_the_brief_at_each_resume(scene: Scene) -> None:
+    scene.write(of_an_old_client(scene.demo.before))
     scene.fire("PreCompact", trigger="manual")
     assert scene.fire("SessionStart", source="compact").brief
     scene.write(of_an_old_client(after(scene)))
@@ -90,27 +90,29 @@ def test_what_was_saved_of_a_log_that_was_cut_is_put_back_once(scene: Scene) -> 
 @pytest.fixture
 def notes(scene: Scene) -> Path:
     """A project that keeps notes, and a session of it that has ended."""
-    project = Path(scene.made.session.project_dir)
+    project = Path(scene.demo.project_dir)
     (project / ".holdfast").mkdir(parents=True)
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     scene.fire("Stop")
     scene.fire("SessionEnd", reason="other")
     return project / ".holdfast" / "sessions" / "s1" / "notes.md"
 
 
-def test_what_people_noted_while_it_was_closed_is_told_once(scene: Scene, notes: Path) -> None:
+def test_notes_written_while_the_session_was_closed_are_shown_once(
+    scene: Scene, notes: Path
+) -> None:
     notes.write_text(notes.read_text() + "The bank allows five attempts.\n")
     told = resumed(scene).brief
     assert "- noted: “The bank allows five attempts.” (notes.md)" in told
     assert resumed(scene).is_silent
 
 
-def test_without_news_nothing_is_said(scene: Scene, notes: Path) -> None:
+def test_resuming_without_news_adds_nothing(scene: Scene, notes: Path) -> None:
     assert resumed(scene).is_silent
 
 
-def test_a_prompt_that_nobody_answered_is_told(scene: Scene) -> None:
-    like = next(line for line in scene.made.before if line["type"] == "user")
+def test_an_unanswered_prompt_is_reported_on_resuming(scene: Scene) -> None:
+    like = next(line for line in scene.demo.before if line["type"] == "user")
     typed = "And keep the log short."
     queued = {
         "type": "queue-operation",
@@ -119,7 +121,7 @@ def test_a_prompt_that_nobody_answered_is_told(scene: Scene) -> None:
         "sessionId": like["sessionId"],
         "content": typed,
     }
-    scene.write([*scene.made.before, queued])
+    scene.write([*scene.demo.before, queued])
     scene.fire("Stop")
     told = resumed(scene).brief
     assert (
@@ -133,7 +135,7 @@ def test_a_prompt_that_nobody_answered_is_told(scene: Scene) -> None:
 
 def cleared(scene: Scene, wanted: str, *, ended_by: str = "clear", client: str = "7") -> Fired:
     """The session ends as told, and another begins with `/clear`."""
-    scene.write(scene.made.before)
+    scene.write(scene.demo.before)
     environ = {"HOLDFAST_RESTORE_ON_CLEAR": wanted, "CLAUDE_PID": "7"}
     ends = json.dumps(scene.payload("SessionEnd", reason=ended_by)).encode()
     assert scene.send(ends, environ=environ).is_silent
@@ -154,7 +156,7 @@ def test_a_cleared_conversation_keeps_the_rules_if_a_setting_says_so(scene: Scen
 
 
 @pytest.mark.parametrize(("ended_by", "client"), [("other", "7"), ("clear", "8")])
-def test_another_session_s_rules_are_none_of_its_business(
+def test_a_cleared_conversation_gets_no_rules_of_another_session(
     scene: Scene, ended_by: str, client: str
 ) -> None:
     assert cleared(scene, "rules", ended_by=ended_by, client=client).is_silent

@@ -23,8 +23,8 @@ from pathlib import Path
 import psycopg
 import pytest
 
-from holdfast import example
-from holdfast.ledger.opening import local_ledger
+from holdfast.demo import append_lines, load_demo
+from holdfast.ledger.connect import open_local_ledger
 from tests.postgres import Server as PostgreSQL
 from tests.process.serving import PATIENCE, Server, Start, next_line, read_event, wait_until_heard
 
@@ -150,7 +150,7 @@ def test_what_many_were_told_at_once_is_there_after_a_kill(tmp_path: Path, start
             time.sleep(0.01)
         server.end(signal.SIGKILL)
     assert len(acknowledged) >= 200
-    with closing(local_ledger(str(tmp_path / "home" / "ledger.db")).database) as database:
+    with closing(open_local_ledger(str(tmp_path / "home" / "ledger.db")).database) as database:
         stored = {row["id"] for row in database.run("SELECT id FROM actions")[0]}
     assert set(acknowledged) <= stored
     assert len(stored) <= len(acknowledged) + 8, "nothing was written that nobody asked for"
@@ -313,9 +313,9 @@ def test_no_acknowledged_write_is_lost_when_the_database_is_restarted_under_load
 def test_sessions_of_this_machine_reach_the_team_by_themselves(
     postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
-    made = example.build(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
+    made = load_demo(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
     transcript = tmp_path / "s1.jsonl"
-    example.write(str(transcript), made.before)
+    append_lines(str(transcript), made.before)
     subprocess.run(
         [sys.executable, "-m", "holdfast", "recover", str(transcript)], check=True,
         capture_output=True, env={**os.environ, "HOLDFAST_HOME": str(tmp_path / "home")},
@@ -329,7 +329,7 @@ def test_sessions_of_this_machine_reach_the_team_by_themselves(
     requests = server.get("/api/requests")["requests"]
     server.stop()
     assert len(found) > 20
-    assert {one["session_id"] for one in (*found, *requests)} == {made.session.session_id}
+    assert {one["session_id"] for one in (*found, *requests)} == {made.session_id}
 
 
 def test_from_elsewhere_nobody_gets_in_without_a_token(tmp_path: Path, start: Start) -> None:

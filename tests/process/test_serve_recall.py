@@ -10,7 +10,7 @@ import time
 import urllib.parse
 from pathlib import Path
 
-from holdfast import example
+from holdfast.demo import append_lines, load_demo
 from tests.process.serving import PATIENCE, Server, Start
 
 SESSION = "5e55a0ce-0000-4000-8000-000000000001"
@@ -21,7 +21,7 @@ TOLD = "busiest second of the courier"
 def remembered(home: Path, root: Path) -> Path:
     """A session of a project, and its transcript."""
     path = root / f"{SESSION}.jsonl"
-    example.write(str(path), example.build(str(root / "courier"), SESSION, STARTED).before)
+    append_lines(str(path), load_demo(str(root / "courier"), SESSION, STARTED).before)
     fold(home, path)
     return path
 

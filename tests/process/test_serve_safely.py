@@ -20,17 +20,17 @@ from typing import Any
 import pytest
 
 from holdfast.ledger import projects, tokens
-from holdfast.ledger.opening import local_ledger
+from holdfast.ledger.connect import open_local_ledger
 from tests.process.serving import PATIENCE, Server, Start, read_event, wait_until_heard
 
 LARGEST = 8 << 20
 
 
 def token(home: Path, **fields: Any) -> str:
-    ledger = local_ledger(str(home / "ledger.db"))
+    ledger = open_local_ledger(str(home / "ledger.db"))
     with closing(ledger.database):
         given = {"name": "ci", "scope": "write", **fields}
-        return tokens.new(ledger, time.time(), **given)[1]
+        return tokens.create_token(ledger, time.time(), **given)[1]
 
 
 def connection(server: Server) -> http.client.HTTPConnection:
@@ -204,9 +204,11 @@ def test_what_is_no_http_gets_a_problem(start: Start, tmp_path: Path, sent: byte
 
 def test_a_project_s_token_hears_of_its_project_only(start: Start, tmp_path: Path) -> None:
     home = tmp_path / "home"
-    ledger = local_ledger(str(home / "ledger.db"))
+    ledger = open_local_ledger(str(home / "ledger.db"))
     with closing(ledger.database):
-        ours, theirs = (projects.project(ledger, path, 1.0)["id"] for path in ("/ours", "/theirs"))
+        ours, theirs = (
+            projects.ensure_project(ledger, path, 1.0)["id"] for path in ("/ours", "/theirs")
+        )
     server = start(home)
     secret = token(home, project=ours)
     with closing(connection(server)) as line:

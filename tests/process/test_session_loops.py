@@ -17,12 +17,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.session import events
-from holdfast.session.conversation import Conversation
-from holdfast.session.events import Event
-from holdfast.session.manager import SessionManager
-from holdfast.session.summarizers import Price, Reply, Work
-from tests.unit.session.api_rules import assert_anthropic_accepts, tokens
+from holdfast.conversations import events
+from holdfast.conversations.conversation import Conversation
+from holdfast.conversations.events import Event
+from holdfast.conversations.manager import SessionManager
+from holdfast.conversations.summarizers import Price, Reply, Work
+from tests.unit.conversations.api_rules import assert_anthropic_accepts, tokens
 
 from .session_loop import Loop
 
@@ -32,9 +32,9 @@ CONTEXT = multiprocessing.get_context("spawn")
 
 
 class EverySecondTime:
-    """A model that keeps what it is shown, when it answers at all."""
+    """A summarizer that repeats what it is given and fails every second time."""
 
-    name = "moody"
+    name = "unreliable"
 
     def __init__(self) -> None:
         self.calls = 0
@@ -50,7 +50,10 @@ class EverySecondTime:
         return None
 
 
-@pytest.mark.parametrize("pairs", [False, True], ids=["words", "tool pairs"])
+@pytest.mark.parametrize(
+    "pairs",
+    [pytest.param(False, id="words", marks=pytest.mark.slow), pytest.param(True, id="tool pairs")],
+)
 def test_the_window_holds_for_two_thousand_messages(tmp_path: Path, pairs: bool) -> None:
     with SessionManager(tmp_path / "holdfast.db", limit=LIMIT) as manager:
         conversation = manager.get_or_create("s1")
@@ -64,12 +67,12 @@ def test_the_window_holds_for_two_thousand_messages(tmp_path: Path, pairs: bool)
 
 
 def _shares(conversation: Conversation) -> list[float]:
-    """What each compaction gave back of everything that was in the window's part it touched."""
+    """The share of tokens that each compaction reclaimed of the messages that it replaced."""
     return [row["tokens_reclaimed"] / row["tokens_before"] for row in conversation.checkpoints()]
 
 
-@pytest.mark.parametrize("tries", [1, 2])
-def test_it_holds_with_a_summarizer_that_fails_every_second_time(
+@pytest.mark.parametrize("tries", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_the_window_holds_with_a_summarizer_that_fails_every_second_time(
     tmp_path: Path, tries: int
 ) -> None:
     summarizer = EverySecondTime()
@@ -83,7 +86,7 @@ def test_it_holds_with_a_summarizer_that_fails_every_second_time(
         made_by = [row["made_by"] for row in conversation.checkpoints()]
     assert summarizer.calls > 5
     assert {event.kind for event in found} >= {events.ERROR, events.COMPLETE}
-    assert set(made_by) == ({"rules", "moody"} if tries == 1 else {"moody"})
+    assert set(made_by) == ({"rules", "unreliable"} if tries == 1 else {"unreliable"})
 
 
 def share(path: str, name: str, messages: int, said: Any) -> None:
@@ -103,7 +106,7 @@ def _size(conversation: Conversation) -> int:
     return tokens(body)
 
 
-def test_it_holds_for_two_processes_in_one_session(tmp_path: Path) -> None:
+def test_the_window_holds_for_two_processes_in_one_session(tmp_path: Path) -> None:
     path = str(tmp_path / "holdfast.db")
     said: Any = CONTEXT.Queue()
     workers = [
@@ -132,7 +135,7 @@ def test_it_holds_for_two_processes_in_one_session(tmp_path: Path) -> None:
 
 
 class Slow:
-    """Takes a while, so that a kill can meet a compaction that is under way."""
+    """A slow summarizer, so that a kill can hit a running compaction."""
 
     name = "slow"
 
@@ -162,7 +165,7 @@ def work_on(path: str, seconds: float, begun: str) -> None:
 
 
 def killed(path: str, until: Callable[[], bool], seconds: float = 0.01, begun: str = "") -> None:
-    """A process at work, killed as soon as that is so."""
+    """Run a worker process and kill it as soon as the condition holds."""
     worker = CONTEXT.Process(target=work_on, args=(path, seconds, begun))
     worker.start()
     for _ in range(6000):
@@ -174,7 +177,7 @@ def killed(path: str, until: Callable[[], bool], seconds: float = 0.01, begun: s
     assert worker.exitcode == -signal.SIGKILL
 
 
-def test_a_kill_at_any_moment_leaves_old_or_new_and_never_a_mixture(tmp_path: Path) -> None:
+def test_a_kill_at_any_moment_leaves_the_old_or_the_new_state(tmp_path: Path) -> None:
     path = str(tmp_path / "holdfast.db")
     chance = random.Random(9)
     compactions = 0
@@ -186,7 +189,7 @@ def test_a_kill_at_any_moment_leaves_old_or_new_and_never_a_mixture(tmp_path: Pa
     assert compactions > 5
 
 
-def test_a_kill_while_the_model_summarises_leaves_all_as_it_was(tmp_path: Path) -> None:
+def test_a_kill_while_the_model_summarizes_changes_nothing(tmp_path: Path) -> None:
     path, begun = str(tmp_path / "holdfast.db"), tmp_path / "begun"
     killed(path, begun.exists, seconds=60, begun=str(begun))
     assert _assert_whole(path) == 0
@@ -209,7 +212,7 @@ def _count(path: str) -> int:
 
 
 def _release(path: str) -> None:
-    """As if the time of the killed process's lease were over."""
+    """Expire the lease of the killed process."""
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
         database.execute("UPDATE conversations SET leased_until = 0")
 

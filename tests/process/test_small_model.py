@@ -1,4 +1,4 @@
-"""A real small model behind both SDKs: its summaries are poor, and what comes out holds anyway."""
+"""A real small model behind both SDKs: its summaries are poor, the checkpoint is valid anyway."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.session.events import Event
-from holdfast.session.manager import SessionManager
-from holdfast.session.summarizers import Summarizer
+from holdfast.conversations.events import Event
+from holdfast.conversations.manager import SessionManager
+from holdfast.conversations.summarizers import Summarizer
 
 from . import small_model
 
@@ -37,19 +37,19 @@ def summarizer(kind: str, address: str) -> tuple[Any, Summarizer]:
     options: dict[str, Any] = {"max_tokens": 100, "window": 900, "seconds": 300.0, "retries": 0}
     if kind == "openai":
         openai = pytest.importorskip("openai")
-        from holdfast.session.summarizers.openai import OpenAISummarizer
+        from holdfast.conversations.summarizers.openai import OpenAISummarizer
 
         client = openai.OpenAI(base_url=f"{address}/v1", api_key="none")
         return client, OpenAISummarizer("smollm2", client=client, **options)
     anthropic = pytest.importorskip("anthropic")
-    from holdfast.session.summarizers.anthropic import AnthropicSummarizer
+    from holdfast.conversations.summarizers.anthropic import AnthropicSummarizer
 
     client = anthropic.Anthropic(base_url=address, api_key="none")
     return client, AnthropicSummarizer("smollm2", client=client, **options)
 
 
 @pytest.mark.parametrize("kind", ["openai", "anthropic"])
-def test_what_a_poor_model_makes_is_a_valid_checkpoint_with_every_constraint(
+def test_a_poor_model_still_yields_a_valid_checkpoint_with_every_constraint(
     kind: str, address: str, tmp_path: Path
 ) -> None:
     client, made = summarizer(kind, address)
@@ -75,7 +75,7 @@ def test_what_a_poor_model_makes_is_a_valid_checkpoint_with_every_constraint(
     assert done.made_by in (kind, "rules")
 
 
-def test_the_model_is_really_there(address: str) -> None:
+def test_the_small_model_is_available(address: str) -> None:
     """Without this the tests above would pass with a server that answers nothing."""
     openai = pytest.importorskip("openai")
     with openai.OpenAI(base_url=f"{address}/v1", api_key="none") as client:

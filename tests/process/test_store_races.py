@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store import schema
+from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
 from tests.unit.store.store_file import TODAY, ask, names, save, save_today, sessions, tomorrow
 
@@ -36,7 +36,7 @@ def all_at_once(path: str, migrations: str = "") -> list[int | None]:
 
 def race(path: str, session: str, line: Barrier, migrations: str) -> None:
     if migrations:
-        schema.MIGRATIONS, schema.VERSION = migrations, TODAY + 1
+        sqlite_migrations.STORE_MIGRATIONS = (migrations, TODAY + 1)
     line.wait(30)
     with closing(SQLiteStore(path, busy_seconds=10)) as store:
         assert save(store, session)

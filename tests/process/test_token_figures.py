@@ -1,4 +1,4 @@
-"""A hook keeps to what `holdfast tokens --calibrate` has learned of the session's model."""
+"""A hook uses the calibrated scale of the session's model."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import json
 
 import pytest
 
-from holdfast.actions.learned_tokens import FILE, VERSION
-from holdfast.brief.tokens import Estimator
+from holdfast.tokens.estimate import Estimator
+from holdfast.tokens.scales import FILE_NAME, VERSION
 
 from .scene import Scene
 
 
 def figures(scene: Scene, scale: object) -> str:
     model = scene.folded()["usage"]["model"]
-    (scene.home / FILE).write_text(
+    (scene.home / FILE_NAME).write_text(
         json.dumps({"version": VERSION, "models": {model: {"scale": scale}}}), encoding="utf-8"
     )
     return model
@@ -30,7 +30,7 @@ def test_a_brief_is_shorter_for_a_model_that_counts_more(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("scale", [0, "x", None, 1e9])
-def test_absurd_figures_do_not_change_a_brief(scene: Scene, scale: object) -> None:
+def test_a_scale_out_of_range_does_not_change_a_brief(scene: Scene, scale: object) -> None:
     before = scene.compacted().brief
     other = Scene(root=scene.root, session="learned")
     figures(scene, scale)

@@ -1,4 +1,4 @@
-"""Rollout lines in the form Codex writes them."""
+"""Rollout lines as Codex writes them."""
 
 from __future__ import annotations
 
@@ -57,15 +57,16 @@ def output(text: Any, ident: str = "call_1") -> Line:
     return item("function_call_output", call_id=ident, output=text)
 
 
-def told(code: int, text: str) -> str:
-    """What a command printed, with the client's heading."""
+def command_output(code: int, text: str) -> str:
+    """The output of a command, with the client's header."""
     head = f"Chunk ID: 3aa4ee\nWall time: 0.1 seconds\nProcess exited with code {code}"
     return f"{head}\nOriginal token count: 1\nOutput:\n{text}"
 
 
 def ran(cmd: str, text: str = "", code: int = 0, ident: str = "call_1", **given: Any) -> list[Line]:
     """A command and its outcome."""
-    return [call("exec_command", {"cmd": cmd, **given}, ident), output(told(code, text), ident)]
+    printed = output(command_output(code, text), ident)
+    return [call("exec_command", {"cmd": cmd, **given}, ident), printed]
 
 
 def patch(*parts: str) -> str:

@@ -1,4 +1,4 @@
-"""Errors speak in sentences: what went wrong, with what, and what to do about it."""
+"""Error messages are sentences: what failed, on which object, and what to do about it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from holdfast import errors
 from holdfast.errors import HoldfastError
+from tests.cases import case
 
 ALL = [
     kind
@@ -16,36 +17,38 @@ ALL = [
 ]
 
 
-def test_the_class_says_what_and_the_detail_with_what() -> None:
-    assert str(errors.NoSuchRecord("snapshot 1f")) == (
-        "Nothing is stored under that name: snapshot 1f"
-    )
+def test_the_docstring_is_the_message_and_the_detail_follows_it() -> None:
+    assert str(errors.BadTemplate("x.md")) == "A brief template cannot be read: x.md"
 
 
-@pytest.mark.parametrize("kind", ALL)
-def test_without_a_detail_the_message_is_a_sentence_by_itself(kind: type[HoldfastError]) -> None:
-    message = str(kind())
-    assert message
-    assert message[0].isupper()
-    assert not message.endswith((".", ":"))
-    assert "\n" not in message
+def test_a_detail_that_is_a_sentence_replaces_the_docstring() -> None:
+    assert str(errors.NotFound("No snapshot 1f")) == "No snapshot 1f"
 
 
-@pytest.mark.parametrize("kind", ALL)
-def test_every_error_of_ours_is_caught_as_one(kind: type[HoldfastError]) -> None:
-    with pytest.raises(HoldfastError, match="with this"):
-        raise kind("with this")
+def test_without_a_detail_the_message_is_a_sentence_by_itself() -> None:
+    for kind in ALL:
+        message = str(kind())
+        assert message, kind
+        assert message[0].isupper(), kind
+        assert not message.endswith((".", ":")), kind
+        assert "\n" not in message, kind
 
 
-def test_every_kind_of_error_has_its_own_message() -> None:
+def test_every_error_is_a_holdfast_error() -> None:
+    for kind in ALL:
+        with case(kind), pytest.raises(HoldfastError, match="with this"):
+            raise kind("with this")
+
+
+def test_no_two_errors_have_the_same_message() -> None:
     assert len({str(kind()) for kind in ALL}) == len(ALL) > 5
 
 
-def test_a_hint_given_where_it_happened_beats_the_usual_one() -> None:
-    usual = errors.StoreUnavailable("x").hint
-    assert "holdfast doctor" in usual
+def test_a_hint_of_the_instance_replaces_that_of_the_class() -> None:
+    default = errors.StoreUnavailable("x").hint
+    assert "holdfast doctor" in default
     assert errors.StoreUnavailable("x", hint="wait a moment").hint == "wait a moment"
-    assert errors.StoreUnavailable("x").hint == usual, "and does not stay"
+    assert errors.StoreUnavailable("x").hint == default, "the class is unchanged"
 
 
 def test_a_damaged_store_is_an_unavailable_one() -> None:

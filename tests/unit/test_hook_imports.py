@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast import example
-from holdfast.ledger import flags
+from holdfast.demo import append_lines, load_demo
+from holdfast.ledger import unread_flags
 from holdfast.store.sqlite import SQLiteStore
 
 # Besides what the interpreter itself has loaded. Each costs a fraction of a millisecond.
@@ -41,8 +41,8 @@ NEVER = {
     "argparse", "asyncio", "contextlib", "dataclasses", "datetime", "importlib.metadata", "inspect",
     "json", "locale", "logging", "pathlib", "rich", "shlex", "shutil", "site", "socket", "sqlite3",
     "subprocess", "tempfile", "threading", "traceback", "typing", "urllib", "uuid", "weakref",
-    "holdfast.example", "holdfast.hosts.base", "holdfast.state.model", "holdfast.store.base",
-    "holdfast.surfaces.cli", "holdfast.transcript.model",
+    "holdfast.demo", "holdfast.hosts.base", "holdfast.state.types", "holdfast.store.protocols",
+    "holdfast.cli", "holdfast.transcript.types",
 }  # fmt: skip
 
 # What is said to people is one line more; what it loads is the same.
@@ -73,14 +73,15 @@ SILENT = (
 LIST_MODULES = "print(*sorted(sys.modules), sep='\\n')"
 PROGRAM = """\
 import sys; sys.path.append({folder!r})
-from holdfast.surfaces import hook
-out = hook.run(sys.stdin.buffer.read(), 0.0)
+from holdfast import entry
+from holdfast.hooks import main
+out = main.run_hook(sys.stdin.buffer.read(), 0.0)
 print(len(out), file=sys.stderr)
 """
 STATUS_LINE = """\
 import sys; sys.path.append({folder!r})
-from holdfast.surfaces import statusline
-print(len(statusline.line({{"session_id": "s1"}}, False)), file=sys.stderr)
+from holdfast.statusline import main as statusline
+print(len(statusline.render_status_line({{"session_id": "s1"}}, False)), file=sys.stderr)
 """
 
 
@@ -102,13 +103,13 @@ def loaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, set[str]]:
 
 def fire_all(folder: Path) -> Iterator[tuple[str, set[str]]]:
     bare, _ = modules("import sys\n", None, folder / "home")
-    made = example.build(str(folder / "courier"), "s1", 1_760_000_000.0)
+    made = load_demo(str(folder / "courier"), "s1", 1_760_000_000.0)
     transcript = str(folder / "s1.jsonl")
-    example.write(transcript, made.before)
+    append_lines(transcript, made.before)
     program = PROGRAM.format(folder=str(Path(holdfast.__file__).parent.parent))
     for event, fields in EVENTS:
         name = " ".join([event, *fields.values()][:2]) if event == "SessionStart" else event
-        told = example.payload(event, made.session, transcript, **fields)
+        told = made.hook_payload(event, transcript, **fields)
         found, printed = modules(program, told, folder / "home")
         speaks = name in ("PreCompact", "SessionStart compact")
         assert bool(printed) == speaks, f"{name} did not do its work here"
@@ -121,7 +122,7 @@ def fire_all(folder: Path) -> Iterator[tuple[str, set[str]]]:
 ])  # fmt: skip
 def test_a_hook_imports_nothing_beyond_the_list(loaded: dict[str, set[str]], name: str) -> None:
     ours = {module for module in loaded[name] if module.split(".")[0] == "holdfast"}
-    assert "holdfast.surfaces.hook" in ours
+    assert "holdfast.hooks.main" in ours
     assert loaded[name] - ours - ALLOWED == set()
     assert loaded[name] & NEVER == set()
 
@@ -142,34 +143,34 @@ def test_a_hook_that_finds_nothing_new_does_without_regular_expressions(
     assert loaded[name] & EXPRESSIONS == set()
 
 
-def test_what_a_sub_agent_hands_on_is_kept_with_the_same_few_imports(tmp_path: Path) -> None:
+def test_keeping_a_handoff_needs_no_further_imports(tmp_path: Path) -> None:
     bare, _ = modules("import sys\n", None, tmp_path / "home")
-    made = example.build(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
+    made = load_demo(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
     transcript = str(tmp_path / "s1.jsonl")
-    example.write(transcript, made.before)
+    append_lines(transcript, made.before)
     said: dict[str, Any] = {"agent_id": "a1", "agent_type": "Explore"}
-    told = example.payload("SubagentStop", made.session, transcript, text="word " * 900, **said)
+    told = made.hook_payload("SubagentStop", transcript, text="word " * 900, **said)
     program = PROGRAM.format(folder=str(Path(holdfast.__file__).parent.parent))
     found, printed = modules(program, told, tmp_path / "home")
     assert not printed
-    assert "holdfast.handoff.compact" in found
+    assert "holdfast.handoff.shorten" in found
     theirs = {module for module in found - bare if module.split(".")[0] != "holdfast"}
     assert theirs - ALLOWED == set()
     assert found & NEVER == set()
 
 
-def test_messages_for_others_cost_a_hook_one_small_module(tmp_path: Path) -> None:
-    made = example.build(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
+def test_messages_for_other_agents_cost_a_hook_one_small_module(tmp_path: Path) -> None:
+    made = load_demo(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
     transcript = str(tmp_path / "s1.jsonl")
-    example.write(transcript, made.before)
-    flags.raise_flag(str(tmp_path / "home" / "ledger.db"), "somebody else", 9e9)
-    told = example.payload("UserPromptSubmit", made.session, transcript, text="go on")
+    append_lines(transcript, made.before)
+    unread_flags.raise_flag(str(tmp_path / "home" / "ledger.db"), "somebody else", 9e9)
+    told = made.hook_payload("UserPromptSubmit", transcript, text="go on")
     program = PROGRAM.format(folder=str(Path(holdfast.__file__).parent.parent))
     modules(program, told, tmp_path / "home")
     found, printed = modules(program, told, tmp_path / "home")
     assert not printed
     ledger = {module for module in found if module.startswith("holdfast.ledger")}
-    assert ledger == {"holdfast.ledger", "holdfast.ledger.flags"}
+    assert ledger == {"holdfast.ledger", "holdfast.ledger.unread_flags"}
     assert found & NEVER == set()
 
 
@@ -182,17 +183,22 @@ def test_the_status_line_loads_even_less(loaded: dict[str, set[str]], tmp_path: 
     assert "holdfast.store.sqlite" in found
     theirs = {module for module in found if module.split(".")[0] != "holdfast"}
     assert theirs & (EXPRESSIONS | NEVER) == set()
-    own = {"holdfast.surfaces.statusline", "holdfast.surfaces.gauge", "holdfast.state.guard"}
+    own = {
+        "holdfast.statusline",
+        "holdfast.statusline.main",
+        "holdfast.statusline.render",
+        "holdfast.state.thresholds",
+    }
     ours = found - theirs - own
     assert ours < loaded["UserPromptSubmit"]
     assert {module for module in ours if module.startswith("holdfast.state.rules")} == set()
 
 
-def test_the_list_holds_nothing_that_no_hook_needs(loaded: dict[str, set[str]]) -> None:
+def test_every_allowed_module_is_imported_by_some_hook(loaded: dict[str, set[str]]) -> None:
     """What is no longer imported must not be able to come back unseen."""
     used: set[str] = set().union(*loaded.values())
     assert ALLOWED - used == set()
 
 
-def test_what_is_never_imported_is_not_on_the_list() -> None:
+def test_no_forbidden_module_is_allowed() -> None:
     assert ALLOWED.isdisjoint(NEVER)

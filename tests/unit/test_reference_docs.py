@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 from docs.reference import generate, hooks_page
 
-from holdfast import settings
+from holdfast import cli, settings
 from holdfast.hosts import claude_code
-from holdfast.surfaces import cli
 
 PAGES = Path(generate.__file__).parent
 
@@ -39,9 +38,9 @@ def test_every_command_setting_and_event_is_explained() -> None:
     pages = generate.pages()
     for name in cli.COMMANDS:
         assert f"\n## holdfast {name}\n" in pages["commands.md"]
-    for name, text in settings.EXPLAINED.items():
+    for name, text in settings.DESCRIPTIONS.items():
         assert f"| `{name}` | `HOLDFAST_{name.upper()}` |" in pages["settings.md"]
         assert text in pages["settings.md"]
     for event, _ in claude_code.EVENTS:
         assert f"| `{event}` |" in pages["hooks.md"]
-    assert set(hooks_page.DONE) == {event for event, _ in claude_code.EVENTS}
+    assert set(hooks_page.ACTIONS) == {event for event, _ in claude_code.EVENTS}

@@ -36,7 +36,7 @@ def write(folder: Path, content: object) -> Path:
     return file
 
 
-def test_without_files_and_variables_the_defaults_hold(home: Path, project: Path) -> None:
+def test_without_files_and_variables_the_defaults_apply(home: Path, project: Path) -> None:
     chosen = load(home, project)
     assert (chosen.brief_tokens, chosen.guidance, chosen.problems) == (2000, True, ())
 
@@ -51,7 +51,7 @@ def test_the_environment_beats_the_project_which_beats_the_user(home: Path, proj
     assert (chosen.brief_tokens, chosen.guidance) == (700, False)
 
 
-def test_another_folder_s_project_file_does_not_count(home: Path, project: Path) -> None:
+def test_the_settings_of_another_project_are_not_read(home: Path, project: Path) -> None:
     write(project / ".holdfast", {"brief_tokens": 600})
     assert load(home).brief_tokens == 2000
     assert load(home, project.parent).brief_tokens == 2000
@@ -80,14 +80,12 @@ def test_a_switch_understands_the_usual_words_for_on(home: Path, word: str) -> N
         ("9" * 5000, "a whole number"),
     ],
 )
-def test_a_number_that_cannot_be_used_is_told_and_skipped(
-    home: Path, value: str, words: str
-) -> None:
+def test_an_invalid_number_is_reported_and_ignored(home: Path, value: str, words: str) -> None:
     write(home, {"brief_tokens": 500})
     chosen = load(home, HOLDFAST_BRIEF_TOKENS=value)
     assert chosen.brief_tokens == 500, "the next layer holds"
     (problem,) = chosen.problems
-    assert problem.startswith("environment: brief_tokens is ")
+    assert problem.startswith("environment: brief_tokens must be ")
     assert words in problem
 
 
@@ -96,12 +94,12 @@ def test_the_limits_themselves_are_allowed(home: Path, edge: int) -> None:
     assert load(home, HOLDFAST_BRIEF_TOKENS=str(edge)).brief_tokens == edge
 
 
-def test_a_bad_value_names_its_file_and_spoils_no_other(home: Path) -> None:
+def test_an_invalid_value_names_its_file_and_affects_no_other(home: Path) -> None:
     file = write(home, {"guidance": "perhaps", "brief_tokens": 500, "brief_tokns": 5})
     chosen = load(home)
     assert (chosen.guidance, chosen.brief_tokens) == (True, 500)
     assert chosen.problems == (
-        f"{file}: guidance is on or off, not 'perhaps'",
+        f"{file}: guidance must be on or off, not 'perhaps'",
         f"{file}: unknown setting 'brief_tokns'",
     )
 
@@ -109,7 +107,7 @@ def test_a_bad_value_names_its_file_and_spoils_no_other(home: Path) -> None:
 @pytest.mark.parametrize(
     "content", ["", "{", "[1, 2]", "null", '"text"', "[" * 100_000, '{"a":' * 100_000, "\x00"]
 )
-def test_a_file_that_is_no_object_is_told_and_skipped(home: Path, content: str) -> None:
+def test_a_file_without_a_json_object_is_reported_and_ignored(home: Path, content: str) -> None:
     file = write(home, content)
     chosen = load(home, HOLDFAST_BRIEF_TOKENS="700")
     assert (chosen.brief_tokens, chosen.guidance) == (700, True)
@@ -117,7 +115,7 @@ def test_a_file_that_is_no_object_is_told_and_skipped(home: Path, content: str) 
     assert problem.startswith(f"{file}: (file): ")
 
 
-def test_a_file_in_another_encoding_or_that_is_a_folder_is_told_too(home: Path) -> None:
+def test_an_unreadable_file_or_a_folder_is_reported(home: Path) -> None:
     (home / "settings.json").write_bytes(b'{"guidance": "\xff\xfe"}')
     assert len(load(home).problems) == 1
     (home / "settings.json").unlink()
@@ -138,8 +136,8 @@ def test_a_pipe_is_not_waited_for(home: Path, project: Path) -> None:
     assert len(load(home, project).problems) == 1
 
 
-def test_a_file_of_megabytes_is_nobody_s_settings(home: Path) -> None:
-    write(home, '{"brief_tokens": 500}' + " " * settings.LARGEST)
+def test_a_settings_file_of_megabytes_is_not_read(home: Path) -> None:
+    write(home, '{"brief_tokens": 500}' + " " * settings.MAX_FILE_BYTES)
     chosen = load(home)
     assert (chosen.brief_tokens, len(chosen.problems)) == (2000, 1)
 
@@ -160,7 +158,7 @@ def test_a_relative_home_is_settled_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert settings.home({"HOLDFAST_HOME": "here"}) == str(tmp_path / "here")
+    assert settings.find_home({"HOLDFAST_HOME": "here"}) == str(tmp_path / "here")
 
 
 @pytest.mark.parametrize(
@@ -180,11 +178,11 @@ def test_every_platform_has_its_own_place(
     monkeypatch: pytest.MonkeyPatch, platform: str, environ: dict[str, str], expected: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
-    assert settings.home({"HOME": "/home/u", **environ}) == expected
+    assert settings.find_home({"HOME": "/home/u", **environ}) == expected
 
 
 def test_every_setting_is_explained() -> None:
-    assert settings.EXPLAINED.keys() == settings.DEFAULTS.keys()
+    assert settings.DESCRIPTIONS.keys() == settings.DEFAULTS.keys()
 
 
 def test_a_list_is_given_as_json_or_with_commas(home: Path, project: Path) -> None:
@@ -196,14 +194,14 @@ def test_a_list_is_given_as_json_or_with_commas(home: Path, project: Path) -> No
 
 
 @pytest.mark.parametrize("value", [3, ["a", 3], {"a": 1}, None])
-def test_what_is_no_list_of_texts_is_told_and_skipped(home: Path, value: object) -> None:
+def test_an_invalid_list_is_reported_and_ignored(home: Path, value: object) -> None:
     write(home, {"command_sources": value})
     chosen = load(home)
     assert chosen.command_sources == ()
-    assert "command_sources is a list of texts" in chosen.problems[0]
+    assert "command_sources must be a list of texts" in chosen.problems[0]
 
 
-def test_a_setting_that_is_one_of_a_few_words_takes_no_other(home: Path) -> None:
+def test_a_setting_with_choices_takes_no_other_value(home: Path) -> None:
     assert load(home).restore_on_clear == "off"
     assert load(home, HOLDFAST_RESTORE_ON_CLEAR="Rules").restore_on_clear == "rules"
     write(home, {"restore_on_clear": False})
@@ -211,5 +209,5 @@ def test_a_setting_that_is_one_of_a_few_words_takes_no_other(home: Path) -> None
     chosen = load(home, HOLDFAST_RESTORE_ON_CLEAR="everything")
     assert chosen.restore_on_clear == "off"
     assert chosen.problems == (
-        "environment: restore_on_clear is off or rules, not 'everything'",
+        "environment: restore_on_clear must be off or rules, not 'everything'",
     )  # fmt: skip

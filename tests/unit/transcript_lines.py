@@ -1,4 +1,4 @@
-"""Transcript lines in the form Claude Code writes them, and what is read and folded of them."""
+"""Transcript lines as Claude Code writes them, and helpers to decode and fold them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from typing import Any
 
 from holdfast.state.fold import fold, new_state
-from holdfast.state.model import State
-from holdfast.transcript.events import decode
-from holdfast.transcript.model import Event
+from holdfast.state.types import State
+from holdfast.transcript.decoder import decode
+from holdfast.transcript.types import Event
 
 Line = dict[str, Any]
 
@@ -19,7 +19,7 @@ SUMMARY = "This session is being continued from a previous conversation that ran
 
 
 def line(kind: str, **fields: Any) -> Line:
-    """A line with what every message line carries."""
+    """A line with the fields that every message line has."""
     return {
         "isSidechain": False,
         "type": kind,
@@ -73,7 +73,7 @@ def bash(command: str, output: str = "", *, ok: bool = True, detail: Any = None)
 
 
 def spent(context: int, **message: Any) -> Line:
-    """A message of the model's that says how full the context is."""
+    """A message of the model that carries its token usage."""
     made = assistant(usage={"input_tokens": context, "output_tokens": 7})
     made["message"].update(message)
     return made
@@ -102,7 +102,7 @@ def numbered(lines: Iterable[Line | bytes], first: int = 1) -> list[tuple[int, b
 
 
 def events_of(*lines: Line | bytes) -> list[Event]:
-    """What the lines of a file tell, without where the session stands."""
+    """The events of the lines, without those of kind `place`."""
     return [event for event in decode(numbered(lines)) if event["kind"] != "place"]
 
 

@@ -1,4 +1,4 @@
-"""What must be known again: a state under a budget, minus what the summary already says.
+"""Builds the brief: the session state cut to a token budget, without what the summary already says.
 
-Pure: the same state and budget give the same bytes.
+Pure: the same state and budget give the same bytes. There is no clock, file or environment here.
 """

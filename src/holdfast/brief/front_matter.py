@@ -1,7 +1,7 @@
-"""The few shapes of YAML that stand at the top of command files.
+"""Parses the front matter of command files: a small subset of YAML.
 
-Maps, lists and words; anything else is passed over. A YAML library would cost a hook more than
-all the rest of it.
+Maps, lists and scalars; anything else is ignored. Importing a YAML library would take a hook longer
+than everything else it does.
 """
 
 from __future__ import annotations
@@ -13,31 +13,32 @@ if TYPE_CHECKING:
 FENCE = "---"
 
 
-def parse(text: str) -> tuple[dict[str, Any], str]:
-    """The front matter and what follows it."""
+def parse_front_matter(text: str) -> tuple[dict[str, Any], str]:
+    """The front matter as a map, empty if there is none, and the text below it."""
     lines = text.lstrip("\ufeff").splitlines()
     if not lines or lines[0].strip() != FENCE:
         return {}, text
     for number, line in enumerate(lines[1:], 1):
         if line.strip() == FENCE:
-            return _map(lines[1:number], 0)[0], "\n".join(lines[number + 1 :])
+            return _parse_map(lines[1:number], 0)[0], "\n".join(lines[number + 1 :])
     return {}, text
 
 
-def word(value: Any) -> str:
+def to_text(value: Any) -> str:
+    """The value if it is text, else nothing."""
     return value if isinstance(value, str) else ""
 
 
-def listed(value: Any) -> list[str]:
-    """A list, or what stands alone in the place of one."""
+def to_list(value: Any) -> list[str]:
+    """The texts of a list; a single text counts as a list of one."""
     if isinstance(value, list):
-        return [one for one in value if isinstance(one, str) and one]
+        return [text for text in value if isinstance(text, str) and text]
     return [value] if isinstance(value, str) and value else []
 
 
-def _map(lines: list[str], start: int) -> tuple[dict[str, Any], int]:
-    """The map whose first key is at `start`, and where it ends."""
-    found: dict[str, Any] = {}
+def _parse_map(lines: list[str], start: int) -> tuple[dict[str, Any], int]:
+    """The map whose first key is at line `start`, and the line where it ends."""
+    values: dict[str, Any] = {}
     depth: int | None = None
     while start < len(lines):
         line = lines[start]
@@ -54,33 +55,33 @@ def _map(lines: list[str], start: int) -> tuple[dict[str, Any], int]:
         depth = indent
         value = value.strip()
         if value and value not in ("|", ">", "|-", ">-"):
-            found[key.strip()] = _inline(value)
+            values[key.strip()] = _parse_inline(value)
         else:
-            found[key.strip()], start = _block(lines, start, indent)
-    return found, start
+            values[key.strip()], start = _parse_block(lines, start, indent)
+    return values, start
 
 
-def _block(lines: list[str], start: int, above: int) -> tuple[Any, int]:
-    """What stands below a key: a list, a map, or lines of text."""
+def _parse_block(lines: list[str], start: int, key_indent: int) -> tuple[Any, int]:
+    """The value below a key, a list, a map or lines of text, and the line where it ends."""
     first = next((n for n in range(start, len(lines)) if lines[n].strip()), len(lines))
     if first == len(lines):
         return "", first
     is_list = lines[first].lstrip().startswith("-")
-    if _indent(lines[first]) < above + (not is_list):
+    if _indent(lines[first]) < key_indent + (not is_list):
         return "", first
     if is_list:
-        return _list(lines, first)
+        return _parse_list(lines, first)
     if ":" in lines[first]:
-        return _map(lines, first)
+        return _parse_map(lines, first)
     text = []
-    while first < len(lines) and (not lines[first].strip() or _indent(lines[first]) > above):
+    while first < len(lines) and (not lines[first].strip() or _indent(lines[first]) > key_indent):
         text.append(lines[first].strip())
         first += 1
     return " ".join(part for part in text if part), first
 
 
-def _list(lines: list[str], start: int) -> tuple[list[str], int]:
-    found: list[str] = []
+def _parse_list(lines: list[str], start: int) -> tuple[list[str], int]:
+    items: list[str] = []
     indent = _indent(lines[start])
     while start < len(lines):
         line = lines[start]
@@ -88,20 +89,20 @@ def _list(lines: list[str], start: int) -> tuple[list[str], int]:
         if text and (_indent(line) < indent or (_indent(line) == indent and text[0] != "-")):
             break
         if text.startswith("-") and _indent(line) == indent:
-            found.append(_plain(text[1:].strip()))
-        elif text and found:
-            found[-1] = f"{found[-1]} {_plain(text)}".strip()
+            items.append(_parse_scalar(text[1:].strip()))
+        elif text and items:
+            items[-1] = f"{items[-1]} {_parse_scalar(text)}".strip()
         start += 1
-    return found, start
+    return items, start
 
 
-def _inline(value: str) -> Any:
+def _parse_inline(value: str) -> Any:
     if value.startswith("[") and value.endswith("]"):
-        return [_plain(part.strip()) for part in value[1:-1].split(",") if part.strip()]
-    return _plain(value)
+        return [_parse_scalar(part.strip()) for part in value[1:-1].split(",") if part.strip()]
+    return _parse_scalar(value)
 
 
-def _plain(value: str) -> str:
+def _parse_scalar(value: str) -> str:
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return value[1:-1].replace('\\"', '"')
     return value.partition(" #")[0].rstrip()

@@ -1,111 +1,130 @@
-"""What came before earlier compactions, one line for each: the longer ago, the shorter."""
+"""Items of earlier eras: what was asked and committed before each earlier compaction.
+
+An era is the part of a session between two compactions. The older an era is, the shorter it is
+described.
+"""
 
 from __future__ import annotations
 
-from holdfast.brief.item import Item, cited, ref
-from holdfast.state.wording import one_line as short
+from holdfast.brief.items import Item, cite_lines, ref
+from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from typing import TypeVar
 
-    from holdfast.state.model import Commit, Request, State
+    from holdfast.state.types import Commit, Request, State
 
     T = TypeVar("T", Commit, Request)
 
-# So many stretches between compactions are told one by one; all before them are one.
-APART = 4
-# Characters of each request, from the latest stretch to the one longest ago.
-SIZES = (240, 160, 100, 60)
+# So many eras have a line each; all eras before them share one.
+MAX_SEPARATE_ERAS = 4
+# Characters of each quoted request, from the latest era to the oldest.
+REQUEST_CHARS_BY_AGE = (240, 160, 100, 60)
 
 
-def eras(state: State) -> Iterator[Item]:
-    """The stretches of work before the last one: what was asked and what was committed.
+def era_items(state: State) -> Iterator[Item]:
+    """One required item for all earlier eras, with their requests and commits.
 
-    In few words they are told whatever else must go: none disappears.
+    Its shorter forms shorten the eras rather than leaving one out.
     """
-    ends = ended(state)
+    ends = era_end_lines(state)
     if not ends:
         return
     starts = [0, *ends[:-1]]
-    merged = max(0, len(ends) - APART)
+    merged = max(0, len(ends) - MAX_SEPARATE_ERAS)
     starts, ends = [0, *starts[merged + 1 :]], ends[merged:]
-    told = [
-        _Era(merged + number + 1, _between(state["requests"][1:-1], start, end),
+    eras = [
+        _Era(merged + index + 1, _between(state["requests"][1:-1], start, end),
              _between(state["commits"], start, end), end)
-        for number, (start, end) in enumerate(zip(starts, ends, strict=True))
+        for index, (start, end) in enumerate(zip(starts, ends, strict=True))
     ]  # fmt: skip
-    sizes = [SIZES[min(age, len(SIZES) - 1)] for age in range(len(told))][::-1]
-    full = [era.full(size) for era, size in zip(told, sizes, strict=True)]
-    half, few = [era.half() for era in told], [era.few() for era in told]
-    forms = (full, [*half[:-1], full[-1]], half, few, [f"- {before_now(state)} {ref(ends[-1])}"])
-    yield Item("earlier", "era", 62.0, ends[-1], tuple(map("\n".join, forms)), floor=True)
+    oldest = len(REQUEST_CHARS_BY_AGE) - 1
+    sizes = [REQUEST_CHARS_BY_AGE[min(age, oldest)] for age in range(len(eras))][::-1]
+    full = [era.render_full(size) for era, size in zip(eras, sizes, strict=True)]
+    medium, short = [era.render_medium() for era in eras], [era.render_short() for era in eras]
+    total = [f"- {describe_earlier(state)} {ref(ends[-1])}"]
+    forms = (full, [*medium[:-1], full[-1]], medium, short, total)
+    yield Item("earlier", "era", 62.0, ends[-1], tuple(map("\n".join, forms)), is_required=True)
 
 
-def before_now(state: State) -> str:
-    """All of them in a few words."""
-    last = ended(state)[-1]
-    asked = _between(state["requests"], 0, last)
-    return f"{_count(len(asked), len(_between(state['commits'], 0, last)))} before L{last}"
+def describe_earlier(state: State) -> str:
+    """How many requests and commits the earlier eras have, and where they end."""
+    last = era_end_lines(state)[-1]
+    requests = _between(state["requests"], 0, last)
+    commits = _between(state["commits"], 0, last)
+    return f"{_render_counts(len(requests), len(commits))} before L{last}"
 
 
-def ended(state: State) -> list[int]:
-    """Where earlier stretches ended: a compaction without a reply is the one that is now."""
-    known = state["compactions"]
-    now = bool(known) and not known[-1]["reply_line"]
-    return [one["line"] for one in (known[:-1] if now else known)]
+def era_end_lines(state: State) -> list[int]:
+    """The lines of earlier compactions. A last compaction without a reply after it is the one that
+    was just made, and does not count."""
+    compactions = state["compactions"]
+    is_current = bool(compactions) and not compactions[-1]["reply_line"]
+    return [one["line"] for one in (compactions[:-1] if is_current else compactions)]
 
 
-def is_earlier(state: State, line: int) -> bool:
-    """Whether this line is of a stretch that an earlier compaction ended."""
-    return any(line <= end for end in ended(state)[-1:])
+def is_in_earlier_era(state: State, line: int) -> bool:
+    """Whether an earlier compaction came after this transcript line."""
+    return any(line <= end for end in era_end_lines(state)[-1:])
 
 
-def _between(some: Sequence[T], start: int, end: int) -> list[T]:
-    return [one for one in some if start < one["line"] <= end]
+def _between(entries: Sequence[T], start: int, end: int) -> list[T]:
+    return [entry for entry in entries if start < entry["line"] <= end]
 
 
 class _Era:
-    """One stretch, in more or fewer words."""
+    """One era, which can be rendered at three lengths."""
 
-    def __init__(self, ordinal: int, asked: list[Request], made: list[Commit], end: int) -> None:
+    def __init__(
+        self, ordinal: int, requests: list[Request], commits: list[Commit], end: int
+    ) -> None:
         self.head = f"- before compaction {ordinal}: "
-        self.ordinal, self.asked, self.made, self.end = ordinal, asked, made, end
+        self.requests, self.commits, self.end = requests, commits, end
 
-    def full(self, size: int) -> str:
-        told = [*(_request(one, size) for one in self.asked), *_commits(self.made)]
-        return self.head + "; ".join(told) if told else self.few()
+    def render_full(self, request_chars: int) -> str:
+        """Every request and every commit."""
+        parts = [
+            *(_render_request(request, request_chars) for request in self.requests),
+            *_render_commits(self.commits),
+        ]
+        return self.head + "; ".join(parts) if parts else self.render_short()
 
-    def half(self) -> str:
-        told = [*_most_telling(self.asked, 60), *_commits(self.made[-1:], len(self.made) - 1)]
-        return self.head + "; ".join(told) if told else self.few()
+    def render_medium(self) -> str:
+        """The longest request and the last commit."""
+        parts = [
+            *_render_longest_request(self.requests, 60),
+            *_render_commits(self.commits[-1:], len(self.commits) - 1),
+        ]
+        return self.head + "; ".join(parts) if parts else self.render_short()
 
-    def few(self) -> str:
-        return f"{self.head}{_count(len(self.asked), len(self.made))} {ref(self.end)}"
+    def render_short(self) -> str:
+        """How many requests and commits."""
+        return f"{self.head}{_render_counts(len(self.requests), len(self.commits))} {ref(self.end)}"
 
 
-def _request(one: Request, size: int) -> str:
-    return f"“{short(one['text'], size)}” {ref(one['line'])}"
+def _render_request(request: Request, max_chars: int) -> str:
+    return f"“{one_line(request['text'], max_chars)}” {ref(request['line'])}"
 
 
-def _most_telling(asked: Sequence[Request], size: int) -> Iterator[str]:
-    if not asked:
+def _render_longest_request(requests: Sequence[Request], max_chars: int) -> Iterator[str]:
+    if not requests:
         return
-    longest = max(asked, key=lambda one: len(one["text"]))
-    yield _request(longest, size)
-    if more := [[one["line"]] for one in asked if one is not longest]:
-        yield f"{len(more)} more {cited(more)}"
+    longest = max(requests, key=lambda request: len(request["text"]))
+    yield _render_request(longest, max_chars)
+    if others := [[request["line"]] for request in requests if request is not longest]:
+        yield f"{len(others)} more {cite_lines(others)}"
 
 
-def _commits(made: Sequence[Commit], more: int = 0) -> Iterator[str]:
-    for one in made:
-        yield f"commit {one['sha']} {short(one['subject'], 60)} {ref(one['line'])}"
+def _render_commits(commits: Sequence[Commit], more: int = 0) -> Iterator[str]:
+    for commit in commits:
+        yield f"commit {commit['sha']} {one_line(commit['subject'], 60)} {ref(commit['line'])}"
     if more > 0:
         yield f"{more} more"
 
 
-def _count(asked: int, made: int) -> str:
-    told = [f"{asked} asked"] if asked else []
-    told += [f"{made} committed"] if made else []
-    return ", ".join(told) or "nothing asked, nothing committed"
+def _render_counts(requests: int, commits: int) -> str:
+    counts = [f"{requests} asked"] if requests else []
+    counts += [f"{commits} committed"] if commits else []
+    return ", ".join(counts) or "nothing asked, nothing committed"

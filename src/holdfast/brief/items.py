@@ -1,39 +1,80 @@
-"""Everything in a state that a brief could say, each with its value and its shorter forms."""
+"""The unit of a brief: one fact with its value and its shorter forms, and helpers to write it."""
 
 from __future__ import annotations
 
-from holdfast.brief import history, things, words, work
+from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.brief.item import Item
-    from holdfast.state.model import State
+    from collections.abc import Iterable, Iterator
+
+# Cited lines that are at most this far apart are written as a range.
+MAX_RANGE_LINES = 50
 
 
-def items(state: State) -> list[Item]:
-    """In the order in which they stand in a brief. The same words are said once."""
-    quoted: set[str] = set()
-    found = []
-    for item in _everything(state):
-        if item.quote and item.quote in quoted:
-            continue
-        quoted.add(item.quote)
-        found.append(item)
-    return found
+class Item:
+    """One fact that a brief can state.
+
+    `forms` are its wordings, from the fullest to the shortest. `quote` is the text and `names` are
+    the files, commands or ids that a summary must repeat before the item counts as said.
+    `is_required` items are shown, in their shortest form, before any other item is.
+    """
+
+    __slots__ = ("forms", "is_required", "kind", "line", "names", "quote", "section", "value")
+
+    def __init__(
+        self,
+        section: str,
+        kind: str,
+        value: float,
+        line: int,
+        forms: tuple[str, ...],
+        *,
+        quote: str = "",
+        names: tuple[str, ...] = (),
+        is_required: bool = False,
+    ) -> None:
+        self.section = section
+        self.kind = kind
+        self.value = value
+        self.line = line
+        self.forms = forms
+        self.quote = quote
+        self.names = names
+        self.is_required = is_required
 
 
-def _everything(state: State) -> list[Item]:
-    return [
-        *words.requests(state),
-        *words.rules(state),
-        *work.failing(state),
-        *work.progress(state),
-        *work.plan(state),
-        *work.now(state),
-        *words.decisions(state),
-        *history.eras(state),
-        *things.code(state),
-        *things.git(state),
-        *work.agents(state),
-        *things.files(state),
-    ]
+def ref(*lines: int) -> str:
+    """Render transcript lines as a reference, `(L12 L40)`; zeros and repetitions are dropped."""
+    return f"({' '.join(f'L{line}' for line in dict.fromkeys(lines) if line)})"
+
+
+def quote(text: str, max_chars: int) -> str:
+    return f"“{one_line(text, max_chars)}”"
+
+
+def cite_lines(sources: Iterable[list[int]]) -> str:
+    """Render a short reference that has at least one line of every source.
+
+    Lines are chosen greedily, the ones that most sources share first; close lines become a range.
+    """
+    sources = [lines for lines in sources if lines]
+    counts: dict[int, int] = {}
+    for lines in sources:
+        for line in lines:
+            counts[line] = counts.get(line, 0) + 1
+    cited: dict[int, None] = {}
+    for lines in sources:
+        if not any(line in cited for line in lines):
+            cited[max(lines, key=lambda line: (counts[line], line))] = None
+    return f"({' '.join(_ranges(sorted(cited)))})" if cited else ""
+
+
+def _ranges(lines: list[int]) -> Iterator[str]:
+    first = 0
+    for index, line in enumerate(lines):
+        following = lines[index + 1] if index + 1 < len(lines) else 0
+        first = first or line
+        if not following or following - first > MAX_RANGE_LINES:
+            yield f"L{first}" if first == line else f"L{first}–{line}"
+            first = 0

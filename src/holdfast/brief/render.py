@@ -1,39 +1,49 @@
-"""Write the brief: Markdown that a model reads well, within both budgets."""
+"""Builds the brief: Markdown that a model reads well, within a token and a character limit."""
 
 from __future__ import annotations
 
 import zlib
 
-from holdfast.brief import disagreement, frame, names, roles, words
-from holdfast.brief.fill import fill
-from holdfast.brief.gap import Summary
-from holdfast.brief.items import items
-from holdfast.brief.pack import Room
-from holdfast.brief.tokens import Estimator, units
+from holdfast.brief import (
+    activity,
+    conflicts,
+    header_footer,
+    history,
+    instructions,
+    mention_ranking,
+    repository,
+    roles,
+)
+from holdfast.brief.allocation import allocate
+from holdfast.brief.pack import BriefBudget
+from holdfast.brief.summary_overlap import SearchableSummary
+from holdfast.tokens.estimate import Estimator, utf16_units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
-    from holdfast.brief.fill import Filled
-    from holdfast.brief.item import Item
-    from holdfast.brief.names import Name
+    from holdfast.brief.allocation import Allocation
+    from holdfast.brief.items import Item
+    from holdfast.brief.mention_ranking import RankedMention
     from holdfast.brief.template import Template
-    from holdfast.names.model import Index
-    from holdfast.state.model import State
+    from holdfast.mentions.types import MentionIndex
+    from holdfast.state.types import State
 
-# No estimate is trusted with more characters to a token than prose has on the newest tokenizers.
-LOOSEST = 3.0
-# From so many tokens on a summary that says otherwise is contradicted, whatever else must go.
-AMPLE = 850
-# Where a kind of name is told; an identifier may stand with its file as well.
-SECTION_OF = {"file": "files", "command": "commands", "identifier": "names", "link": "names"}
+# A second limit in case the token estimate is too low: prose has about this many characters per
+# token on the newest tokenizers, and no brief may have more.
+MAX_CHARS_PER_TOKEN = 3.0
+# Above this budget conflicts with the summary are required; below it, requests and rules come
+# first.
+CONFLICTS_REQUIRED_TOKENS = 850
+# The section that lists each kind of mention; an identifier may also stand beside its file.
+MENTION_SECTIONS = {"file": "files", "command": "commands", "identifier": "names", "link": "names"}
 
 
 class Brief:
-    """A rendered brief, what stands in it, and what was left out and why."""
+    """A rendered brief, and which items it shows, leaves out, or found in the summary already."""
 
-    __slots__ = ("_estimator", "id", "left_out", "named", "said", "shown", "text")
+    __slots__ = ("_estimator", "id", "in_summary", "left_out", "mentions", "shown", "text")
 
     def __init__(
         self,
@@ -42,110 +52,160 @@ class Brief:
         *,
         shown: list[Item],
         left_out: list[Item],
-        said: list[Item],
-        named: Sequence[Name] = (),
+        in_summary: list[Item],
+        mentions: Sequence[RankedMention] = (),
         estimator: Estimator,
     ) -> None:
         self.text = text
         self.id = ident
         self.shown = shown
         self.left_out = left_out
-        self.said = said
-        self.named = named
+        self.in_summary = in_summary
+        self.mentions = mentions
         self._estimator = estimator
 
     @property
     def tokens(self) -> int:
+        """Estimated tokens of the text."""
         return self._estimator.estimate(self.text)
 
     @property
     def units(self) -> int:
-        return units(self.text)
+        """UTF-16 units of the text, which some hosts limit."""
+        return utf16_units(self.text)
 
 
-def build(
+def build_brief(
     state: State,
     *,
     tokens: int,
     characters: int,
-    index: Index | None = None,
+    index: MentionIndex | None = None,
     commands: Sequence[tuple[str, str, str]] = (),
     notes: Sequence[str] = (),
     summary: str | None = None,
-    template: Template = roles.SESSION,
+    template: Template = roles.SESSION_TEMPLATE,
     recall: str = "holdfast recall",
     session: str = "",
     scale: float = 1.0,
     compacted: bool = True,
 ) -> Brief:
-    """The best brief of this state that stays within `tokens` and `characters`.
+    """Build the best brief of this state that stays within `tokens` and `characters`.
 
-    Without an index only the names that the state itself knows can be told. `commands` are name,
-    text and file of what active slash commands ask to be kept, `notes` what people noted down,
-    `scale` what logs have shown of the model: tokens counted for each that is estimated.
+    `index` has the mentions of the whole transcript; without it only files and commands of the
+    state are listed. `commands` are (name, rules, file) of active slash commands. `notes` are notes
+    that people wrote. Items that `summary`, the host's summary, states already are left out.
+    `recall` is the shell command that looks up transcript lines. `scale` is the calibrated factor
+    of the model: counted tokens per estimated token. The brief is empty if nothing fits.
     """
     estimator = Estimator.for_model(state["usage"]["model"], scale)
-    told = Summary(summary) if summary else None
-    # Where there is hardly room for what was asked and forbidden, that comes first.
-    otherwise = (
-        disagreement.disagreements(state, notes, told, always=tokens > AMPLE) if told else ()
-    )
-    everything = _of_template(
+    searchable = SearchableSummary(summary) if summary else None
+    items = _apply_template(
         template,
-        [*otherwise, *items(state), *words.in_force(state, commands), *words.noted(notes)],
+        [
+            *_find_conflicts(state, notes, searchable, tokens),
+            *collect_items(state),
+            *instructions.command_rule_items(state, commands),
+            *instructions.note_items(notes),
+        ],
     )
-    said = [item for item in everything if told and told.says(item)]
-    known = {id(item) for item in said}
-    room = Room(tokens, min(characters, int(LOOSEST * tokens)), estimator.cost)
-    opening, closing = frame.fitting(
-        state, template.title, recall, room, compacted=compacted, told=told
+    in_summary = [item for item in items if searchable and searchable.covers(item)]
+    in_summary_ids = {id(item) for item in in_summary}
+    budget = BriefBudget(tokens, min(characters, int(MAX_CHARS_PER_TOKEN * tokens)), estimator.cost)
+    opening, closing = header_footer.fit_opening_and_closing(
+        state, template.title, recall, budget, compacted=compacted, summary=searchable
     )
     if not closing:
-        # Not even a pointer to where everything can be looked up has room.
-        return Brief("", "", shown=[], left_out=everything, said=[], estimator=estimator)
-    wanted = [
+        # Not even the hint how to look things up fits.
+        return Brief("", "", shown=[], left_out=items, in_summary=[], estimator=estimator)
+    candidates = [
         item
-        for item in everything
-        if id(item) not in known and frame.unsaid(opening, item, state, tokens)
+        for item in items
+        if id(item) not in in_summary_ids
+        and header_footer.adds_to_opening(opening, item, state, tokens)
     ]
-    choice = names.ranked(state, index or names.of_state(state), told, tokens)
-    choice = [name for name in choice if SECTION_OF[name.kind] in template.sections]
-    filled = fill(
-        state, wanted, choice, room, template=template, opening=opening, told=told,
-        terse=tokens <= frame.LITTLE,
+    mentions = mention_ranking.rank_mentions(
+        state, index or mention_ranking.index_from_state(state), searchable, tokens
+    )
+    mentions = [one for one in mentions if MENTION_SECTIONS[one.kind] in template.sections]
+    allocation = allocate(
+        state, candidates, mentions, budget, template=template, opening=opening,
+        summary=searchable, terse=tokens <= header_footer.TERSE_TOKENS,
     )  # fmt: skip
-    chosen = {id(item) for item, _ in filled.shown}
-    left_out = [item for item in wanted if id(item) not in chosen]
-    if filled.whole:
-        closing = frame.closing(recall, tokens, truncated=False)
-    elif filled.pointed and left_out:
-        closing = frame.closing(recall, tokens, truncated=True, pointed=filled.pointed)
-    body = _body(template, opening, filled, closing)
+    shown_ids = {id(item) for item, _ in allocation.items}
+    left_out = [item for item in candidates if id(item) not in shown_ids]
+    if allocation.is_complete:
+        closing = header_footer.render_closing(recall, tokens, truncated=False)
+    elif allocation.pointers and left_out:
+        closing = header_footer.render_closing(
+            recall, tokens, truncated=True, pointers=allocation.pointers
+        )
+    body = _render_body(template, opening, allocation, closing)
     ident = f"{zlib.crc32((session + body).encode('utf-8', 'replace')):08x}"
     return Brief(
-        frame.title(template.title, ident, tokens) + body,
+        header_footer.render_title(template.title, ident, tokens) + body,
         ident,
-        shown=[item for item, _ in filled.shown],
+        shown=[item for item, _ in allocation.items],
         left_out=left_out,
-        said=said,
-        named=filled.named,
+        in_summary=in_summary,
+        mentions=allocation.mentions,
         estimator=estimator,
     )
 
 
-def _of_template(template: Template, found: list[Item]) -> list[Item]:
-    """What has a section, in the order of the sections, weighed as the role weighs it."""
-    place = {key: number for number, key in enumerate(template.sections)}
-    kept = [item for item in found if item.section in place]
+def collect_items(state: State) -> list[Item]:
+    """Every item that a brief of this state can show, in the order of the default sections.
+
+    Of items with the same quote only the first is returned.
+    """
+    quotes: set[str] = set()
+    items = []
+    for item in _all_items(state):
+        if item.quote and item.quote in quotes:
+            continue
+        quotes.add(item.quote)
+        items.append(item)
+    return items
+
+
+def _all_items(state: State) -> list[Item]:
+    return [
+        *instructions.request_items(state),
+        *instructions.rule_items(state),
+        *activity.failing_check_items(state),
+        *activity.progress_items(state),
+        *activity.plan_items(state),
+        *activity.current_work_items(state),
+        *instructions.decision_items(state),
+        *history.era_items(state),
+        *repository.code_items(state),
+        *repository.git_items(state),
+        *activity.subagent_items(state),
+        *repository.file_count_items(state),
+    ]
+
+
+def _find_conflicts(
+    state: State, notes: Sequence[str], summary: SearchableSummary | None, tokens: int
+) -> Iterator[Item]:
+    if summary is not None:
+        required = tokens > CONFLICTS_REQUIRED_TOKENS
+        yield from conflicts.find_conflicts(state, notes, summary, required=required)
+
+
+def _apply_template(template: Template, items: list[Item]) -> list[Item]:
+    """The items that have a section, in the order of the sections, with the role's weights."""
+    order = {key: index for index, key in enumerate(template.sections)}
+    kept = [item for item in items if item.section in order]
     for item in kept:
         item.value *= template.weights.get(item.section, 1.0)
-    return sorted(kept, key=lambda item: place[item.section])
+    return sorted(kept, key=lambda item: order[item.section])
 
 
-def _body(template: Template, opening: str, filled: Filled, closing: str) -> str:
-    told = ["", opening] if opening else [""]
+def _render_body(template: Template, opening: str, allocation: Allocation, closing: str) -> str:
+    lines = ["", opening] if opening else [""]
     for section in template.sections:
-        here = [form for item, form in filled.shown if item.section == section]
-        here += filled.lines.get(section, ())
-        told += [template.heading(section), *here] if here else []
-    return "\n".join([*told, closing, ""])
+        section_lines = [form for item, form in allocation.items if item.section == section]
+        section_lines += allocation.mention_lines.get(section, ())
+        lines += [template.heading(section), *section_lines] if section_lines else []
+    return "\n".join([*lines, closing, ""])

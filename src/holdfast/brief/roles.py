@@ -1,21 +1,23 @@
-"""A role changes which sections a brief has and what weighs more, never how a brief is made.
+"""Roles: a role changes which sections a brief has and how they are weighted, nothing else.
 
-The built-in roles are written as a project would write its own (`template.parse`).
+The built-in roles are written like a project's own templates (`template.parse_template`).
 """
 
 from __future__ import annotations
 
-from holdfast.brief.template import SECTIONS, TITLE, Template, parse
-from holdfast.errors import BadUsage
+from holdfast.brief.template import DEFAULT_TITLE, SECTIONS, Template, parse_template
+from holdfast.errors import InvalidInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-SESSION = Template(
-    "session", TITLE, {key: SECTIONS[key] for key in SECTIONS if key not in ("progress", "code")}
+SESSION_TEMPLATE = Template(
+    "session",
+    DEFAULT_TITLE,
+    {key: SECTIONS[key] for key in SECTIONS if key not in ("progress", "code")},
 )
-TEXTS = {
+TEMPLATE_SOURCES = {
     "orchestrator": """\
 # Where this orchestration stands
 for: orchestrator, tech-lead
@@ -84,33 +86,34 @@ for: specialist
 }
 
 
-_READ: dict[str, Template] = {}
+_PARSED: dict[str, Template] = {}
 
 
-def built_in() -> dict[str, Template]:
-    """By name; they are read when they are first needed, and once."""
-    if not _READ:
-        read = {name: parse(name, text) for name, text in TEXTS.items()}
-        _READ.update({SESSION.name: SESSION} | read)
-    return dict(_READ)
+def built_in_templates() -> dict[str, Template]:
+    """The built-in templates by role; they are parsed once, when they are first needed."""
+    if not _PARSED:
+        parsed = {name: parse_template(name, text) for name, text in TEMPLATE_SOURCES.items()}
+        _PARSED.update({SESSION_TEMPLATE.name: SESSION_TEMPLATE} | parsed)
+    return dict(_PARSED)
 
 
-def of_agent(agent_type: str, own: Mapping[str, Template] | None = None) -> str | None:
-    """The role of an agent by its type; a project's own templates are asked first."""
-    wanted = agent_type.lower()
-    if not wanted:
+def find_role(agent_type: str, own: Mapping[str, Template] | None = None) -> str | None:
+    """The role for an agent type, None if the type is empty. A project's `own` templates win over
+    the built-in ones; an agent type that no template claims is a validator."""
+    lower = agent_type.lower()
+    if not lower:
         return None
-    for role in (*(own or {}).values(), *built_in().values()):
-        if any(word in wanted for word in role.agents):
+    for role in (*(own or {}).values(), *built_in_templates().values()):
+        if any(word in lower for word in role.agents):
             return role.name
     return "validator"
 
 
-def template(role: str | None, own: Mapping[str, Template] | None = None) -> Template:
-    """The template of a role; a session that has none is told as a session."""
-    known = {**built_in(), **(own or {})}
+def find_template(role: str | None, own: Mapping[str, Template] | None = None) -> Template:
+    """The template of a role, or the session's without one. Raises if there is no such role."""
+    known = {**built_in_templates(), **(own or {})}
     try:
-        return known[role or SESSION.name]
+        return known[role or SESSION_TEMPLATE.name]
     except KeyError:
         names = ", ".join(sorted(known))
-        raise BadUsage(f"there is no role {role!r}", hint=f"one of: {names}") from None
+        raise InvalidInput(f"There is no role {role!r}", hint=f"one of: {names}") from None

@@ -1,6 +1,6 @@
-"""Which sections a brief has, in which order and under which headings, and what weighs more.
+"""Templates of briefs: which sections a brief has, their order, headings and weights.
 
-A project's own template is a Markdown file of headings that name a part of the state each:
+A project's own template is a Markdown file whose headings name a part of the state each:
 
     # Where this review stands
     for: reviewer, quality
@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from holdfast.errors import BadTemplate
 
-# Every part of the state that a brief can show, with the heading that it has by default.
+# Every part of the state that a brief can show, with its default heading.
 SECTIONS = {
     "disagree": "Where the log says otherwise than the summary",
     "asked": "Asked",
@@ -32,14 +32,14 @@ SECTIONS = {
     "commands": "Commands",
     "names": "Names",
 }
-TITLE = "Where this session stands"
-# Whatever a project's template leaves out, these stand: what was asked, and what binds.
-ALWAYS = ("disagree", "asked", "rules", "force", "notes")
-LONGEST = 80
+DEFAULT_TITLE = "Where this session stands"
+# Sections that a brief has even if the template leaves them out: requests, and what binds.
+REQUIRED_SECTIONS = ("disagree", "asked", "rules", "force", "notes")
+MAX_TITLE_CHARS = 80
 
 
 class Template:
-    """One role's brief."""
+    """The sections of the brief of one role."""
 
     __slots__ = ("agents", "name", "sections", "title", "weights")
 
@@ -53,38 +53,38 @@ class Template:
     ) -> None:
         self.name = name
         self.title = title
-        missing = {key: SECTIONS[key] for key in ALWAYS if key not in sections}
+        missing = {key: SECTIONS[key] for key in REQUIRED_SECTIONS if key not in sections}
         self.sections = {**missing, **sections}
         self.weights = weights or {}
         self.agents = agents
-        """Agent types that contain one of these words have this role."""
+        """An agent type that contains one of these words has this role."""
 
     def heading(self, section: str) -> str:
         return f"## {self.sections[section]}"
 
-    def text(self) -> str:
-        """As a file that `parse` reads."""
-        told = [f"# {self.title}"]
+    def render(self) -> str:
+        """The template as a file that `parse_template` reads."""
+        lines = [f"# {self.title}"]
         if self.agents:
-            told.append(f"for: {', '.join(self.agents)}")
+            lines.append(f"for: {', '.join(self.agents)}")
         for key, heading in self.sections.items():
             weight = self.weights.get(key, 1.0)
-            told.append(f"## {heading} {{{key}{f' x{weight:g}' if weight != 1.0 else ''}}}")
-        return "\n".join([*told, ""])
+            lines.append(f"## {heading} {{{key}{f' x{weight:g}' if weight != 1.0 else ''}}}")
+        return "\n".join([*lines, ""])
 
 
-def parse(name: str, text: str) -> Template:
-    """A template from its file; what is wrong is said with its line."""
-    title, agents = TITLE, tuple[str, ...]()
+def parse_template(name: str, text: str) -> Template:
+    """Parse the text of a template file. Raises `BadTemplate` with the number of a wrong line."""
+    title, agents = DEFAULT_TITLE, tuple[str, ...]()
     sections: dict[str, str] = {}
     weights: dict[str, float] = {}
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if stripped.startswith("## "):
-            key, heading, weight = _section(name, number, stripped[3:])
+            key, heading, weight = _parse_section(name, number, stripped[3:])
             sections[key], weights[key] = heading, weight
         elif stripped.startswith("# "):
-            title = stripped[2:].strip()[:LONGEST] or TITLE
+            title = stripped[2:].strip()[:MAX_TITLE_CHARS] or DEFAULT_TITLE
         elif stripped.lower().startswith("for:"):
             words = (word.strip().lower() for word in stripped[4:].split(","))
             agents = tuple(word for word in words if word)
@@ -98,18 +98,22 @@ def parse(name: str, text: str) -> Template:
     return Template(name, title, sections, weights, agents)
 
 
-def _section(name: str, number: int, text: str) -> tuple[str, str, float]:
+def _parse_section(name: str, number: int, text: str) -> tuple[str, str, float]:
     heading, brace, rest = text.rpartition("{")
     key, _, weight = rest.partition("}")[0].strip().partition(" ")
     if not brace or not rest.rstrip().endswith("}") or key not in SECTIONS:
         raise BadTemplate(
-            f"{name}, line {number}: `## {text[:LONGEST]}` names no part of the state",
+            f"{name}, line {number}: `## {text[:MAX_TITLE_CHARS]}` names no part of the state",
             hint=f"a heading ends with one of: {', '.join(f'{{{one}}}' for one in SECTIONS)}",
         )
-    return key, heading.strip()[:LONGEST] or SECTIONS[key], _weight(name, number, weight.strip())
+    return (
+        key,
+        heading.strip()[:MAX_TITLE_CHARS] or SECTIONS[key],
+        _parse_weight(name, number, weight.strip()),
+    )
 
 
-def _weight(name: str, number: int, text: str) -> float:
+def _parse_weight(name: str, number: int, text: str) -> float:
     if not text:
         return 1.0
     try:
@@ -118,7 +122,7 @@ def _weight(name: str, number: int, text: str) -> float:
         value = -1.0
     if not 0.0 <= value <= 10.0:
         raise BadTemplate(
-            f"{name}, line {number}: {text[:LONGEST]!r} is no weight",
+            f"{name}, line {number}: {text[:MAX_TITLE_CHARS]!r} is no weight",
             hint="`{plan x1.5}` weighs the plan half as much again; 0 leaves it out if it can",
         )
     return value

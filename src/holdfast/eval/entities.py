@@ -1,7 +1,7 @@
-"""What a text names: files, identifiers, links and ids (entity classes P, I and U).
+"""Extract entities from texts: files, identifiers, links and ids (classes P, I and U).
 
-An entity is a pair of class and text. Written from the definitions in docs/why/quality.md;
-nothing here is shared with the code that writes a brief.
+An entity is a pair of class and text, as defined in docs/why/quality.md. Nothing here is shared
+with the code that writes a brief.
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ from functools import lru_cache
 
 Entity = tuple[str, str]
 CLASSES = {"P": "files", "I": "identifiers", "C": "commands", "U": "links and ids"}
-LONGEST = 200
+MAX_NAME_CHARS = 200
 
-KINDS_OF_FILES = """
+KNOWN_EXTENSIONS = """
     py pyi pyx ipynb js jsx ts tsx mjs cjs mts cts go rs java kt kts scala c h cc cpp cxx hpp hh
     cs fs rb erb php swift m mm ex exs heex eex leex erl hrl clj cljs hs ml lua dart zig nim pl pm
     jl sh bash zsh fish ps1 bat sql html htm css scss sass less vue svelte astro json jsonl json5
@@ -22,49 +22,50 @@ KINDS_OF_FILES = """
     proto graphql gql prisma tf tfvars hcl nix gradle properties plist log pdf snap tmpl tpl j2
     patch diff service desktop feature rego cue wasm
 """
-EXTENSIONS = frozenset(KINDS_OF_FILES.split())
+EXTENSIONS = frozenset(KNOWN_EXTENSIONS.split())
 PART = r"\w@~.+\-/\\\[\]"
 PATH = re.compile(
     rf"(?<![{PART}])[{PART}]*[\w\]]\.(?:{'|'.join(sorted(EXTENSIONS))})(?![\w(\-/\\]|\.\w)"
 )
 WORD = re.compile(r"(?<![^\W_])[A-Za-z_]\w{5,}", re.ASCII)
-CODE = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
+COMPOUND = re.compile(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]|[A-Za-z0-9]_[A-Za-z0-9]")
 LINK = re.compile(r"https?://[^\s\"'<>()\[\]{}`\\|]+")
-NUMBERED = re.compile(r"(?<![\w#&/])#\d{1,5}(?!\w)")
+ISSUE = re.compile(r"(?<![\w#&/])#\d{1,5}(?!\w)")
 TICKET = re.compile(r"(?<![\w-])[A-Z][A-Z0-9]{1,9}-\d{1,6}(?![\w-])")
 NOT_TICKETS = re.compile(r"(?:UTF|SHA|ISO|RFC|HTTP|GPT|AES|RSA|MD|CVE|TLS|ES|X|PEP|ED|P)-", re.I)
 UUID = re.compile(r"(?<![\w-])[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}(?![\w-])")
 SHA = re.compile(r"(?<![\w#-])(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,40}(?![\w-])")
 
 
-def entities(text: str, paths: Paths) -> set[Entity]:
-    """Every P, I and U that this text names."""
-    found = {("P", path) for path in paths.of_text(text)}
-    # A part of a path is no identifier of its own.
+def extract_entities(text: str, paths: Paths) -> set[Entity]:
+    """Return every file, identifier, link and id in a text."""
+    entities = {("P", path) for path in paths.extract(text)}
+    # A part of a path is not an identifier.
     words = set(WORD.findall(PATH.sub(" ", text)))
-    found |= {("I", word) for word in words if _is_code(word)}
-    found |= {("U", name) for name in _ids(text)}
-    return found
+    entities |= {("I", word) for word in words if _is_identifier(word)}
+    entities |= {("U", name) for name in _find_ids(text)}
+    return entities
 
 
 @lru_cache(maxsize=200_000)
-def _is_code(word: str) -> bool:
-    masked = word.startswith("REDACTED")  # by who published the transcript
-    return not masked and len(word) <= LONGEST and bool(CODE.search(word.strip("_")))
+def _is_identifier(word: str) -> bool:
+    # The publisher of the transcript masked it.
+    is_masked = word.startswith("REDACTED")
+    return not is_masked and len(word) <= MAX_NAME_CHARS and bool(COMPOUND.search(word.strip("_")))
 
 
-def _ids(text: str) -> Iterator[str]:
+def _find_ids(text: str) -> Iterator[str]:
     for link in LINK.findall(text):
-        if len(link) <= LONGEST:
+        if len(link) <= MAX_NAME_CHARS:
             yield link.rstrip(".,;:!?*_")
-    yield from NUMBERED.findall(text)
+    yield from ISSUE.findall(text)
     yield from (name for name in TICKET.findall(text) if not NOT_TICKETS.match(name))
     yield from UUID.findall(text)
     yield from SHA.findall(text)
 
 
 class Paths:
-    """One spelling for each file: relative to the folders that the session worked in."""
+    """Gives each file one spelling: relative to the folders that the session worked in."""
 
     def __init__(self, cwds: Iterable[str]) -> None:
         self.roots: list[str] = []
@@ -74,30 +75,34 @@ class Paths:
                 self.roots.append(cwd)
         self._longest_first = sorted(self.roots, key=len, reverse=True)
 
-    def of_text(self, text: str, cwd: str = "") -> set[str]:
-        found = {self.normal(path, cwd) for path in set(PATH.findall(text))}
-        found.discard("")
-        return found
+    def extract(self, text: str, cwd: str = "") -> set[str]:
+        """Return the paths in a text, normalized."""
+        paths = {self.normalize(path, cwd) for path in set(PATH.findall(text))}
+        paths.discard("")
+        return paths
 
-    def normal(self, path: str, cwd: str = "") -> str:
-        """Relative to its root; one given relative to a folder below the root is resolved."""
-        if path.startswith("//") or len(path) > LONGEST:
+    def normalize(self, path: str, cwd: str = "") -> str:
+        """Return a path relative to its root, or "" if it is no path or too long.
+
+        With `cwd`, a path that is relative to that folder is resolved.
+        """
+        if path.startswith("//") or len(path) > MAX_NAME_CHARS:
             return ""
         for root in self._longest_first:
             if path.startswith(root + "/"):
                 return path[len(root) + 1 :]
             if cwd.startswith(root + "/") and path[:1] not in "/~":
-                return _joined(cwd[len(root) + 1 :], path)
+                return _join(cwd[len(root) + 1 :], path)
         return path.removeprefix("./")
 
     def spellings(self, path: str) -> list[str]:
-        """As it may stand in a text: relative, or absolute under any root."""
+        """Return its spellings: relative, and absolute under each root."""
         if path.startswith(("/", "~")):
             return [path]
         return [path, *(f"{root}/{path}" for root in self.roots)]
 
 
-def _joined(folder: str, path: str) -> str:
+def _join(folder: str, path: str) -> str:
     parts = folder.split("/")
     for part in path.split("/"):
         if part == "..":
@@ -110,5 +115,5 @@ def _joined(folder: str, path: str) -> str:
 
 
 def is_file(path: str) -> bool:
-    """Whether a path that a file tool was given is of a kind that counts."""
-    return path.rpartition(".")[2] in EXTENSIONS and len(path) <= LONGEST
+    """Whether the path has one of the known file extensions."""
+    return path.rpartition(".")[2] in EXTENSIONS and len(path) <= MAX_NAME_CHARS

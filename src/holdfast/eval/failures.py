@@ -1,4 +1,4 @@
-"""Checks that were run, how each ended last, and the last error nobody resolved (class E)."""
+"""Find the checks that were run, their outcomes, and the last unresolved error (class E)."""
 
 from __future__ import annotations
 
@@ -7,23 +7,28 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from posixpath import basename
 
-from holdfast.eval.commands import simple_commands
+from holdfast.eval.commands import split_commands
 from holdfast.eval.session import Piece
 
 # Words that make a command a check, by what it checks; `all` stands for every kind.
-KINDS = {
+WORDS_BY_KIND = {
     "test": "test tests pytest jest vitest playwright rspec spec e2e nextest",
     "lint": "lint ruff eslint pylint flake8 clippy credo golangci-lint vet black prettier",
     "build": "build compile tsc typecheck type-check mypy dialyzer pyright",
     "all": "check checks verify ci validate precommit pre-commit",
 }
-KIND_OF = {word: kind for kind, words in KINDS.items() for word in words.split()}
-# Programs whose arguments may hold such words without being checks.
+KIND_BY_WORD = {word: kind for kind, words in WORDS_BY_KIND.items() for word in words.split()}
+# Programs that may have such words in their arguments but are not checks.
 OTHER_PROGRAMS = frozenset(
     ("git", "gh", "ssh", "rm", "cp", "mv", "grep", "rg", "find", "curl", "sed", "awk", "docker")
 )
-MOST_WORDS = 4
-NOT_RUN = ("The user doesn't want", "<tool_use_error>", "[Request interrupted", "Permission to")
+MAX_COMMAND_WORDS = 4
+NOT_RUN_PREFIXES = (
+    "The user doesn't want",
+    "<tool_use_error>",
+    "[Request interrupted",
+    "Permission to",
+)
 FAILED_OUTPUT = re.compile(
     r"^(?:--- FAIL|FAIL\b|FAILED\b|E   |panic: |error\[E\d|error: |Error: )|\b[1-9]\d* failed\b"
     r"|\bERROR task failed",
@@ -36,16 +41,16 @@ ERROR = re.compile(
     re.I,
 )
 # Lines that say that something failed, but not what.
-EMPTY = re.compile(
+UNINFORMATIVE = re.compile(
     r"^\W*(?:exit (?:code|status) \d+|(?:---\s*)?FAIL(?:ED)?\b.*|make.*\*\*\*.*|.*task failed"
     r"|.*\b\d+ (?:failed|errors?|failures?)\b.*|traceback.*|=+.*=+|npm (?:ERR|error).*|\W*)$",
     re.I,
 )
-SIGNATURE, SHORTEST = 60, 10
+SIGNATURE_CHARS, MIN_ERROR_CHARS = 60, 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class CheckRun:
     """One run of one check."""
 
     command: str
@@ -55,75 +60,85 @@ class Run:
     output: str
 
 
-def runs(pieces: Iterable[Piece]) -> list[Run]:
-    """Every check that was run, in order; what was refused did not run."""
-    found: list[Run] = []
-    asked: dict[str, str] = {}
+def find_check_runs(pieces: Iterable[Piece]) -> list[CheckRun]:
+    """Return every check that was run, in order; a refused call did not run."""
+    runs: list[CheckRun] = []
+    scripts: dict[str, str] = {}  # by the id of the call
     for piece in pieces:
         if piece.kind == "call" and piece.tool == "Bash":
-            asked[piece.id] = str(piece.given.get("command") or "")
-        elif piece.kind == "result" and piece.id in asked and not piece.text.startswith(NOT_RUN):
+            scripts[piece.id] = str(piece.arguments.get("command") or "")
+        elif (
+            piece.kind == "result"
+            and piece.id in scripts
+            and not piece.text.startswith(NOT_RUN_PREFIXES)
+        ):
             ok = piece.ok and not FAILED_OUTPUT.search(piece.text)
             checks = [
-                (one, kind) for one in simple_commands(asked[piece.id]) if (kind := kind_of(one))
+                (command, kind)
+                for command in split_commands(scripts[piece.id])
+                if (kind := classify_command(command))
             ]
-            # In `build && test` all ran if all is well; else the last stands for what failed.
+            # In `build && test` all ran if the call succeeded; otherwise the last one failed.
             for command, kind in checks if ok else checks[-1:]:
-                found.append(
-                    Run(command=command, kind=kind, line=piece.line, ok=ok, output=piece.text)
+                runs.append(
+                    CheckRun(command=command, kind=kind, line=piece.line, ok=ok, output=piece.text)
                 )
-    return found
+    return runs
 
 
-def kind_of(command: str) -> str:
-    """What a command checks; empty if it is no check."""
-    words = [word for word in command.split() if not word.startswith("-")][:MOST_WORDS]
+def classify_command(command: str) -> str:
+    """Return what a command checks; empty if it is not a check."""
+    words = [word for word in command.split() if not word.startswith("-")][:MAX_COMMAND_WORDS]
     if not words or basename(words[0]) in OTHER_PROGRAMS:
         return ""
     parts = [part for word in words if "/" not in word for part in re.split(r"[:.]", word)]
-    return next((KIND_OF[part] for part in parts if part in KIND_OF), "")
+    return next((KIND_BY_WORD[part] for part in parts if part in KIND_BY_WORD), "")
 
 
-def last_unresolved(found: list[Run]) -> Run | None:
-    """The latest failure that says what is wrong and that no later run has put right."""
-    for number in range(len(found) - 1, -1, -1):
-        run = found[number]
-        if run.ok or not signatures(run.output):
+def find_last_unresolved(runs: list[CheckRun]) -> CheckRun | None:
+    """Return the latest failure with an error line that no later run resolved."""
+    for number in range(len(runs) - 1, -1, -1):
+        run = runs[number]
+        if run.ok or not find_error_lines(run.output):
             continue
-        if not any(later.ok and _settles(later, run) for later in found[number:]):
+        if not any(later.ok and _resolves(later, run) for later in runs[number:]):
             return run
     return None
 
 
-def _settles(later: Run, failed: Run) -> bool:
-    """The same check, pointed at no less, or one of its kind that is pointed at everything."""
-    first, second = _words(later.command), _words(failed.command)
-    if first[:2] == second[:2] and set(first) <= set(second):
+def _resolves(later: CheckRun, failed: CheckRun) -> bool:
+    """Whether `later` runs the same check on at least as much, or its kind on everything."""
+    words, failed_words = _strip_options(later.command), _strip_options(failed.command)
+    if words[:2] == failed_words[:2] and set(words) <= set(failed_words):
         return True
-    everything = "./..." in first or not any("/" in word or "." in word for word in first[1:])
-    return everything and later.kind in (failed.kind, "all")
+    names_target = any("/" in word or "." in word for word in words[1:])
+    runs_everything = "./..." in words or not names_target
+    return runs_everything and later.kind in (failed.kind, "all")
 
 
-def _words(command: str) -> list[str]:
+def _strip_options(command: str) -> list[str]:
     return [word for word in command.split() if not word.startswith("-")]
 
 
-def signatures(output: str) -> list[str]:
-    """Its error lines in one spelling: those that say what is wrong, if there are any."""
+def find_error_lines(output: str) -> list[str]:
+    """Return the error lines, with white space collapsed.
+
+    Lines that only say that something failed are left out, unless there are no others.
+    """
     lines = [" ".join(line.split()) for line in output.splitlines()]
     errors = [
         line
         for line in lines
-        if len(line) > SHORTEST and (ERROR.search(line) or LOCATED.match(line))
+        if len(line) > MIN_ERROR_CHARS and (ERROR.search(line) or LOCATED.match(line))
     ]
-    return list(dict.fromkeys([line for line in errors if not EMPTY.match(line)] or errors))
+    return list(dict.fromkeys([line for line in errors if not UNINFORMATIVE.match(line)] or errors))
 
 
-def quotes(text: str, line: str) -> bool:
-    """Whether a text gives this line by its first 60 characters, or its place and its message."""
-    if line[:SIGNATURE].rstrip() in text:
+def quotes_error(text: str, line: str) -> bool:
+    """Whether the text has the line's first 60 characters, or its location and message."""
+    if line[:SIGNATURE_CHARS].rstrip() in text:
         return True
-    found = LOCATED.match(line)
-    if found is None:
+    located = LOCATED.match(line)
+    if located is None:
         return False
-    return found["where"] in text and found["what"][:SIGNATURE].rstrip() in text
+    return located["where"] in text and located["what"][:SIGNATURE_CHARS].rstrip() in text

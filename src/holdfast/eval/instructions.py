@@ -1,4 +1,4 @@
-"""What the user told the agent to do or not to do, sentence by sentence (M4's ground truth)."""
+"""Find what the user asked the agent to do or not to do, sentence by sentence."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from holdfast.eval.session import Piece
 
-SHORTEST, LONGEST = 15, 400
-# Prompts that the client wrote: the agent's own plan, approved by the user, and what a hook said.
-NOT_TYPED = ("Implement the following plan:", "Operation stopped by hook:")
+MIN_SENTENCE_CHARS, MAX_SENTENCE_CHARS = 15, 400
+# Prompts that the client wrote: the agent's own plan, approved by the user, and a hook's output.
+CLIENT_PROMPT_PREFIXES = ("Implement the following plan:", "Operation stopped by hook:")
 FENCE = re.compile(r"^\s*(?:```|~~~).*?^\s*(?:```|~~~)\s*$", re.M | re.S)
 LIST_MARK = re.compile(r"^\s*(?:[-=]*>|[-*+•]|\d{1,2}[.)])\s+")
-ENDS = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9`/])")
+SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+(?=[\"'(\[]?[A-Z0-9`/])")
 PLAIN_WORD = re.compile(r"[\"'(“‘]?[A-Za-z][A-Za-z'’-]*[\"')”’.,;:!?…]*$")
 PROSE_SHARE = 0.6
 
@@ -31,7 +31,7 @@ REQUIREMENT = re.compile(
     r"|at least|at most|exactly|from now on|rather than|keep|required|without|no longer)\b",
     re.I,
 )
-# Cues in what is no instruction: questions, and what somebody thinks, knows or sees.
+# Cues of sentences that are not instructions: questions, and statements about thoughts.
 NO_INSTRUCTION = re.compile(
     r"\?\s*$|\b(?:I|they|we|it|he|she)\s+(?:don['’]?t|do not|never)\s+"
     r"(?:think|know|see|have|understand|remember|want to know|get|care|mind|believe|need)\b",
@@ -52,32 +52,32 @@ class Instruction:
     prohibition: bool
 
 
-def instructions(pieces: Iterable[Piece]) -> list[Instruction]:
-    """Every sentence that a person wrote; what a later correction takes back is left out."""
-    found: list[Instruction] = []
+def find_instructions(pieces: Iterable[Piece]) -> list[Instruction]:
+    """Return every sentence that the user wrote, except those that a correction supersedes."""
+    instructions: list[Instruction] = []
     for piece in pieces:
-        if piece.kind != "prompt" or piece.text.lstrip().startswith(NOT_TYPED):
+        if piece.kind != "prompt" or piece.text.lstrip().startswith(CLIENT_PROMPT_PREFIXES):
             continue
-        for text in sentences(piece.text):
+        for text in split_sentences(piece.text):
             if CORRECTION.match(text):
-                found = [one for one in found if not _taken_back(one.text, text)]
-            found.append(_judged(text, piece.line))
-    return list({one.text: one for one in found}.values())
+                instructions = [old for old in instructions if not _is_superseded(old.text, text)]
+            instructions.append(_classify(text, piece.line))
+    return list({instruction.text: instruction for instruction in instructions}.values())
 
 
-def _judged(text: str, line: int) -> Instruction:
-    instructs = not NO_INSTRUCTION.search(text)
-    prohibition = instructs and bool(PROHIBITION.search(text))
-    constraint = prohibition or (instructs and bool(REQUIREMENT.search(text)))
+def _classify(text: str, line: int) -> Instruction:
+    is_instruction = not NO_INSTRUCTION.search(text)
+    prohibition = is_instruction and bool(PROHIBITION.search(text))
+    constraint = prohibition or (is_instruction and bool(REQUIREMENT.search(text)))
     return Instruction(text=text, line=line, constraint=constraint, prohibition=prohibition)
 
 
-def sentences(text: str) -> Iterator[str]:
-    """Prose only: what was pasted in a fence, or looks like a log, is no sentence."""
+def split_sentences(text: str) -> Iterator[str]:
+    """Split prose into sentences; fenced blocks and log lines are skipped."""
     for line in FENCE.sub("\n", text).splitlines():
-        for sentence in ENDS.split(LIST_MARK.sub("", line)):
+        for sentence in SENTENCE_END.split(LIST_MARK.sub("", line)):
             sentence = sentence.strip()
-            if SHORTEST <= len(sentence) <= LONGEST and _is_prose(sentence):
+            if MIN_SENTENCE_CHARS <= len(sentence) <= MAX_SENTENCE_CHARS and _is_prose(sentence):
                 yield sentence
 
 
@@ -87,24 +87,24 @@ def _is_prose(sentence: str) -> bool:
     return len(words) >= 3 and plain >= PROSE_SHARE * len(words)
 
 
-def _taken_back(old: str, correction: str) -> bool:
-    """An explicit correction takes back what it shares half of its telling words with."""
-    telling = _telling(old)
-    return bool(telling) and len(telling & _telling(correction)) >= 0.5 * len(telling)
+def _is_superseded(old: str, correction: str) -> bool:
+    """Whether a correction has at least half of the distinctive words of an older sentence."""
+    words = _distinctive_words(old)
+    return bool(words) and len(words & _distinctive_words(correction)) >= 0.5 * len(words)
 
 
-def _telling(text: str) -> set[str]:
-    return {word for word in re.findall(r"\w{4,}", text.lower()) if word not in COMMON}
+def _distinctive_words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w{4,}", text.lower()) if word not in STOP_WORDS}
 
 
-COMMON = {"that", "this", "with", "should", "must", "always", "never", "only", "make", "sure",
+STOP_WORDS = {"that", "this", "with", "should", "must", "always", "never", "only", "make", "sure",
           "please", "have", "from", "want", "need", "actually", "instead", "will", "just", "then",
           "them", "they", "when", "what", "where", "which", "would", "could", "also"}  # fmt: skip
 
 
-def normal(text: str) -> str:
-    """As compared: white space, quotes and dashes in one spelling, the last full stop aside."""
-    for signs, plain in (("“”„", '"'), ("’‘", "'"), ("–—", "-")):
-        for sign in signs:
-            text = text.replace(sign, plain)
+def normalize(text: str) -> str:
+    """Normalize white space, quotes and dashes, and drop the last full stop."""
+    for variants, plain in (("“”„", '"'), ("’‘", "'"), ("–—", "-")):
+        for variant in variants:
+            text = text.replace(variant, plain)
     return " ".join(text.split()).rstrip(".! ")

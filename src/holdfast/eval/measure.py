@@ -1,67 +1,85 @@
-"""All figures of one text at one cut."""
+"""Compute all figures of one text at one cut."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.brief.tokens import estimate
-from holdfast.eval.arms import BRIEF, Told
-from holdfast.eval.baselines.material import Material
-from holdfast.eval.chain import survival
+from holdfast.eval.baselines.context import CutContext
+from holdfast.eval.budget import FLAT_CHARS_PER_TOKEN
 from holdfast.eval.entities import Entity
-from holdfast.eval.ground import Ground
-from holdfast.eval.matching import Said
-from holdfast.eval.metrics.artifacts import artifacts
-from holdfast.eval.metrics.engineering import engineering
-from holdfast.eval.metrics.errors import last_error
-from holdfast.eval.metrics.instructions import retention
-from holdfast.eval.metrics.precision import precision
-from holdfast.eval.metrics.provenance import provenance
-from holdfast.eval.metrics.recall import recall
-from holdfast.eval.metrics.recovery import recovery
-from holdfast.eval.metrics.staleness import staleness
+from holdfast.eval.ground_truth import GroundTruth
+from holdfast.eval.matching import TextMatcher
+from holdfast.eval.methods import BRIEF, MAX_BRIEF_UNITS, Candidate
+from holdfast.eval.metrics.provenance import measure_provenance
+from holdfast.eval.metrics.recall import measure_precision, measure_recall
+from holdfast.eval.metrics.recovery import measure_recovery
+from holdfast.eval.metrics.retention import measure_last_error, measure_retention
+from holdfast.eval.metrics.staleness import measure_staleness
+from holdfast.eval.multi_compaction import measure_survival
+from holdfast.tokens.estimate import estimate_tokens
 
-# Lookups are slow; the brief of this size stands for the others.
-LOOKED_UP = 1000
+# Lookups are slow, so only the brief of this size is measured with them.
+LOOKUP_BUDGET = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Yardstick:
-    """What the texts of one cut are held to."""
+class CutScorer:
+    """Scores the texts of one cut."""
 
-    material: Material
-    truth: Ground | None  # none in a quick run
-    seen: dict[Entity, int]
+    context: CutContext
+    truth: GroundTruth | None  # None in a quick run
+    first_spans: dict[Entity, int]  # see `find_first_spans`
     lookup: Callable[[str], str] | None
 
-    def figures(self, told: Told) -> dict[str, float]:
-        session, needed = self.material.session, self.material.references
-        said = Said(told.text, session.paths)
-        written = told.added or told.text
-        found = {
-            **recall(said, needed),
-            **precision(said, needed),
-            "tokens": float(estimate(written)),
-            "characters": float(len(written)),
+    def figures(self, candidate: Candidate) -> dict[str, float]:
+        session, needed = self.context.session, self.context.references
+        matcher = TextMatcher(candidate.text, session.paths)
+        sized_text = candidate.added or candidate.text
+        figures = {
+            **measure_recall(matcher, needed),
+            **measure_precision(matcher, needed),
+            "tokens": float(estimate_tokens(sized_text)),
+            "characters": float(len(sized_text)),
         }
-        if told.ours:
-            found |= engineering(told, sum(len(piece.text) for piece in self.material.pieces))
+        if candidate.ours:
+            chars_before = sum(len(piece.text) for piece in self.context.pieces)
+            figures |= check_limits(candidate, chars_before)
         if self.truth is not None:
-            found |= self._state(told, said, self.truth)
-        return found
+            figures |= self._compare_with_truth(candidate, matcher, self.truth)
+        return figures
 
-    def _state(self, told: Told, said: Said, truth: Ground) -> dict[str, float]:
-        found = {
-            **artifacts(said, truth.trail),
-            **retention(said.text, truth.instructions),
-            **staleness(said, truth),
-            **last_error(said, truth.error),
-            **survival(said, truth.references, self.seen, truth.cut),
+    def _compare_with_truth(
+        self, candidate: Candidate, matcher: TextMatcher, truth: GroundTruth
+    ) -> dict[str, float]:
+        figures = {
+            **measure_retention(matcher.text, truth.instructions),
+            **measure_staleness(matcher, truth),
+            **measure_last_error(matcher, truth.error),
+            **measure_survival(matcher, truth.references, self.first_spans, truth.cut),
         }
-        if told.ours:
-            found |= provenance(told.ours, truth.session)
-        if told.method == BRIEF:
-            lookup = self.lookup if told.budget == LOOKED_UP else None
-            found |= recovery(said, truth.references, truth.session, lookup)
-        return found
+        if candidate.ours:
+            figures |= measure_provenance(candidate.ours, truth.session)
+        if candidate.method == BRIEF:
+            lookup = self.lookup if candidate.budget == LOOKUP_BUDGET else None
+            figures |= measure_recovery(matcher, truth.references, truth.session, lookup)
+        return figures
+
+
+def check_limits(candidate: Candidate, chars_before: int) -> dict[str, float]:
+    """Return 1.0 for each limit that a brief breaks, else 0.0; and the seconds to build it.
+
+    A brief must keep its budget and the host's cap, be the same when built again, and be shorter
+    than the text before the cut.
+    """
+    # The host counts UTF-16 code units.
+    units = len(candidate.ours.encode("utf-16-le", "surrogatepass")) // 2
+    return {
+        "overshoots": float(
+            max(candidate.tokens, len(candidate.ours) / FLAT_CHARS_PER_TOKEN) > candidate.budget
+        ),
+        "over_cap": float(units > MAX_BRIEF_UNITS),
+        "not_repeatable": float(candidate.ours != candidate.rebuilt),
+        "not_shorter": float(len(candidate.ours) >= chars_before),
+        "seconds": candidate.seconds,
+    }

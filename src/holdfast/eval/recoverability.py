@@ -1,8 +1,8 @@
-"""Is what is needed after a compaction in the brief, or one lookup away?
+"""Measure whether what is needed after a compaction is in the brief or one lookup away.
 
 Each needed entity is looked for in the 1,000-token brief, in the first three hits for its own name,
-in the first three hits for the words around the place where it was named last, and in what the ref
-of that place opens.
+in the first three hits for the words around its last mention, and in the text that the ref of that
+mention opens.
 """
 
 from __future__ import annotations
@@ -14,32 +14,32 @@ from dataclasses import dataclass
 from posixpath import basename
 from typing import Any
 
-from holdfast.errors import NotATranscript
-from holdfast.eval.arms import Folded, brief
+from holdfast.errors import UnreadableTranscript
 from holdfast.eval.cuts import REAL, Cut
 from holdfast.eval.entities import CLASSES, Entity
-from holdfast.eval.matching import Said
-from holdfast.eval.run import beginning, eligible, spread
-from holdfast.eval.session import Piece, Session, load
+from holdfast.eval.matching import TextMatcher
+from holdfast.eval.methods import FoldedSession, build_brief_candidate
+from holdfast.eval.run import find_scorable_cuts, map_transcripts, truncated_transcript
+from holdfast.eval.session import Piece, Session, load_session
 
-BRIEF, TOP = 1000, 3
-# So many entities of each compaction are tried, drawn with the same seed every time.
-MOST, SEED = 60, 7
+BRIEF_TOKENS, MAX_HITS = 1000, 3
+# Entities tried at each compaction, drawn with a fixed seed.
+MAX_ENTITIES, SEED = 60, 7
 WORD = re.compile(r"[A-Za-z]{3,}")
-AROUND, ON_EACH_SIDE = 120, 4
+NEARBY_CHARS, MAX_WORDS_PER_SIDE = 120, 4
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
-    """How things are looked up in a transcript: by words, the best first, and by a line."""
+class Lookups:
+    """Functions that search a transcript by words, best hit first, and by line number."""
 
     by_words: Callable[[str, str], list[str]]
     at_line: Callable[[str, int], list[str]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tried:
-    """What became of one entity."""
+class LookupTrial:
+    """Where one entity was found."""
 
     session: str
     line: int
@@ -55,113 +55,126 @@ class Tried:
         return self.in_brief or self.by_itself or self.by_neighbours
 
 
-SHARES: dict[str, Callable[[Tried], bool]] = {
-    "in the 1,000-token brief": lambda one: one.in_brief,
-    "in the first three hits, asked for by itself": lambda one: one.by_itself,
-    "in the first three hits, by the words around it": lambda one: one.by_neighbours,
-    "in the brief or in the first three hits": lambda one: one.recovered,
-    "by its exact ref": lambda one: one.by_ref,
+SHARES: dict[str, Callable[[LookupTrial], bool]] = {
+    "in the 1,000-token brief": lambda trial: trial.in_brief,
+    "in the first three hits, asked for by itself": lambda trial: trial.by_itself,
+    "in the first three hits, by the words around it": lambda trial: trial.by_neighbours,
+    "in the brief or in the first three hits": lambda trial: trial.recovered,
+    "by its exact ref": lambda trial: trial.by_ref,
 }
-# What is asked of the last two.
-AIMS = (None, None, None, 0.99, 1.0)
+# The share to reach, for each of SHARES; None where there is no target.
+TARGETS = (None, None, None, 0.99, 1.0)
 
 
-def try_all(paths: Sequence[str], desk: Desk) -> Iterator[list[Tried]]:
-    """The entities of each transcript as it is done."""
-    return spread(Trial(desk), paths)
+def try_all(paths: Sequence[str], lookups: Lookups) -> Iterator[list[LookupTrial]]:
+    """Yield the trials of each transcript as it completes."""
+    return map_transcripts(TranscriptTrial(lookups), paths)
 
 
 @dataclass(frozen=True, slots=True)
-class Trial:
-    desk: Desk
+class TranscriptTrial:
+    """Tries one transcript; a class, because worker processes must be able to pickle it."""
 
-    def __call__(self, path: str) -> list[Tried]:
+    lookups: Lookups
+
+    def __call__(self, path: str) -> list[LookupTrial]:
         try:
-            session = load(path)
-        except NotATranscript:
+            session = load_session(path)
+        except UnreadableTranscript:
             return []
-        return list(tried(session, self.desk))
+        return list(try_session(session, self.lookups))
 
 
-def tried(session: Session, desk: Desk) -> Iterator[Tried]:
-    """Every sampled entity at every compaction of one session."""
-    folded = Folded(session.path)
-    for cut, needed in eligible(session):
+def try_session(session: Session, lookups: Lookups) -> Iterator[LookupTrial]:
+    """Yield a trial for every sampled entity at every compaction of one session."""
+    folded = FoldedSession(session.path)
+    for cut, needed in find_scorable_cuts(session):
         if cut.arm != REAL:
             continue
-        said = Said(brief(folded.until(cut.line), BRIEF).text, session.paths)
+        matcher = TextMatcher(
+            build_brief_candidate(folded.fold_until(cut.line), BRIEF_TOKENS).text, session.paths
+        )
         names = sorted(needed.weights)
-        sample = random.Random(SEED).sample(names, min(MOST, len(names)))
-        with beginning(session, cut) as file:
-            yield from (_try(session, cut, entity, said, file, desk) for entity in sample)
+        sample = random.Random(SEED).sample(names, min(MAX_ENTITIES, len(names)))
+        with truncated_transcript(session, cut) as file:
+            yield from (
+                _try_entity(session, cut, entity, matcher, file, lookups) for entity in sample
+            )
 
 
-def summary(found: Iterable[Tried]) -> dict[str, Any]:
-    """The shares, of all and of each class."""
-    everything = list(found)
-    kinds = [kind for kind in CLASSES.values() if any(one.kind == kind for one in everything)]
+def summarize(trials: Iterable[LookupTrial]) -> dict[str, Any]:
+    """Return the shares, over all entities and by class."""
+    trials = list(trials)
+    kinds = [kind for kind in CLASSES.values() if any(trial.kind == kind for trial in trials)]
     return {
-        "entities": len(everything),
-        "sessions": len({one.session for one in everything}),
-        "compactions": len({(one.session, one.line) for one in everything}),
+        "entities": len(trials),
+        "sessions": len({trial.session for trial in trials}),
+        "compactions": len({(trial.session, trial.line) for trial in trials}),
         "shares": [
             {
                 "what": what,
-                "aim": aim,
-                "all": _share(everything, hit),
-                **{kind: _share([one for one in everything if one.kind == kind], hit)
+                "aim": target,
+                "all": _share(trials, is_hit),
+                **{kind: _share([trial for trial in trials if trial.kind == kind], is_hit)
                    for kind in kinds},
             }
-            for (what, hit), aim in zip(SHARES.items(), AIMS, strict=True)
+            for (what, is_hit), target in zip(SHARES.items(), TARGETS, strict=True)
         ],
         "lost": [
-            {"session": one.session, "line": one.line, "kind": one.kind, "name": one.name}
-            for one in everything
-            if not one.recovered or not one.by_ref
+            {"session": trial.session, "line": trial.line, "kind": trial.kind, "name": trial.name}
+            for trial in trials
+            if not trial.recovered or not trial.by_ref
         ],
     }  # fmt: skip
 
 
-def _share(found: list[Tried], hit: Callable[[Tried], bool]) -> float:
-    return sum(map(hit, found)) / (len(found) or 1)
+def _share(trials: list[LookupTrial], is_hit: Callable[[LookupTrial], bool]) -> float:
+    return sum(map(is_hit, trials)) / (len(trials) or 1)
 
 
-def _try(session: Session, cut: Cut, entity: Entity, said: Said, file: str, desk: Desk) -> Tried:
+def _try_entity(
+    session: Session, cut: Cut, entity: Entity, matcher: TextMatcher, file: str, lookups: Lookups
+) -> LookupTrial:
     kind, name = entity
-    place = _last_named(session, cut, entity)
-    words = _neighbours(place.text, name)
+    last_piece = _find_last_piece(session, cut, entity)
+    words = _find_neighbours(last_piece.text, name)
 
-    def shown(texts: list[str]) -> bool:
-        return any(Said(text, session.paths).says(entity) for text in texts)
+    def is_in(texts: list[str]) -> bool:
+        return any(TextMatcher(text, session.paths).mentions(entity) for text in texts)
 
-    return Tried(
+    return LookupTrial(
         session=session.name,
         line=cut.line,
         kind=CLASSES[kind],
         name=name,
-        in_brief=said.says(entity),
-        by_itself=shown(desk.by_words(file, name)[:TOP]),
-        by_neighbours=bool(words) and shown(desk.by_words(file, words)[:TOP]),
-        by_ref=any(_opens(text, entity, session) for text in desk.at_line(file, place.line)),
+        in_brief=matcher.mentions(entity),
+        by_itself=is_in(lookups.by_words(file, name)[:MAX_HITS]),
+        by_neighbours=bool(words) and is_in(lookups.by_words(file, words)[:MAX_HITS]),
+        by_ref=any(
+            _shows_entity(text, entity, session) for text in lookups.at_line(file, last_piece.line)
+        ),
     )
 
 
-def _opens(text: str, entity: Entity, session: Session) -> bool:
-    """A command that ran in a folder below names its files from there."""
-    said = Said(text, session.paths)
-    return said.says(entity) or (entity[0] == "P" and said.names_base(entity[1]))
+def _shows_entity(text: str, entity: Entity, session: Session) -> bool:
+    """Whether a text names an entity.
+
+    The base name of a file is enough: a command in a subfolder names files relative to it.
+    """
+    matcher = TextMatcher(text, session.paths)
+    return matcher.mentions(entity) or (entity[0] == "P" and matcher.names_basename(entity[1]))
 
 
-def _last_named(session: Session, cut: Cut, entity: Entity) -> Piece:
-    """Every needed entity was named before the cut: that is what needed means."""
+def _find_last_piece(session: Session, cut: Cut, entity: Entity) -> Piece:
+    """Return the last piece before the cut that names a needed entity; there always is one."""
     return [piece for piece in session.before(cut.line) if entity in piece.names][-1]
 
 
-def _neighbours(text: str, name: str) -> str:
-    """The words around a name, without it, as somebody would remember them."""
-    spelled = name if name in text else basename(name)
-    at = text.find(spelled)
-    end = at + len(spelled)
-    before = WORD.findall(text[max(0, at - AROUND) : at])[-ON_EACH_SIDE:]
-    after = WORD.findall(text[end : end + AROUND])[:ON_EACH_SIDE]
+def _find_neighbours(text: str, name: str) -> str:
+    """Return the words around a name, without the name."""
+    spelling = name if name in text else basename(name)
+    at = text.find(spelling)
+    end = at + len(spelling)
+    before = WORD.findall(text[max(0, at - NEARBY_CHARS) : at])[-MAX_WORDS_PER_SIDE:]
+    after = WORD.findall(text[end : end + NEARBY_CHARS])[:MAX_WORDS_PER_SIDE]
     return " ".join(before + after)

@@ -1,4 +1,4 @@
-"""What was needed after a cut and known before it: the set G, with weights."""
+"""Find what was needed after a cut and known before it: the set G of docs/why/quality.md."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from holdfast.eval.session import Session
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class References:
-    """`weights` is G; `from_memory` are those that the assistant itself named first."""
+    """What is needed after a cut: `weights` is the set G with the weight of each entity."""
 
     weights: dict[Entity, float]
-    from_memory: frozenset[Entity]
+    from_memory: frozenset[Entity]  # those of G that the assistant itself named first after the cut
     known: frozenset[Entity]  # everything named before the cut
 
 
-def references(session: Session, cut: Cut) -> References:
+def find_references(session: Session, cut: Cut) -> References:
     known = frozenset().union(*(piece.names for piece in session.before(cut.line)))
     uses: Counter[Entity] = Counter()
     first_by: dict[Entity, str] = {}
@@ -30,9 +30,9 @@ def references(session: Session, cut: Cut) -> References:
         for entity in piece.names:
             first_by.setdefault(entity, piece.kind)
         uses.update(piece.used)
-    wanted = sorted(entity for entity in uses if entity in known)
+    needed = sorted(entity for entity in uses if entity in known)
     return References(
-        weights={entity: 1 + log(uses[entity]) for entity in wanted},
-        from_memory=frozenset(one for one in wanted if first_by[one] in ("reply", "call")),
+        weights={entity: 1 + log(uses[entity]) for entity in needed},
+        from_memory=frozenset(entity for entity in needed if first_by[entity] in ("reply", "call")),
         known=known,
     )

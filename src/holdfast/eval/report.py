@@ -1,4 +1,4 @@
-"""The figures of a run, put together for people's tables and for programs."""
+"""Build the report of a run: estimates, differences, counts."""
 
 from __future__ import annotations
 
@@ -11,29 +11,30 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
 
-from holdfast.eval.arms import BOTH, BRIEF, SUMMARY
+from holdfast.eval.config import EvalConfig
 from holdfast.eval.cuts import PSEUDO, REAL
-from holdfast.eval.plan import Plan
-from holdfast.eval.run import Row, Scored
-from holdfast.eval.statistics import Key, estimate, holm, paired, unit
+from holdfast.eval.methods import BOTH, BRIEF, SUMMARY
+from holdfast.eval.run import Row, TranscriptScores
+from holdfast.eval.statistics import Key, adjust_holm, compare_paired, estimate, resampling_unit
 
 Values = list[tuple[Key, float]]
 Cells = dict[tuple[str, str, int], dict[str, Values]]  # arm, method, budget -> figure -> values
-# Faults are counted, not averaged.
+# Faults are summed, not averaged.
 COUNTS = (
     "overshoots", "over_cap", "not_repeatable", "not_shorter", "stale_errors", "stale_checked",
-    "stale_plan", "stale_files", "stale_checks", "stale_branch",
+    "stale_plan", "stale_checks", "stale_branch",
 )  # fmt: skip
-# Sizes need no interval.
+# The figures for which no interval is computed.
 SIZES = ("tokens", "characters")
-STARTS = 9
-# The one comparison that was named beforehand; all others are adjusted for being many.
+PYTHON_STARTS = 9
+# The one comparison named beforehand; the p values of all others are adjusted by Holm.
 PRIMARY = {"arm": PSEUDO, "method": BRIEF, "budget": 1000, "against": "name dump"}
 
 
-def report(scored: Sequence[Scored], plan: Plan) -> dict[str, Any]:
-    rows = [row for each in scored for row in each.rows]
-    cells = collected(rows)
+def build_report(scored: Sequence[TranscriptScores], config: EvalConfig) -> dict[str, Any]:
+    """Return the report as it is printed with `--json`."""
+    rows = [row for scores in scored for row in scores.rows]
+    cells = collect_values(rows)
     keys = {(row.repository, row.session) for row in rows}
     in_arm = {
         arm: len({(row.repository, row.session) for row in rows if row.arm == arm})
@@ -46,40 +47,40 @@ def report(scored: Sequence[Scored], plan: Plan) -> dict[str, Any]:
             arm: len({(row.session, row.line) for row in rows if row.arm == arm})
             for arm in (PSEUDO, REAL)
         },
-        "budgets": list(plan.budgets),
-        "estimator": plan.estimator,
-        "resampled_by": unit(keys),
+        "budgets": list(config.budgets),
+        "estimator": config.estimator,
+        "resampled_by": resampling_unit(keys),
         "primary": PRIMARY,
-        "results": [_result(*cell, figures, in_arm[cell[0]]) for cell, figures in cells.items()],
-        "differences": adjusted(list(_differences(cells))),
-        "latency": latency(rows),
-        "skipped": {each.path: each.skipped for each in scored if each.skipped},
+        "results": [_to_result(*cell, figures, in_arm[cell[0]]) for cell, figures in cells.items()],
+        "differences": add_holm_p_values(list(_differences(cells))),
+        "latency": measure_latency(rows),
+        "skipped": {scores.path: scores.skipped for scores in scored if scores.skipped},
     }
 
 
-def collected(rows: Iterable[Row]) -> Cells:
-    """The values of every figure of every method, by arm and budget."""
-    found: Cells = defaultdict(lambda: defaultdict(list))
+def collect_values(rows: Iterable[Row]) -> Cells:
+    """Return the values of every figure, by arm, method and budget."""
+    cells: Cells = defaultdict(lambda: defaultdict(list))
     for row in sorted(rows, key=lambda row: (row.repository, row.session, row.line)):
         for name, value in row.figures.items():
-            found[row.arm, row.method, row.budget][name].append(
+            cells[row.arm, row.method, row.budget][name].append(
                 ((row.repository, row.session), value)
             )
-    return {cell: dict(figures) for cell, figures in found.items()}
+    return {cell: dict(figures) for cell, figures in cells.items()}
 
 
-def _result(
+def _to_result(
     arm: str, method: str, budget: int, figures: dict[str, Values], sessions: int
 ) -> dict[str, Any]:
-    """All figures of a method; `missing` are the arm's sessions that have nothing of the kind."""
+    """Return all figures of a method; `missing` counts the arm's sessions without that figure."""
     return {
         "arm": arm,
         "method": method,
         "budget": budget,
         "figures": {
             name: {
-                **(one := asdict(estimate(values, with_interval=name not in SIZES))),
-                "missing": sessions - one["sessions"],
+                **(figure := asdict(estimate(values, with_interval=name not in SIZES))),
+                "missing": sessions - figure["sessions"],
             }
             for name, values in figures.items()
             if name not in COUNTS and name != "seconds"
@@ -93,11 +94,13 @@ def _result(
 
 
 def _differences(cells: Cells) -> Iterator[dict[str, Any]]:
-    """Our brief against each other method of the same budget; all of ours against the summary."""
+    """Compare our brief with each other method of the same budget, and with the host's summary at
+    every budget.
+    """
     for (arm, method, budget), figures in cells.items():
-        for ours, tokens in _ours_beside(cells, arm, method, budget):
+        for ours, tokens in _find_own_methods(cells, arm, method, budget):
             if "frr" in figures:
-                gain = paired(cells[arm, ours, tokens]["frr"], figures["frr"])
+                gain = compare_paired(cells[arm, ours, tokens]["frr"], figures["frr"])
                 yield {
                     "arm": arm,
                     "method": ours,
@@ -107,19 +110,25 @@ def _differences(cells: Cells) -> Iterator[dict[str, Any]]:
                 }
 
 
-def adjusted(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """With p by Holm for all but the primary comparison."""
-    for one in differences:
-        one["primary"] = PRIMARY.items() <= one.items()
-        one["p_holm"] = None
-    others = [one for one in differences if not one["primary"] and one["frr"]["p"] is not None]
-    chances = holm([one["frr"]["p"] for one in others])
-    for one, chance in zip(others, chances, strict=True):
-        one["p_holm"] = chance
+def add_holm_p_values(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Mark the primary comparison, and add p values by Holm to all others, in place."""
+    for difference in differences:
+        difference["primary"] = PRIMARY.items() <= difference.items()
+        difference["p_holm"] = None
+    others = [
+        difference
+        for difference in differences
+        if not difference["primary"] and difference["frr"]["p"] is not None
+    ]
+    adjusted = adjust_holm([difference["frr"]["p"] for difference in others])
+    for difference, p in zip(others, adjusted, strict=True):
+        difference["p_holm"] = p
     return differences
 
 
-def _ours_beside(cells: Cells, arm: str, method: str, budget: int) -> Iterator[tuple[str, int]]:
+def _find_own_methods(
+    cells: Cells, arm: str, method: str, budget: int
+) -> Iterator[tuple[str, int]]:
     for other_arm, ours, tokens in cells:
         if other_arm != arm or ours not in (BRIEF, BOTH) or method in (BRIEF, BOTH):
             continue
@@ -129,12 +138,15 @@ def _ours_beside(cells: Cells, arm: str, method: str, budget: int) -> Iterator[t
             yield ours, tokens
 
 
-def latency(rows: Iterable[Row]) -> dict[str, float]:
-    """Building a brief of a warm state, as a ratio to starting Python with nothing to do."""
+def measure_latency(rows: Iterable[Row]) -> dict[str, float]:
+    """Return the time to build a brief from a loaded state, as a ratio to a bare start of Python.
+
+    Empty if fewer than two briefs were timed.
+    """
     times = [row.figures["seconds"] for row in rows if "seconds" in row.figures]
     if len(times) < 2:
         return {}
-    start = bare_start()
+    start = measure_python_start()
     return {
         "bare_python_ms": 1000 * start,
         "p50_ratio": median(times) / start,
@@ -142,11 +154,11 @@ def latency(rows: Iterable[Row]) -> dict[str, float]:
     }
 
 
-def bare_start() -> float:
-    """The middle one of a few starts, in seconds."""
+def measure_python_start() -> float:
+    """Return the median start-up time of Python, in seconds."""
     times = []
-    for _ in range(STARTS):
-        begun = perf_counter()
+    for _ in range(PYTHON_STARTS):
+        start = perf_counter()
         subprocess.run([sys.executable, "-c", "pass"], check=True)
-        times.append(perf_counter() - begun)
+        times.append(perf_counter() - start)
     return median(times)

@@ -1,4 +1,4 @@
-"""Score sessions: each is read once, in a process of its own, and gives plain rows."""
+"""Score transcripts in worker processes: one row of figures for each text at each cut."""
 
 from __future__ import annotations
 
@@ -12,22 +12,26 @@ from functools import partial
 from multiprocessing import get_context
 from typing import TypeVar
 
-from holdfast.errors import NotATranscript
-from holdfast.eval.arms import BRIEF, Folded, Told, texts
-from holdfast.eval.arms import brief as brief_of
-from holdfast.eval.artifacts import trails
-from holdfast.eval.artifacts.lines import raw_lines
-from holdfast.eval.baselines.material import Material
-from holdfast.eval.chain import ONLY_BRIEF, briefs_of_briefs, first_seen
-from holdfast.eval.cuts import FEWEST_ENTITIES, REAL, Cut, cuts
-from holdfast.eval.ground import ground
-from holdfast.eval.measure import LOOKED_UP, Yardstick
-from holdfast.eval.plan import Plan
-from holdfast.eval.references import References, references
-from holdfast.eval.session import Session, load
+from holdfast.errors import UnreadableTranscript
+from holdfast.eval.baselines.context import CutContext
+from holdfast.eval.config import EvalConfig
+from holdfast.eval.cuts import MIN_NEEDED_ENTITIES, REAL, Cut, find_cuts
+from holdfast.eval.ground_truth import read_ground_truth
+from holdfast.eval.lines import read_raw_lines
+from holdfast.eval.measure import LOOKUP_BUDGET, CutScorer
+from holdfast.eval.methods import (
+    BRIEF,
+    Candidate,
+    FoldedSession,
+    build_brief_candidate,
+    build_candidates,
+)
+from holdfast.eval.multi_compaction import CHAINED_BRIEF, build_chained_briefs, find_first_spans
+from holdfast.eval.references import References, find_references
+from holdfast.eval.session import Session, load_session
 
-PROCESSES = 2
-Done = TypeVar("Done")
+MAX_PROCESSES = 2
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,7 +48,7 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scored:
+class TranscriptScores:
     """All rows of one transcript, or why there are none."""
 
     path: str
@@ -52,107 +56,113 @@ class Scored:
     skipped: str = ""
 
 
-def score_all(paths: Sequence[str], plan: Plan) -> Iterator[Scored]:
-    return spread(partial(score, plan=plan), paths)
+def score_all(paths: Sequence[str], config: EvalConfig) -> Iterator[TranscriptScores]:
+    """Yield the scores of each transcript as it completes, in no fixed order."""
+    return map_transcripts(partial(score, config=config), paths)
 
 
-def spread(work: Callable[[str], Done], paths: Sequence[str]) -> Iterator[Done]:
-    """Each transcript as it is done; the order is that of the work, not of the names."""
+def map_transcripts(work: Callable[[str], Result], paths: Sequence[str]) -> Iterator[Result]:
+    """Yield the result of each transcript as it completes, in no fixed order."""
     if len(paths) == 1:
         yield work(paths[0])
         return
-    workers = min(PROCESSES, os.cpu_count() or 1)
-    # A fork of a process that draws a progress bar in a thread may never wake up.
+    workers = min(MAX_PROCESSES, os.cpu_count() or 1)
+    # Forking a process that draws a progress bar in a thread can deadlock.
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(work, path) for path in paths]):
-            yield done.result()
+        for future in as_completed([pool.submit(work, path) for path in paths]):
+            yield future.result()
 
 
-def score(path: str, plan: Plan) -> Scored:
+def score(path: str, config: EvalConfig) -> TranscriptScores:
+    """Score one transcript; one that cannot be read or has no cut gives a reason, not an error."""
     try:
-        session = load(path)
-        rows = tuple(_rows(session, plan))
-    except NotATranscript as problem:
-        return Scored(path=path, skipped=problem.detail)
-    return Scored(path=path, rows=rows, skipped="" if rows else _why_nothing(session))
+        session = load_session(path)
+        rows = tuple(_score_cuts(session, config))
+    except UnreadableTranscript as problem:
+        return TranscriptScores(path=path, skipped=problem.detail)
+    return TranscriptScores(path=path, rows=rows, skipped="" if rows else _explain_no_rows(session))
 
 
-def _why_nothing(session: Session) -> str:
+def _explain_no_rows(session: Session) -> str:
     if not session.calls:
         return "no tool calls of a main chain in it"
     return "too little happens after any cut"
 
 
-def eligible(session: Session) -> list[tuple[Cut, References]]:
-    """The cuts after which enough is done that was known before."""
-    found = [(cut, references(session, cut)) for cut in cuts(session)]
-    return [(cut, needed) for cut, needed in found if len(needed.weights) >= FEWEST_ENTITIES]
+def find_scorable_cuts(session: Session) -> list[tuple[Cut, References]]:
+    """Return the cuts after which enough known entities are needed, with what is needed."""
+    needed_by_cut = [(cut, find_references(session, cut)) for cut in find_cuts(session)]
+    return [pair for pair in needed_by_cut if len(pair[1].weights) >= MIN_NEEDED_ENTITIES]
 
 
-def _rows(session: Session, plan: Plan) -> Iterator[Row]:
-    found = eligible(session)
-    folded, seen = Folded(session.path), first_seen(session)
-    truth = {} if plan.quick else trails(session.path, [cut.line - 1 for cut, _ in found])
-    again = {} if plan.quick else briefs_of_briefs(session, LOOKED_UP)
-    for cut, needed in found:
-        material = Material(session, cut, needed)
-        trail = truth.get(cut.line - 1)
-        with _lookup(session, cut, plan) as lookup:
-            yardstick = Yardstick(
-                material=material,
-                truth=ground(session, cut, needed, trail) if trail else None,
-                seen=seen,
+def _score_cuts(session: Session, config: EvalConfig) -> Iterator[Row]:
+    scorable = find_scorable_cuts(session)
+    folded, first_spans = FoldedSession(session.path), find_first_spans(session)
+    chained = {} if config.quick else build_chained_briefs(session, LOOKUP_BUDGET)
+    for cut, needed in scorable:
+        context = CutContext(session, cut, needed)
+        with _lookup(session, cut, config) as lookup:
+            scorer = CutScorer(
+                context=context,
+                truth=None if config.quick else read_ground_truth(session, cut, needed),
+                first_spans=first_spans,
                 lookup=lookup,
             )
-            for told in (*texts(material, folded.until(cut.line), plan), *_chained(cut, again)):
-                yield _row(session, cut, told, yardstick.figures(told))
-    if found and not plan.quick:
-        yield _folded_anew(session, found[-1][0], folded, plan.budgets[-1])
+            for candidate in (
+                *build_candidates(context, folded.fold_until(cut.line), config),
+                *_chained_candidates(cut, chained),
+            ):
+                yield _to_row(session, cut, candidate, scorer.figures(candidate))
+    if scorable and not config.quick:
+        yield _check_refold(session, scorable[-1][0], folded, config.budgets[-1])
 
 
-def _row(session: Session, cut: Cut, told: Told, figures: dict[str, float]) -> Row:
+def _to_row(session: Session, cut: Cut, candidate: Candidate, figures: dict[str, float]) -> Row:
     return Row(
         session=session.name,
         repository=session.repository,
         arm=cut.arm,
         line=cut.line,
-        method=told.method,
-        budget=told.budget,
+        method=candidate.method,
+        budget=candidate.budget,
         figures=figures,
     )
 
 
-def _chained(cut: Cut, again: dict[int, str]) -> Iterator[Told]:
-    if cut.arm == REAL and cut.number and cut.line in again:
-        yield Told(method=ONLY_BRIEF, budget=LOOKED_UP, text=again[cut.line])
+def _chained_candidates(cut: Cut, chained: dict[int, str]) -> Iterator[Candidate]:
+    if cut.arm == REAL and cut.number and cut.line in chained:
+        yield Candidate(method=CHAINED_BRIEF, budget=LOOKUP_BUDGET, text=chained[cut.line])
 
 
-def _folded_anew(session: Session, cut: Cut, folded: Folded, tokens: int) -> Row:
-    """The same lines folded in one go must give the same bytes as folded from cut to cut."""
-    once = brief_of(folded.until(cut.line), tokens)
-    anew = brief_of(Folded(session.path).until(cut.line), tokens)
-    told = Told(method=BRIEF, budget=tokens, text="")
-    return _row(session, cut, told, {"not_repeatable": float(once.ours != anew.ours)})
+def _check_refold(session: Session, cut: Cut, folded: FoldedSession, tokens: int) -> Row:
+    """Check that folding in one go gives the same brief as folding from cut to cut."""
+    stepwise = build_brief_candidate(folded.fold_until(cut.line), tokens)
+    at_once = build_brief_candidate(FoldedSession(session.path).fold_until(cut.line), tokens)
+    candidate = Candidate(method=BRIEF, budget=tokens, text="")
+    figures = {"not_repeatable": float(stepwise.ours != at_once.ours)}
+    return _to_row(session, cut, candidate, figures)
 
 
 @contextmanager
-def _lookup(session: Session, cut: Cut, plan: Plan) -> Iterator[Callable[[str], str] | None]:
-    """Looks words up in what the transcript held at the cut."""
-    lookup = plan.lookup
-    if lookup is None or plan.quick:
+def _lookup(
+    session: Session, cut: Cut, config: EvalConfig
+) -> Iterator[Callable[[str], str] | None]:
+    """Yield a lookup in the transcript as it was at the cut; None in a quick run."""
+    lookup = config.lookup
+    if lookup is None or config.quick:
         yield None
         return
-    with beginning(session, cut) as path:
+    with truncated_transcript(session, cut) as path:
         yield lambda words: lookup(path, words)
 
 
 @contextmanager
-def beginning(session: Session, cut: Cut) -> Iterator[str]:
-    """A file with the transcript as it was at the cut."""
+def truncated_transcript(session: Session, cut: Cut) -> Iterator[str]:
+    """Yield the path of a temporary file with the lines before the cut."""
     with tempfile.TemporaryDirectory() as folder:
         path = os.path.join(folder, "session.jsonl")
         with open(path, "wb") as file:
-            for number, line in enumerate(raw_lines(session.path), 1):
+            for number, line in enumerate(read_raw_lines(session.path), 1):
                 if number >= cut.line:
                     break
                 file.write(line)

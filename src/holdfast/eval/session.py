@@ -1,4 +1,4 @@
-"""One session as the scorer reads it: pieces of raw lines, and what each of them names."""
+"""A session as the scorer reads it: the blocks of its messages, and the entities in each."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from holdfast.eval.artifacts.lines import numbered
-from holdfast.eval.commands import simple_commands
-from holdfast.eval.entities import Entity, Paths, entities, is_file
+from holdfast.eval.commands import split_commands
+from holdfast.eval.entities import Entity, Paths, extract_entities, is_file
+from holdfast.eval.lines import read_main_lines
 
-CONTINUED = "This session is being continued from a previous conversation"
-# What of a tool's input names things to work on: never an edit's body or an agent's prompt.
-NAMING = {
+SUMMARY_PREFIX = "This session is being continued from a previous conversation"
+# The arguments that name what a tool works on, which an edit's text or an agent's prompt do not.
+TARGET_FIELDS = {
     "Read": ("file_path",),
     "Edit": ("file_path",),
     "Write": ("file_path",),
@@ -29,9 +29,9 @@ NAMING = {
     "Bash": ("command",),
     "WebFetch": ("url",),
 }
-FILE_PATHS = ("file_path", "notebook_path", "path")
-# User lines that no person wrote.
-NOT_THE_USER = re.compile(
+PATH_FIELDS = ("file_path", "notebook_path", "path")
+# Texts in the user's role that the client wrote.
+CLIENT_TEXT = re.compile(
     r"\s*(?:<(?:command-|local-command|task-notification|bash-|system-reminder|user-prompt-submit)"
     r"|\[Request interrupted|Base directory for this skill|Caveat: The messages below"
     r"|Stop hook feedback|API Error|This session is being continued)"
@@ -40,7 +40,7 @@ NOT_THE_USER = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Piece:
-    """One block of one line. `used` is what a call's input names as its target."""
+    """One block of a message."""
 
     line: int
     kind: str  # prompt, note, reply, call, result, summary
@@ -48,16 +48,16 @@ class Piece:
     cwd: str = ""
     id: str = ""
     tool: str = ""
-    given: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
     ok: bool = True
-    message: str = ""
-    names: frozenset[Entity] = frozenset()
-    used: frozenset[Entity] = frozenset()
+    message_id: str = ""
+    names: frozenset[Entity] = frozenset()  # every entity in it
+    used: frozenset[Entity] = frozenset()  # for a call, the entities that it works on
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Compaction:
-    """Where the context was replaced: the first line of it, the summary's line and text."""
+    """A compaction: its first line, and the line and text of its summary."""
 
     line: int
     summary_line: int
@@ -73,68 +73,73 @@ class Session:
     compactions: tuple[Compaction, ...]
     paths: Paths
     lines: int
-    branches: tuple[tuple[int, str], ...]  # where git stood, and from which line on
+    branches: tuple[tuple[int, str], ...]  # (first line, branch)
     raw: dict[int, dict[str, Any]] = field(repr=False)
 
     def before(self, line: int) -> Iterator[Piece]:
-        """What the model had been shown: no thinking, no old summaries."""
+        """Yield what the model had seen before this line, without earlier summaries."""
         return (piece for piece in self.pieces if piece.line < line and piece.kind != "summary")
 
     def between(self, first: int, last: int) -> Iterator[Piece]:
         return (piece for piece in self.pieces if first <= piece.line <= last)
 
     def branch_at(self, line: int) -> str:
-        """The branch that the host wrote down last before this line."""
+        """Return the last branch recorded before this line."""
         return next((name for start, name in reversed(self.branches) if start < line), "")
 
-    def text_of(self, line: int) -> str:
-        """Every word of one raw line, the host's own account of a result included."""
+    def line_text(self, line: int) -> str:
+        """Return all text of one raw line, including the host's own record of a result."""
         return " ".join(" ".join(_strings(self.raw.get(line))).split())
 
     @cached_property
     def call_lines(self) -> dict[int, list[int]]:
-        """For a line that brings results, the lines of the calls that they answer."""
-        asked = {piece.id: piece.line for piece in self.calls}
-        found: dict[int, list[int]] = {}
+        """Map each line with results to the lines of their calls."""
+        line_by_call = {piece.id: piece.line for piece in self.calls}
+        call_lines: dict[int, list[int]] = {}
         for piece in self.pieces:
-            if piece.kind == "result" and piece.id in asked:
-                found.setdefault(piece.line, []).append(asked[piece.id])
-        return found
+            if piece.kind == "result" and piece.id in line_by_call:
+                call_lines.setdefault(piece.line, []).append(line_by_call[piece.id])
+        return call_lines
 
     @cached_property
     def calls(self) -> tuple[Piece, ...]:
         return tuple(piece for piece in self.pieces if piece.kind == "call")
 
 
-def load(path: str) -> Session:
-    """Read a transcript; everything that later steps need of it is worked out once, here."""
-    lines = list(numbered(path))
+def load_session(path: str) -> Session:
+    """Read a transcript. Raises UnreadableTranscript if that fails."""
+    lines = list(read_main_lines(path))
     paths = Paths(dict.fromkeys(cwd for _, line in lines if (cwd := _text(line.get("cwd")))))
-    pieces = [_named(piece, paths) for number, line in lines for piece in _pieces(number, line)]
-    name, repository = names_of(path)
+    pieces = [
+        _add_entities(piece, paths) for number, line in lines for piece in _to_pieces(number, line)
+    ]
+    name, repository = parse_session_name(path)
     return Session(
         path=path,
         name=name,
         repository=repository,
         pieces=tuple(pieces),
-        compactions=tuple(_compactions(lines)),
+        compactions=tuple(_find_compactions(lines)),
         paths=paths,
         lines=lines[-1][0] if lines else 0,
-        branches=tuple(_branches(lines)),
+        branches=tuple(_find_branches(lines)),
         raw=dict(lines),
     )
 
 
-def names_of(path: str) -> tuple[str, str]:
-    """Session and repository: `owner__repo__session`, else the folder is the repository's."""
+def parse_session_name(path: str) -> tuple[str, str]:
+    """Return session and repository from a file name `owner__repo__session`.
+
+    With another file name, the repository is the name of the folder.
+    """
     stem = re.sub(r"(?:\.clean)?\.jsonl(?:\.gz)?$", "", os.path.basename(path))
-    repository, found, session = stem.rpartition("__")
-    if found:
+    repository, separator, session = stem.rpartition("__")
+    if separator:
         return session, repository
     return stem, os.path.basename(os.path.dirname(os.path.abspath(path)))
 
 
-def _branches(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, str]]:
+def _find_branches(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, str]]:
     known = ""
     for number, line in lines:
         branch = _text(line.get("gitBranch"))
@@ -143,7 +148,7 @@ def _branches(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[tuple[int, st
             yield number, branch
 
 
-def _pieces(number: int, line: dict[str, Any]) -> Iterator[Piece]:
+def _to_pieces(number: int, line: dict[str, Any]) -> Iterator[Piece]:
     kind, message = line.get("type"), line.get("message")
     if kind not in ("user", "assistant") or not isinstance(message, dict):
         return
@@ -153,37 +158,37 @@ def _pieces(number: int, line: dict[str, Any]) -> Iterator[Piece]:
     for block in (block for block in blocks if isinstance(block, dict)):
         text = _text(block.get("text"))
         if block.get("type") == "text" and text.strip():
-            role = "summary" if summary else _speaker(kind, line, text)
-            yield Piece(line=number, kind=role, text=text, cwd=cwd, message=ident)
+            role = "summary" if summary else _classify_text(kind, line, text)
+            yield Piece(line=number, kind=role, text=text, cwd=cwd, message_id=ident)
         elif block.get("type") == "tool_use":
-            yield _call(number, block, cwd, ident)
+            yield _to_call(number, block, cwd, ident)
         elif block.get("type") == "tool_result":
-            yield _result(number, line, block, cwd)
+            yield _to_result(number, line, block, cwd)
 
 
-def _speaker(kind: Any, line: dict[str, Any], text: str) -> str:
+def _classify_text(kind: Any, line: dict[str, Any], text: str) -> str:
     if kind == "assistant":
         return "reply"
-    told = line.get("isMeta") or NOT_THE_USER.match(text)
-    return "note" if told else "prompt"
+    is_note = line.get("isMeta") or CLIENT_TEXT.match(text)
+    return "note" if is_note else "prompt"
 
 
-def _call(number: int, block: dict[str, Any], cwd: str, message: str) -> Piece:
-    given = block.get("input")
-    given = given if isinstance(given, dict) else {}
+def _to_call(number: int, block: dict[str, Any], cwd: str, message_id: str) -> Piece:
+    arguments = block.get("input")
+    arguments = arguments if isinstance(arguments, dict) else {}
     return Piece(
         line=number,
         kind="call",
-        text="\n".join(_strings(given)),
+        text="\n".join(_strings(arguments)),
         cwd=cwd,
         id=_text(block.get("id")),
         tool=_text(block.get("name")),
-        given=given,
-        message=message,
+        arguments=arguments,
+        message_id=message_id,
     )
 
 
-def _result(number: int, line: dict[str, Any], block: dict[str, Any], cwd: str) -> Piece:
+def _to_result(number: int, line: dict[str, Any], block: dict[str, Any], cwd: str) -> Piece:
     content = block.get("content")
     parts = content if isinstance(content, list) else [{"text": content}]
     texts = [_text(part.get("text")) for part in parts if isinstance(part, dict)]
@@ -197,43 +202,43 @@ def _result(number: int, line: dict[str, Any], block: dict[str, Any], cwd: str) 
     )
 
 
-def _named(piece: Piece, paths: Paths) -> Piece:
+def _add_entities(piece: Piece, paths: Paths) -> Piece:
     if piece.kind == "summary":
         return piece
-    names, used = entities(piece.text, paths), set[Entity]()
+    names, used = extract_entities(piece.text, paths), set[Entity]()
     if piece.kind == "call":
-        used = _used(piece, paths)
+        used = _find_targets(piece, paths)
         names |= used
     return Piece(
         **{slot: getattr(piece, slot) for slot in ("line", "kind", "text", "cwd", "id", "tool")},
-        given=piece.given,
+        arguments=piece.arguments,
         ok=piece.ok,
-        message=piece.message,
+        message_id=piece.message_id,
         names=frozenset(names),
         used=frozenset(used),
     )
 
 
-def _used(piece: Piece, paths: Paths) -> set[Entity]:
-    found: set[Entity] = set()
-    fields = NAMING.get(piece.tool) or (("path",) if "file" in piece.tool else ())
+def _find_targets(piece: Piece, paths: Paths) -> set[Entity]:
+    targets: set[Entity] = set()
+    fields = TARGET_FIELDS.get(piece.tool) or (("path",) if "file" in piece.tool else ())
     for name in fields:
-        value = _text(piece.given.get(name))
-        if name in FILE_PATHS and piece.tool not in ("Grep", "Glob", "LS"):
+        value = _text(piece.arguments.get(name))
+        if name in PATH_FIELDS and piece.tool not in ("Grep", "Glob", "LS"):
             if is_file(value):
-                found.add(("P", paths.normal(value)))
+                targets.add(("P", paths.normalize(value)))
             continue
-        named = entities(value, paths)
+        named = extract_entities(value, paths)
         if piece.tool == "Bash":
             named = {entity for entity in named if entity[0] != "P"}
-            named |= {("P", path) for path in paths.of_text(value, piece.cwd)}
-            named |= {("C", command) for command in simple_commands(value)}
-        found |= named
-    return found
+            named |= {("P", path) for path in paths.extract(value, piece.cwd)}
+            named |= {("C", command) for command in split_commands(value)}
+        targets |= named
+    return targets
 
 
-def _compactions(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[Compaction]:
-    """Of every era: a boundary with its summary, a marked summary, or a plain continuation."""
+def _find_compactions(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[Compaction]:
+    """Yield the compactions; each client version marks them by a boundary, a flag or a prefix."""
     boundary = 0
     for number, line in lines:
         if line.get("type") == "system" and line.get("subtype") == "compact_boundary":
@@ -249,7 +254,7 @@ def is_summary(line: dict[str, Any]) -> bool:
         return True
     if line.get("type") != "user":
         return False
-    return next(_texts(line), "").startswith(CONTINUED)
+    return next(_texts(line), "").startswith(SUMMARY_PREFIX)
 
 
 def _texts(line: dict[str, Any]) -> Iterator[str]:

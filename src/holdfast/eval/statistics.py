@@ -1,4 +1,7 @@
-"""Means over sessions with intervals: resampled by repository, or by session if there are few."""
+"""Means over sessions, with bootstrap intervals.
+
+Repositories are resampled, or sessions if there are too few repositories.
+"""
 
 from __future__ import annotations
 
@@ -10,13 +13,13 @@ from functools import lru_cache
 
 RESAMPLES = 10_000
 SEED = 20_261_116
-ENOUGH_REPOSITORIES = 10
+MIN_REPOSITORIES = 10
 Key = tuple[str, str]  # repository, session
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Estimate:
-    """A macro mean over sessions; the interval is of 95 %, none if there is but one unit."""
+    """A mean over sessions with its 95 % interval; no interval for a single unit."""
 
     mean: float
     low: float | None
@@ -26,24 +29,24 @@ class Estimate:
     worst_decile: float
 
 
-def by_session(values: Iterable[tuple[Key, float]]) -> dict[Key, float]:
-    """The mean over a session's cuts."""
-    found: dict[Key, list[float]] = defaultdict(list)
+def mean_by_session(values: Iterable[tuple[Key, float]]) -> dict[Key, float]:
+    """Return the mean over the cuts of each session."""
+    by_session: dict[Key, list[float]] = defaultdict(list)
     for key, value in values:
-        found[key].append(value)
-    return {key: sum(each) / len(each) for key, each in sorted(found.items())}
+        by_session[key].append(value)
+    return {key: sum(group) / len(group) for key, group in sorted(by_session.items())}
 
 
 def estimate(values: Sequence[tuple[Key, float]], *, with_interval: bool = True) -> Estimate:
-    means = by_session(values)
-    low, high = interval(means) if with_interval else (None, None)
+    means = mean_by_session(values)
+    low, high = bootstrap_interval(means) if with_interval else (None, None)
     return Estimate(
         mean=_mean(means.values()),
         low=low,
         high=high,
         sessions=len(means),
         cuts=len(values),
-        worst_decile=_mean(_worst(means.values())),
+        worst_decile=_mean(_worst_decile(means.values())),
     )
 
 
@@ -58,14 +61,16 @@ class Difference:
     missing: int  # sessions that only one of the two has
     win_rate: float  # ties count half
     worst_decile: float
-    p: float | None  # two-sided, by the same resampling; none if there is but one unit
+    p: float | None  # two-sided, by the same resampling; None for a single unit
 
 
-def paired(ours: Sequence[tuple[Key, float]], theirs: Sequence[tuple[Key, float]]) -> Difference:
-    first, second = by_session(ours), by_session(theirs)
+def compare_paired(
+    ours: Sequence[tuple[Key, float]], theirs: Sequence[tuple[Key, float]]
+) -> Difference:
+    first, second = mean_by_session(ours), mean_by_session(theirs)
     gains = {key: first[key] - second[key] for key in first if key in second}
-    drawn = _resampled(gains)
-    low, high = _bounds(drawn)
+    resampled = _resample_means(gains)
+    low, high = _bounds(resampled)
     wins = sum(1.0 if gain > 0 else 0.5 if gain == 0 else 0.0 for gain in gains.values())
     return Difference(
         mean=_mean(gains.values()),
@@ -74,54 +79,55 @@ def paired(ours: Sequence[tuple[Key, float]], theirs: Sequence[tuple[Key, float]
         sessions=len(gains),
         missing=len(first.keys() ^ second.keys()),
         win_rate=wins / len(gains) if gains else 0.0,
-        worst_decile=_mean(_worst(gains.values())),
-        p=_chance(drawn),
+        worst_decile=_mean(_worst_decile(gains.values())),
+        p=_p_value(resampled),
     )
 
 
-def interval(means: Mapping[Key, float]) -> tuple[float | None, float | None]:
-    """The percentile bootstrap, always with the same seed."""
-    return _bounds(_resampled(means))
+def bootstrap_interval(means: Mapping[Key, float]) -> tuple[float | None, float | None]:
+    """Return the 95 % interval by the percentile bootstrap, always with the same seed."""
+    return _bounds(_resample_means(means))
 
 
-def holm(chances: Sequence[float]) -> list[float]:
-    """Adjusted for asking many questions: the smallest is multiplied by their number, and so on."""
-    adjusted = [1.0] * len(chances)
+def adjust_holm(p_values: Sequence[float]) -> list[float]:
+    """Return the p values adjusted by Holm's method, in the order given."""
+    adjusted = [1.0] * len(p_values)
     highest = 0.0
-    for rank, at in enumerate(sorted(range(len(chances)), key=lambda at: (chances[at], at))):
-        highest = max(highest, min(1.0, (len(chances) - rank) * chances[at]))
+    for rank, at in enumerate(sorted(range(len(p_values)), key=lambda at: (p_values[at], at))):
+        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[at]))
         adjusted[at] = highest
     return adjusted
 
 
-def _bounds(drawn: Sequence[float]) -> tuple[float | None, float | None]:
-    if not drawn:
+def _bounds(resampled: Sequence[float]) -> tuple[float | None, float | None]:
+    if not resampled:
         return None, None
-    return drawn[int(0.025 * len(drawn))], drawn[int(0.975 * len(drawn)) - 1]
+    return resampled[int(0.025 * len(resampled))], resampled[int(0.975 * len(resampled)) - 1]
 
 
-def _chance(drawn: Sequence[float]) -> float | None:
-    """How likely so large a difference is if there is none."""
-    if not drawn:
+def _p_value(resampled: Sequence[float]) -> float | None:
+    """Return the two-sided p value of the difference."""
+    if not resampled:
         return None
-    below, above = sum(value <= 0 for value in drawn), sum(value >= 0 for value in drawn)
-    return min(1.0, 2 * (min(below, above) + 1) / (len(drawn) + 1))
+    below = sum(value <= 0 for value in resampled)
+    above = sum(value >= 0 for value in resampled)
+    return min(1.0, 2 * (min(below, above) + 1) / (len(resampled) + 1))
 
 
-def _worst(values: Iterable[float]) -> list[float]:
+def _worst_decile(values: Iterable[float]) -> list[float]:
     ordered = sorted(values)
     return ordered[: max(1, len(ordered) // 10)]
 
 
-def _resampled(means: Mapping[Key, float]) -> list[float]:
-    """The means of all resamples, in order; none if there is but one unit."""
-    groups = _groups(means)
+def _resample_means(means: Mapping[Key, float]) -> list[float]:
+    """Return the sorted means of all resamples; empty for a single unit."""
+    groups = _group_means(means)
     if len(groups) < 2:
         return []
     if len(set(means.values())) == 1:
         return [next(iter(means.values()))] * RESAMPLES
     sums, sizes = [sum(group) for group in groups], [len(group) for group in groups]
-    draws = _draws(len(groups))
+    draws = _draw_samples(len(groups))
     if max(sizes) == 1:
         return sorted(sum(map(sums.__getitem__, draw)) / len(draw) for draw in draws)
     return sorted(
@@ -129,14 +135,14 @@ def _resampled(means: Mapping[Key, float]) -> list[float]:
     )
 
 
-def unit(keys: Iterable[Key]) -> str:
-    """What is resampled."""
-    many = len({repository for repository, _ in keys}) >= ENOUGH_REPOSITORIES
-    return "repository" if many else "session"
+def resampling_unit(keys: Iterable[Key]) -> str:
+    """Return what is resampled: repositories or sessions."""
+    has_enough = len({repository for repository, _ in keys}) >= MIN_REPOSITORIES
+    return "repository" if has_enough else "session"
 
 
-def _groups(means: Mapping[Key, float]) -> list[list[float]]:
-    by_repository = unit(means) == "repository"
+def _group_means(means: Mapping[Key, float]) -> list[list[float]]:
+    by_repository = resampling_unit(means) == "repository"
     groups: dict[str | Key, list[float]] = defaultdict(list)
     for key, value in means.items():
         groups[key[0] if by_repository else key].append(value)
@@ -144,11 +150,11 @@ def _groups(means: Mapping[Key, float]) -> list[list[float]]:
 
 
 @lru_cache(maxsize=8)
-def _draws(units: int) -> list[list[int]]:
-    chance = random.Random(SEED)
-    return [chance.choices(range(units), k=units) for _ in range(RESAMPLES)]
+def _draw_samples(units: int) -> list[list[int]]:
+    generator = random.Random(SEED)
+    return [generator.choices(range(units), k=units) for _ in range(RESAMPLES)]
 
 
 def _mean(values: Iterable[float]) -> float:
-    listed = list(values)
-    return sum(listed) / len(listed) if listed else 0.0
+    values = list(values)
+    return sum(values) / len(values) if values else 0.0

@@ -1,17 +1,17 @@
-"""The report as rows of text: recall by method and budget, then the other figures of a brief."""
+"""Render the report as tables: a tuple of column titles, and rows of text."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from holdfast.eval.arms import BOTH, BRIEF, COMBINED, SUMMARY
 from holdfast.eval.cuts import PSEUDO, REAL
+from holdfast.eval.methods import BOTH, BRIEF, SUMMARY, SUMMARY_BUDGETS
 
 Row = tuple[str, ...]
 MISSING = "–"
-# A figure of fewer sessions says of how many.
-FEW = 15
-STATE = {
+# A figure of fewer sessions than this is shown with the number of sessions.
+MIN_SESSIONS_UNMARKED = 15
+FIGURE_TITLES = {
     "frr_memory": "recall of what came from memory",
     "frr_rediscovered": "recall of what was found again",
     "frr_basename": "recall, base names count",
@@ -21,8 +21,6 @@ STATE = {
     "frr_U": "recall of links and ids",
     "frp": "precision",
     "bare_list_share": "share of bare lists",
-    "artifacts_complete": "files changed: all named or counted",
-    "artifacts_named": "files changed: named",
     "instructions": "user's sentences verbatim",
     "constraints": "constraints verbatim",
     "prohibitions": "prohibitions verbatim",
@@ -41,86 +39,94 @@ STATE = {
 
 
 def recall_table(report: dict[str, Any]) -> tuple[Row, list[Row]]:
-    """Every method at every budget; the interval is of 95 %."""
-    found = _by_cell(report)
-    budgets = sorted({*report["budgets"], *COMBINED})
-    methods = list(dict.fromkeys((arm, method) for arm, method, _ in found))
+    """Return the recall of every method at every budget, with 95 % intervals."""
+    figures = _by_cell(report)
+    budgets = sorted({*report["budgets"], *SUMMARY_BUDGETS})
+    methods = list(dict.fromkeys((arm, method) for arm, method, _ in figures))
     columns = ("cuts", "method", *(f"@{budget}" for budget in budgets), "own size")
     rows = []
     for arm, method in methods:
-        cells = [_shown(found.get((arm, method, budget)), "frr") for budget in budgets]
-        if any(cell != MISSING for cell in cells) or (arm, method, 0) in found:
-            own = found.get((arm, method, 0))
-            size = f"{own['tokens']['mean']:.0f}: {_shown(own, 'frr')}" if own else ""
+        cells = [_render_estimate(figures.get((arm, method, budget)), "frr") for budget in budgets]
+        if any(cell != MISSING for cell in cells) or (arm, method, 0) in figures:
+            own = figures.get((arm, method, 0))
+            size = f"{own['tokens']['mean']:.0f}: {_render_estimate(own, 'frr')}" if own else ""
             rows.append((arm, method, *cells, size))
     return columns, rows
 
 
 def state_table(report: dict[str, Any]) -> tuple[Row, list[Row]]:
-    """The other figures, of our brief at each budget and of the host's summary beside it."""
-    found = _by_cell(report)
+    """Return all other figures, of our brief at each budget and of the host's summary."""
+    figures = _by_cell(report)
     wanted = [
         *((PSEUDO, BRIEF, budget) for budget in report["budgets"]),
         *((REAL, BRIEF, budget) for budget in report["budgets"]),
         (REAL, SUMMARY, 0),
         (REAL, BOTH, 1000),
     ]
-    shown = [cell for cell in wanted if cell in found]
+    cells = [cell for cell in wanted if cell in figures]
     columns = (
         "%",
-        *(f"{arm} {method}{f' @{size}' if size else ''}" for arm, method, size in shown),
+        *(f"{arm} {method}{f' @{size}' if size else ''}" for arm, method, size in cells),
     )
-    worst = ("recall, the worst tenth of sessions", *(_worst(found[cell]) for cell in shown))
+    worst = (
+        "recall, the worst tenth of sessions",
+        *(_render_worst_decile(figures[cell]) for cell in cells),
+    )
     rows = [
         worst,
-        *((title, *(_shown(found[cell], name) for cell in shown)) for name, title in STATE.items()),
+        *(
+            (title, *(_render_estimate(figures[cell], name) for cell in cells))
+            for name, title in FIGURE_TITLES.items()
+        ),
     ]
     return columns, [row for row in rows if any(cell != MISSING for cell in row[1:])]
 
 
 def difference_table(report: dict[str, Any]) -> tuple[Row, list[Row]]:
-    """What our briefs gain over each other method, in points; the primary comparison first."""
+    """Return what our briefs gain over each other method, in points; the primary one first."""
     columns = ("cuts", "ours", "against", "gain", "sessions", "wins", "worst tenth", "p", "")
-    ordered = sorted(report["differences"], key=lambda one: not one["primary"])
-    return columns, [_difference(one) for one in ordered]
+    ordered = sorted(report["differences"], key=lambda difference: not difference["primary"])
+    return columns, [_render_difference(difference) for difference in ordered]
 
 
-def _difference(one: dict[str, Any]) -> Row:
-    gain, p = one["frr"], one["frr"]["p"] if one["primary"] else one["p_holm"]
+def _render_difference(difference: dict[str, Any]) -> Row:
+    gain, is_primary = difference["frr"], difference["primary"]
+    p = gain["p"] if is_primary else difference["p_holm"]
     span = "" if gain["low"] is None else f" [{100 * gain['low']:+.0f}, {100 * gain['high']:+.0f}]"
     missing = f" (of {gain['sessions'] + gain['missing']})" if gain["missing"] else ""
     return (
-        one["arm"],
-        f"{one['method']} @{one['budget']}",
-        one["against"],
+        difference["arm"],
+        f"{difference['method']} @{difference['budget']}",
+        difference["against"],
         f"{100 * gain['mean']:+.1f}{span}",
         f"{gain['sessions']}{missing}",
         f"{100 * gain['win_rate']:.0f} %",
         f"{100 * gain['worst_decile']:+.0f}",
         MISSING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
-        "primary" if one["primary"] else "",
+        "primary" if is_primary else "",
     )
 
 
 def recoverability_table(result: dict[str, Any]) -> tuple[Row, list[Row]]:
-    """In per cent, of everything and of each kind, with what is asked for."""
+    """Return the shares in per cent, overall and by kind, with the target."""
     kinds = [name for name in result["shares"][0] if name not in ("what", "aim")]
     rows = [
         (
-            one["what"],
-            *(f"{100 * one[kind]:.2f}" for kind in kinds),
-            f"≥ {100 * one['aim']:.0f}" if one["aim"] else MISSING,
+            share["what"],
+            *(f"{100 * share[kind]:.2f}" for kind in kinds),
+            f"≥ {100 * share['aim']:.0f}" if share["aim"] else MISSING,
         )
-        for one in result["shares"]
+        for share in result["shares"]
     ]
     return ("%", *kinds, "aim"), rows
 
 
-def faults(report: dict[str, Any]) -> dict[str, int]:
-    """What must never happen, counted over all of our briefs."""
-    ours = [one["counts"] for one in report["results"] if one["method"] in (BRIEF, BOTH)]
+def count_faults(report: dict[str, Any]) -> dict[str, int]:
+    """Return the number of faults in all of our briefs, by kind."""
+    results = report["results"]
+    ours = [result["counts"] for result in results if result["method"] in (BRIEF, BOTH)]
     names = ("overshoots", "over_cap", "not_repeatable", "not_shorter")
-    alone = [one["counts"] for one in report["results"] if one["method"] == BRIEF]
+    alone = [result["counts"] for result in results if result["method"] == BRIEF]
     return {
         **{name: sum(counts.get(name, 0) for counts in ours) for name in names},
         "stale": sum(counts.get("stale_errors", 0) for counts in alone),
@@ -130,19 +136,22 @@ def faults(report: dict[str, Any]) -> dict[str, int]:
 
 
 def _by_cell(report: dict[str, Any]) -> dict[tuple[str, str, int], dict[str, Any]]:
-    return {(one["arm"], one["method"], one["budget"]): one["figures"] for one in report["results"]}
+    return {
+        (result["arm"], result["method"], result["budget"]): result["figures"]
+        for result in report["results"]
+    }
 
 
-def _worst(figures: dict[str, Any]) -> str:
+def _render_worst_decile(figures: dict[str, Any]) -> str:
     return f"{100 * figures['frr']['worst_decile']:.1f}" if "frr" in figures else MISSING
 
 
-def _shown(figures: dict[str, Any] | None, name: str) -> str:
+def _render_estimate(figures: dict[str, Any] | None, name: str) -> str:
     if not figures or name not in figures:
         return MISSING
-    one = figures[name]
-    mean = f"{100 * one['mean']:.1f}"
-    few = f" ({one['sessions']})" if one["sessions"] < FEW else ""
-    if one["low"] is None or one["low"] == one["high"]:
-        return mean + few
-    return f"{mean} [{100 * one['low']:.0f}, {100 * one['high']:.0f}]{few}"
+    figure = figures[name]
+    mean, low, high = figure["mean"], figure["low"], figure["high"]
+    count = f" ({figure['sessions']})" if figure["sessions"] < MIN_SESSIONS_UNMARKED else ""
+    if low is None or low == high:
+        return f"{100 * mean:.1f}{count}"
+    return f"{100 * mean:.1f} [{100 * low:.0f}, {100 * high:.0f}]{count}"

@@ -1,4 +1,4 @@
-"""The plan as the task tools left it: what is open and what is done (entity class T)."""
+"""Read the plan from the calls of task tools: what is open and what is done (class T)."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from holdfast.eval.session import Piece
 
 OPEN = ("pending", "in_progress")
 DONE = "completed"
-NUMBER = re.compile(r"#(\w+)")
-# A line of the list that the agent asked for: who else works on it is told there first.
-LISTED = re.compile(r"^#(\w+) \[(\w+)\] (.+?)(?: \[blocked by .*\])?$", re.MULTILINE)
+TASK_NUMBER = re.compile(r"#(\w+)")
+# A line of the task list as the tool prints it.
+LISTED_TASK = re.compile(r"^#(\w+) \[(\w+)\] (.+?)(?: \[blocked by .*\])?$", re.MULTILINE)
 WORD = re.compile(r"\w+")
-# So much of an item's words make a line a line about that item.
-COVER = 0.8
-# Status, reference and a few words more.
-ROOM = 12
+# A line is about an item if it has this share of the item's words,
+MIN_SHARED_WORDS = 0.8
+# and at most three times as many words plus these, for a status and a reference.
+MAX_EXTRA_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,36 +27,38 @@ class Todos:
     done: tuple[str, ...]
 
 
-def todos(pieces: Iterable[Piece]) -> Todos:
-    """The last status of every item before the cut."""
+def read_todos(pieces: Iterable[Piece]) -> Todos:
+    """Return the items of the plan by their last status."""
     status: dict[str, tuple[str, str]] = {}  # key -> text, status
-    created: dict[str, str] = {}  # call -> text
-    asked: set[str] = set()  # calls
+    created: dict[str, str] = {}  # id of a TaskCreate call -> text
+    list_calls: set[str] = set()  # ids of TaskList calls
     for piece in pieces:
         if piece.kind == "call" and piece.tool == "TodoWrite":
-            # Each call writes the whole list anew; what it no longer names is off the list.
+            # Each call rewrites the whole list; items it leaves out are dropped.
             tasks = {key: value for key, value in status.items() if key.startswith("#")}
-            status = {**tasks, **_list(piece.given.get("todos"))}
+            status = {**tasks, **_read_list(piece.arguments.get("todos"))}
         elif piece.kind == "call" and piece.tool == "TaskCreate":
-            created[piece.id] = _text(piece.given.get("subject"))
+            created[piece.id] = _text(piece.arguments.get("subject"))
         elif piece.kind == "call" and piece.tool == "TaskUpdate":
-            _update(status, piece.given)
+            _update(status, piece.arguments)
         elif piece.kind == "call" and piece.tool == "TaskList":
-            asked.add(piece.id)
-        elif piece.kind == "result" and piece.id in asked:
-            for number, state, text in LISTED.findall(piece.text):
+            list_calls.add(piece.id)
+        elif piece.kind == "result" and piece.id in list_calls:
+            for number, state, text in LISTED_TASK.findall(piece.text):
                 status[f"#{number}"] = (text, state)
         elif (
-            piece.kind == "result" and piece.id in created and (found := NUMBER.search(piece.text))
+            piece.kind == "result"
+            and piece.id in created
+            and (match := TASK_NUMBER.search(piece.text))
         ):
-            status[f"#{found[1]}"] = (created[piece.id], "pending")
+            status[f"#{match[1]}"] = (created[piece.id], "pending")
     items = list(status.values())
     done = tuple(text for text, state in items if state == DONE and text)
     unfinished = tuple(text for text, state in items if state in OPEN and text)
     return Todos(open=unfinished, done=tuple(text for text in done if text not in unfinished))
 
 
-def _list(listed: Any) -> dict[str, tuple[str, str]]:
+def _read_list(listed: Any) -> dict[str, tuple[str, str]]:
     items = [item for item in listed if isinstance(item, dict)] if isinstance(listed, list) else []
     return {
         f"{number} {_text(item.get('content'))}": (
@@ -67,19 +69,23 @@ def _list(listed: Any) -> dict[str, tuple[str, str]]:
     }
 
 
-def _update(status: dict[str, tuple[str, str]], given: dict[str, Any]) -> None:
-    key = f"#{given.get('taskId')}"
+def _update(status: dict[str, tuple[str, str]], arguments: dict[str, Any]) -> None:
+    key = f"#{arguments.get('taskId')}"
     if key in status:
         text, state = status[key]
-        status[key] = (_text(given.get("subject")) or text, _text(given.get("status")) or state)
+        status[key] = (
+            _text(arguments.get("subject")) or text,
+            _text(arguments.get("status")) or state,
+        )
 
 
-def covers(line: str, item: str) -> bool:
-    """Whether this line is about that item: most of its words are there, and not much else."""
-    wanted = {word.lower() for word in WORD.findall(item)}
-    there = {word.lower() for word in WORD.findall(line)}
-    enough = bool(wanted) and len(wanted & there) >= COVER * len(wanted)
-    return enough and len(there) <= 3 * len(wanted) + ROOM
+def is_about(line: str, item: str) -> bool:
+    """Whether a line is about an item: it has most of the item's words, and not many others."""
+    item_words = {word.lower() for word in WORD.findall(item)}
+    line_words = {word.lower() for word in WORD.findall(line)}
+    shared = len(item_words & line_words)
+    has_enough = bool(item_words) and shared >= MIN_SHARED_WORDS * len(item_words)
+    return has_enough and len(line_words) <= 3 * len(item_words) + MAX_EXTRA_WORDS
 
 
 def _text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""What one agent hands to the next: typed, read tolerantly, and never more than 500 tokens.
+"""Handoffs of sub-agents: typed, parsed tolerantly, and never more than 500 tokens.
 
-Pure; `compact` and `reading` are used by a hook.
+Pure. `shorten` and `parser` are also used by a hook.
 """

@@ -1,4 +1,7 @@
-"""Who calls us: one module per host, and the module is the adapter."""
+"""The coding agents that call Holdfast: one adapter module per host.
+
+The adapter is the module itself; `base.Host` lists what each one defines.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ if TYPE_CHECKING:
 
     from holdfast.hosts.base import Host
 
-# The modules by name. Only the one that is needed is loaded: a hook is a fresh process.
+# name -> module. Only the module that is needed is imported, because a hook is a fresh process.
 HOSTS = {
     "claude-code": "claude_code",
     "codex": "codex",
@@ -23,36 +26,40 @@ HOSTS = {
     "cursor": "cursor",
 }
 
-# What hosts tell the commands that their agents run: the session that is asking.
-CALLING = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID")
+# Hosts set one of these for the commands that their agent runs.
+SESSION_ID_VARIABLES = ("CLAUDE_CODE_SESSION_ID", "CODEX_SESSION_ID", "CODEX_THREAD_ID")
 
 
-def calling(environ: Mapping[str, str]) -> str | None:
-    """The session whose agent runs this process, if one does."""
-    return next((environ[name] for name in CALLING if environ.get(name)), None)
+def calling_session(environ: Mapping[str, str]) -> str | None:
+    """Return the id of the session whose agent runs this process, or None."""
+    return next((environ[name] for name in SESSION_ID_VARIABLES if environ.get(name)), None)
 
 
-def named(name: str) -> Host | None:
-    """The host of that name."""
+def find_host(name: str) -> Host | None:
+    """Return the adapter of this name, or None."""
     if name == claude_code.NAME:
         return claude_code
     module: Any = HOSTS.get(name) and __import__(f"{__name__}.{HOSTS[name]}", fromlist=("NAME",))
     return module or None
 
 
-def every() -> Iterator[Host]:
+def all_hosts() -> Iterator[Host]:
+    """Yield every adapter; this imports all of them."""
     for name in HOSTS:
-        host = named(name)
+        host = find_host(name)
         assert host is not None
         yield host
 
 
-def recognise(payload: dict[str, Any]) -> Host | None:
-    """The host that sent this payload, told by the payload alone."""
-    if claude_code.recognises(payload):
+def detect_host(payload: dict[str, Any]) -> Host | None:
+    """Return the host that sends payloads with these fields, or None.
+
+    Raises HoldfastError if several hosts could have sent it.
+    """
+    if claude_code.recognizes(payload):
         return claude_code
-    found = [host for host in every() if host.recognises(payload)]
-    if len(found) > 1:
-        titles = " and of ".join(host.TITLE for host in found)
+    matches = [host for host in all_hosts() if host.recognizes(payload)]
+    if len(matches) > 1:
+        titles = " and of ".join(host.TITLE for host in matches)
         raise HoldfastError(f"the payload has fields of {titles}")
-    return found[0] if found else None
+    return matches[0] if matches else None

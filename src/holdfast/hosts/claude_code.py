@@ -1,11 +1,11 @@
-"""Claude Code: its hook payloads, what it lets through to the model, and its events by version."""
+"""Claude Code: its hook payloads and output, its events by version, and its settings files."""
 
 from __future__ import annotations
 
 import os
 
-from holdfast.hosts.call import HookCall
-from holdfast.quick_json import dumps
+from holdfast.fast_json import dumps
+from holdfast.hosts.hook_event import HookEvent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,17 +14,16 @@ if TYPE_CHECKING:
 
 NAME = "claude-code"
 TITLE = "Claude Code"
-# The client cuts at exactly 10,000 UTF-16 units and then shows a 2 KB preview instead.
-CHARACTERS = 9500
-BYTES = 0
+# Above exactly 10,000 UTF-16 units the client passes on a 2 KB preview instead.
+MAX_BRIEF_UNITS = 9500
+MAX_BRIEF_BYTES = 0
 PROGRAM = "claude"
-RECORDS_DELIVERY_SINCE: tuple[int, ...] = (2, 1, 150)
-# 2.0.14 writes it down, and then goes on from the boundary without it.
+TRANSCRIPT_SHOWS_CONTEXT_SINCE: tuple[int, ...] = (2, 1, 150)
+# 2.0.14 writes the brief into its transcript, but leaves it out of the conversation.
 MANUAL_BRIEF_SINCE: tuple[int, ...] = (2, 1, 50)
-NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (2, 1, 325)
 
-# One event name that an old client does not know silently disables every hook of the file,
-# so only those seen to work with a version are registered for it.
+# One event name that an old client does not know silently disables every hook of the file, so
+# each event is registered only with versions that are known to support it.
 EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("SessionStart", (0,)),
     ("UserPromptSubmit", (0,)),
@@ -36,108 +35,112 @@ EVENTS: tuple[tuple[str, tuple[int, ...]], ...] = (
     ("SubagentStart", (2, 1, 197)),
     ("UserPromptExpansion", (2, 1, 197)),
 )
-TIMEOUT = 15
-WRITES_BOUNDARY = True
-TELLS_FOLDER = True
-RULES = ""
-EMPTY = "{}\n"
-GUIDES_SUMMARY = True
+HOOK_TIMEOUT_SECONDS = 15
+TRANSCRIPT_MARKS_COMPACTION = True
+TRANSCRIPT_NAMES_CWD = True
+RULES_FOLDER = ""
+EMPTY_SETTINGS = "{}\n"
+HAS_SUMMARIZER_GUIDANCE = True
 SUPPORT = {
     "save": "real client", "restore": "real client", "summariser": "real client", "replace": "",
 }  # fmt: skip
-AFTER_INSTALL = "It works from the next session on."
-# What only other hosts' payloads have.
-FOREIGN = frozenset(("turn_id", "conversation_id", "timestamp", "sessionId"))
-FOREIGN_LOGS = ("/rollout-", "/.factory/", "/.deepagents/", "/.copilot/")
-# What stands in every command of ours.
-OURS = "holdfast.surfaces.hook"
-LARGEST_SETTINGS = 4 << 20
-AFTER_TOOL = "PostToolUse"
-# Registered only where somebody asked for it: a process for each edit is not free.
+AFTER_INSTALL = "The hooks run from the next session on."
+# Fields and paths that appear only in payloads of other hosts.
+OTHER_HOSTS_FIELDS = frozenset(("turn_id", "conversation_id", "timestamp", "sessionId"))
+OTHER_HOSTS_TRANSCRIPT_PATHS = ("/rollout-", "/.factory/", "/.deepagents/", "/.copilot/")
+# Every hook command of ours contains one of these. The second is that of the first edition, whose
+# module is gone: `doctor` reports such a hook, install and uninstall remove it.
+FIRST_EDITION_MARKER = "holdfast.surfaces.hook"
+HOOK_MARKERS = ("holdfast.entry import hook", FIRST_EDITION_MARKER)
+MAX_SETTINGS_BYTES = 4 << 20
+TOOL_EVENT = "PostToolUse"
+# Registered only with --guard-edits, because it starts a process after each edit.
 EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
-# What gets on within a turn: rare, so a process each costs little, and none that anybody waits for.
-STEPS = "TodoWrite|TaskUpdate|ExitPlanMode|AskUserQuestion"
-COMMITS = {"if": "Bash(*git*commit*)"}
-STEPS_SINCE: tuple[int, ...] = (2, 1, 197)
+# Tools that show progress within a turn. They are rare, and their hooks run in the background.
+PROGRESS_TOOLS = "TodoWrite|TaskUpdate|ExitPlanMode|AskUserQuestion"
+GIT_COMMIT_FILTER = {"if": "Bash(*git*commit*)"}
+PROGRESS_TOOLS_SINCE: tuple[int, ...] = (2, 1, 197)
 
 
-def recognises(payload: dict[str, Any]) -> bool:
-    """Its dialect, and nothing that only other hosts send."""
+def recognizes(payload: dict[str, Any]) -> bool:
+    """Return whether the payload has its fields, and none that only other hosts send."""
     if not isinstance(payload.get("hook_event_name"), str):
         return False
     path = payload.get("transcript_path")
-    theirs = isinstance(path, str) and any(mark in path for mark in FOREIGN_LOGS)
-    return isinstance(payload.get("session_id"), str) and not (theirs or FOREIGN & payload.keys())
+    if isinstance(path, str) and any(part in path for part in OTHER_HOSTS_TRANSCRIPT_PATHS):
+        return False
+    return isinstance(payload.get("session_id"), str) and not OTHER_HOSTS_FIELDS & payload.keys()
 
 
-def call(payload: dict[str, Any]) -> HookCall:
-    """A payload as a call; a field of the wrong type is as good as none."""
+def parse_payload(payload: dict[str, Any]) -> HookEvent:
+    """Translate a payload; a field of the wrong type counts as missing."""
 
     def text(name: str) -> str:
         value = payload.get(name)
         return value if isinstance(value, str) else ""
 
     event = text("hook_event_name")
-    # A compaction is made by a forked agent without a type; what it says last is the summary.
+    # A forked agent without a type writes the summary; its last message is the summary.
     fork = event == "SubagentStop" and payload.get("agent_type") == ""
-    return HookCall(
+    return HookEvent(
         host=NAME,
-        event=event,
-        session=text("session_id"),
-        transcript=text("transcript_path"),
+        name=event,
+        session_id=text("session_id"),
+        transcript_path=text("transcript_path"),
         cwd=text("cwd"),
         source=text("source") or text("reason"),
         trigger=text("trigger"),
         summary=text("last_assistant_message") if fork else text("compact_summary"),
-        agent="" if fork else text("agent_id"),
+        agent_id="" if fork else text("agent_id"),
         agent_type=text("agent_type"),
-        command=text("command_name") if text("expansion_type") == "slash_command" else "",
+        slash_command=text("command_name") if text("expansion_type") == "slash_command" else "",
         last_message=text("last_assistant_message"),
         prompt=text("prompt"),
-        tool=text("tool_name"),
+        tool_name=text("tool_name"),
         is_compaction_fork=fork,
     )
 
 
-def context(event: str, text: str, notice: str = "") -> str:
-    """JSON, because plain text that starts with `{` would be taken for JSON."""
+def render_context(event: str, text: str, notice: str = "") -> str:
+    """Render JSON, because the client would parse plain text that starts with `{`."""
     out: dict[str, Any] = {
         "hookSpecificOutput": {"hookEventName": event, "additionalContext": text}
     }
     return dumps({**out, "systemMessage": notice} if notice else out)
 
 
-def message(text: str) -> str:
+def render_user_message(text: str) -> str:
+    """Render a message that the user sees and the model does not."""
     return dumps({"systemMessage": text})
 
 
 def events_for(version: tuple[int, ...] | None) -> list[str]:
-    """The events to register; an unknown version gets only what every version knows."""
+    """Return the events to register; for an unknown version, those that every version knows."""
     known = version or (0,)
     return [event for event, since in EVENTS if known >= since]
 
 
-def entry(event: str, command: str) -> dict[str, Any]:
-    """Without a timeout of its own the end of a session has the host's 1.5 s, and keeps them."""
+def hook_entry(event: str, command: str) -> dict[str, Any]:
+    """Return the entry for an event. SessionEnd keeps the host's own limit of 1.5 s."""
     hook: dict[str, Any] = {"type": "command", "command": command}
-    return {"hooks": [hook if event == "SessionEnd" else {**hook, "timeout": TIMEOUT}]}
+    return {"hooks": [hook if event == "SessionEnd" else {**hook, "timeout": HOOK_TIMEOUT_SECONDS}]}
 
 
 def tool_entries(
     command: str, version: tuple[int, ...] | None, *, edits: bool
 ) -> list[dict[str, Any]]:
-    """What is registered for tools: for steps and commits in the background, for edits if asked."""
-    hook: dict[str, Any] = {"type": "command", "command": command, "timeout": TIMEOUT}
-    found = [{"matcher": EDITING_TOOLS, "hooks": [hook]}] if edits else []
-    if (version or (0,)) >= STEPS_SINCE:
-        aside = {**hook, "async": True}
-        found.append({"matcher": STEPS, "hooks": [aside]})
-        found.append({"matcher": "Bash", "hooks": [{**aside, **COMMITS}]})
-    return found
+    """Return the entries for PostToolUse: for edits if wanted, for progress as async."""
+    hook: dict[str, Any] = {"type": "command", "command": command, "timeout": HOOK_TIMEOUT_SECONDS}
+    entries = [{"matcher": EDITING_TOOLS, "hooks": [hook]}] if edits else []
+    if (version or (0,)) >= PROGRESS_TOOLS_SINCE:
+        background_hook = {**hook, "async": True}
+        entries.append({"matcher": PROGRESS_TOOLS, "hooks": [background_hook]})
+        entries.append({"matcher": "Bash", "hooks": [{**background_hook, **GIT_COMMIT_FILTER}]})
+    return entries
 
 
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:
-    """The settings file of the user, or of a project."""
+    """Return the settings file of the user, or of a project (`local`: not shared by git)."""
     if project is not None:
         return os.path.join(project, ".claude", "settings.local.json" if local else "settings.json")
     folder = environ.get("CLAUDE_CONFIG_DIR") or os.path.join(
@@ -147,18 +150,23 @@ def settings_path(environ: Mapping[str, str], project: str | None, local: bool =
 
 
 def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
-    """Whether the settings of the user or of the project register our hooks."""
+    """Return whether the settings of the user or of the project register our hooks."""
     project = environ.get("CLAUDE_PROJECT_DIR") or cwd
     paths = [settings_path(environ, None)]
     if project:
         paths += [settings_path(environ, project, local) for local in (False, True)]
-    return any(names_us(path) for path in paths)
+    return any(registers_our_hooks(path) for path in paths)
 
 
-def names_us(path: str) -> bool:
-    """Whether a file of settings has a command of ours in it."""
+def is_our_hook(command: str) -> bool:
+    """Return whether this command, or a text that contains it, runs a hook of ours."""
+    return any(marker in command for marker in HOOK_MARKERS)
+
+
+def registers_our_hooks(path: str) -> bool:
+    """Return whether a settings file contains a hook command of ours."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            return OURS in file.read(LARGEST_SETTINGS)
+            return is_our_hook(file.read(MAX_SETTINGS_BYTES))
     except OSError:
         return False

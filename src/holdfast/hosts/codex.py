@@ -1,34 +1,34 @@
-"""Codex: its hook payloads, what it lets through to the model, and where its hooks are listed.
+"""Codex: its hook payloads and output, and its hook files.
 
-It speaks Claude Code's dialect with fields of its own. A hook that nobody has trusted is skipped
-without a word: `codex_trust.py` looks for that.
+The payloads are Claude Code's with some more fields. Codex silently skips a hook that the user has
+not trusted; `codex_trust.py` checks that.
 """
 
 from __future__ import annotations
 
 import os
 
-from holdfast.hosts import claude_code, dialect
+from holdfast.hosts import claude_code, claude_compatible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from holdfast.hosts.call import HookCall
+    from holdfast.hosts.hook_event import HookEvent
 
 NAME = "codex"
 TITLE = "Codex"
 PROGRAM = "codex"
-# The client counts four bytes as a token and cuts the middle out above 2,500.
-BYTES = 9900
-CHARACTERS = 9500
-# Every version with hooks writes down what they inject, and names the agent in a sub-agent's.
-RECORDS_DELIVERY_SINCE: tuple[int, ...] = (0,)
-NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (0,)
+# Codex counts four bytes as a token and cuts out the middle above 2,500 tokens.
+MAX_BRIEF_BYTES = 9900
+MAX_BRIEF_UNITS = 9500
+# Every version with hooks writes what they add into its transcript, and names the sub-agent in
+# payloads that come from one.
+TRANSCRIPT_SHOWS_CONTEXT_SINCE: tuple[int, ...] = (0,)
 MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
-# What a hook prints before a compaction goes nowhere.
-GUIDES_SUMMARY = False
+# What a PreCompact hook prints is dropped.
+HAS_SUMMARIZER_GUIDANCE = False
 EVENTS = (
     "SessionStart",
     "UserPromptSubmit",
@@ -37,59 +37,65 @@ EVENTS = (
     "PostCompact",
     "SessionEnd",
 )
-# Seconds. The end of a session gets one by default, and three at most.
-TIMEOUTS = {"SessionEnd": 3}
-WRITES_BOUNDARY = True
-TELLS_FOLDER = True
-RULES = ""
-EMPTY = "{}\n"
+# At SessionEnd Codex allows 1 s by default and 3 s at most.
+MAX_SESSION_END_TIMEOUT_SECONDS = 3
+TRANSCRIPT_MARKS_COMPACTION = True
+TRANSCRIPT_NAMES_CWD = True
+RULES_FOLDER = ""
+EMPTY_SETTINGS = "{}\n"
 SUPPORT = {"save": "real client", "restore": "real client", "summariser": "", "replace": ""}
 AFTER_INSTALL = (
-    "Codex skips hooks that nobody has trusted, without a word: start `codex` and trust these in "
-    "the review that it shows, or with /hooks. `holdfast doctor` says whether that was done."
+    "Codex silently skips hooks that you have not trusted: start `codex` and trust these in the "
+    "review that it shows, or with /hooks. `holdfast doctor` says whether that was done."
 )
-# In the name of every log, and in no other host's.
-ROLLOUT = "rollout-"
+# The names of transcripts begin with this, and with no other host.
+TRANSCRIPT_FILE_PREFIX = "rollout-"
 
 
-def recognises(payload: dict[str, Any]) -> bool:
-    """Most payloads name the turn; those of a session as a whole are told by its log."""
+def recognizes(payload: dict[str, Any]) -> bool:
+    """Most payloads have `turn_id`; those of session events are recognized by the transcript."""
     if not isinstance(payload.get("hook_event_name"), str):
         return False
     path = payload.get("transcript_path")
-    return "turn_id" in payload or (isinstance(path, str) and ROLLOUT in os.path.basename(path))
+    return "turn_id" in payload or (
+        isinstance(path, str) and TRANSCRIPT_FILE_PREFIX in os.path.basename(path)
+    )
 
 
-def call(payload: dict[str, Any]) -> HookCall:
-    """The same fields as Claude Code's, and no summary: that stands in the log."""
-    return dialect.called(payload, NAME)
+def parse_payload(payload: dict[str, Any]) -> HookEvent:
+    """Parse a payload, which has Claude Code's field names but no summary."""
+    return claude_compatible.parse_payload(payload, NAME)
 
 
-context = claude_code.context
-message = claude_code.message
+render_context = claude_code.render_context
+render_user_message = claude_code.render_user_message
 
 
 def events_for(version: tuple[int, ...] | None) -> list[str]:
-    """The events to register: all versions with these hooks know them."""
+    """Return the events to register; every version that has hooks knows them."""
     return [*EVENTS]
 
 
-def entry(event: str, command: str) -> dict[str, Any]:
-    return dialect.nested(command, TIMEOUTS.get(event, 15))
+def hook_entry(event: str, command: str) -> dict[str, Any]:
+    """Return the entry to register for an event."""
+    at_end = event == "SessionEnd"
+    timeout = MAX_SESSION_END_TIMEOUT_SECONDS if at_end else claude_code.HOOK_TIMEOUT_SECONDS
+    return claude_compatible.hook_group(command, timeout)
 
 
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:
-    """The list of hooks of the user, or of a project; there is none for one person in one."""
+    """Return the hook file of the user, or of a project; Codex has no `local` one."""
     if project is not None:
         return os.path.join(project, ".codex", "hooks.json")
-    return os.path.join(folder(environ), "hooks.json")
+    return os.path.join(config_folder(environ), "hooks.json")
 
 
-def folder(environ: Mapping[str, str]) -> str:
-    """Where the client keeps its settings, lists and logs."""
+def config_folder(environ: Mapping[str, str]) -> str:
+    """Return the folder of the client's settings, hook file and transcripts."""
     home = environ.get("HOME") or os.path.expanduser("~")
     return environ.get("CODEX_HOME") or os.path.join(home, ".codex")
 
 
 def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
-    return dialect.is_registered(settings_path, environ, cwd)
+    """Return whether the hook files of the user or of the project contain our hooks."""
+    return claude_compatible.is_registered(settings_path, environ, cwd)

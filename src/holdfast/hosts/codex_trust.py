@@ -1,8 +1,8 @@
-"""Whether Codex runs our hooks: it skips those that nobody has trusted, and says nothing.
+"""Finds out whether Codex runs our hooks: it silently skips those that the user has not trusted.
 
-A person trusts a hook in Codex, which then notes a checksum of it in `config.toml`, under
-`[hooks.state."FILE:EVENT:GROUP:HANDLER"]`. Nothing here writes there: whom to trust is theirs to
-say.
+When the user trusts a hook, Codex stores its checksum in `config.toml`, under
+`[hooks.state."FILE:EVENT:GROUP:HANDLER"]`. This module only reads that file: what to trust is for
+the user to decide.
 """
 
 from __future__ import annotations
@@ -13,70 +13,75 @@ import os
 from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
-from holdfast.hosts.hook_settings import is_ours
+from holdfast.hosts.codex import MAX_SESSION_END_TIMEOUT_SECONDS
+from holdfast.hosts.hook_settings import runs_our_command
 
-Status = Literal["trusted", "untrusted", "modified", "disabled"]
-# Seconds, where an entry names none; at the end of a session there are fewer.
-DEFAULT_TIMEOUT, AT_END, MOST_AT_END = 600, 1, 3
+TrustStatus = Literal["trusted", "untrusted", "modified", "disabled"]
+# The timeouts of an entry that has none itself: of most events, and of SessionEnd.
+DEFAULT_TIMEOUT_SECONDS, DEFAULT_SESSION_END_TIMEOUT_SECONDS = 600, 1
 
 
-class Hook(NamedTuple):
+class HookTrust(NamedTuple):
+    """Whether Codex runs our hook for this event."""
+
     event: str
-    status: Status
+    status: TrustStatus
 
 
-def states(path: str, settings: dict[str, Any], config: dict[str, Any]) -> Iterator[Hook]:
-    """How Codex takes each of our hooks in this list, with that configuration."""
-    known = _table(_table(config, "hooks"), "state")
-    # An explicit CODEX_HOME is resolved before it becomes part of the name.
-    files = dict.fromkeys((path, os.path.realpath(path)))
+def hook_trust(path: str, settings: dict[str, Any], config: dict[str, Any]) -> Iterator[HookTrust]:
+    """Yield the status of each hook of ours in the hook file `path`, given `config.toml`."""
+    states = _table(_table(config, "hooks"), "state")
+    # Codex resolves an explicit CODEX_HOME before it uses the path as a key.
+    paths = dict.fromkeys((path, os.path.realpath(path)))
     for event, groups in settings.get("hooks", {}).items():
-        for group, listed in enumerate(groups):
-            hooks = listed.get("hooks") if isinstance(listed, dict) else None
+        for group_number, group in enumerate(groups):
+            hooks = group.get("hooks") if isinstance(group, dict) else None
             for number, hook in enumerate(hooks if isinstance(hooks, list) else ()):
-                if is_ours(hook):
-                    names = [f"{file}:{snake(event)}:{group}:{number}" for file in files]
-                    said: Any = next((known[name] for name in names if name in known), {})
-                    yield Hook(event, _status(said, checksum(event, listed, hook)))
+                if runs_our_command(hook):
+                    suffix = f"{to_snake_case(event)}:{group_number}:{number}"
+                    keys = [f"{file}:{suffix}" for file in paths]
+                    state: Any = next((states[key] for key in keys if key in states), {})
+                    yield HookTrust(event, _status(state, hook_checksum(event, group, hook)))
 
 
-def _status(said: Any, current: str) -> Status:
-    said = said if isinstance(said, dict) else {}
-    if said.get("enabled") is False:
+def _status(state: Any, checksum: str) -> TrustStatus:
+    state = state if isinstance(state, dict) else {}
+    if state.get("enabled") is False:
         return "disabled"
-    if "trusted_hash" not in said:
+    if "trusted_hash" not in state:
         return "untrusted"
-    return "trusted" if said["trusted_hash"] == current else "modified"
+    return "trusted" if state["trusted_hash"] == checksum else "modified"
 
 
-def checksum(event: str, listed: dict[str, Any], hook: dict[str, Any]) -> str:
-    """What Codex compares: the entry in a normal form, whichever file it stands in."""
-    ends = event == "SessionEnd"
-    timeout = hook.get("timeout") or (AT_END if ends else DEFAULT_TIMEOUT)
-    normal = {
+def hook_checksum(event: str, group: dict[str, Any], hook: dict[str, Any]) -> str:
+    """Compute the checksum that Codex compares: of the hook in a normal form, without its file."""
+    at_session_end = event == "SessionEnd"
+    default = DEFAULT_SESSION_END_TIMEOUT_SECONDS if at_session_end else DEFAULT_TIMEOUT_SECONDS
+    timeout = hook.get("timeout") or default
+    normalized = {
         "type": "command",
         "command": hook["command"],
-        "timeout": min(timeout, MOST_AT_END) if ends else timeout,
+        "timeout": min(timeout, MAX_SESSION_END_TIMEOUT_SECONDS) if at_session_end else timeout,
         "async": hook.get("async") is True,
     }
-    identity: dict[str, Any] = {"event_name": snake(event), "hooks": [normal]}
-    if isinstance(listed.get("matcher"), str):
-        identity["matcher"] = listed["matcher"]
+    identity: dict[str, Any] = {"event_name": to_snake_case(event), "hooks": [normalized]}
+    if isinstance(group.get("matcher"), str):
+        identity["matcher"] = group["matcher"]
     text = json.dumps(identity, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return f"sha256:{hashlib.sha256(text.encode('utf-8', 'replace')).hexdigest()}"
 
 
-def are_off(config: dict[str, Any]) -> bool:
-    """Whether the configuration switches all hooks off."""
+def hooks_are_disabled(config: dict[str, Any]) -> bool:
+    """Return whether the configuration switches all hooks off."""
     features = _table(config, "features")
     return features.get("hooks", features.get("codex_hooks")) is False
 
 
 def _table(value: dict[str, Any], name: str) -> dict[str, Any]:
-    inner = value.get(name)
-    return inner if isinstance(inner, dict) else {}
+    table = value.get(name)
+    return table if isinstance(table, dict) else {}
 
 
-def snake(event: str) -> str:
-    """An event as Codex names it in its configuration."""
-    return "".join(f"_{sign.lower()}" if sign.isupper() else sign for sign in event).lstrip("_")
+def to_snake_case(event: str) -> str:
+    """Return an event's name as Codex writes it in its configuration."""
+    return "".join(f"_{char.lower()}" if char.isupper() else char for char in event).lstrip("_")

@@ -1,82 +1,96 @@
-"""Copilot CLI: with events named as Claude Code names them it sends nearly the same payloads.
+"""Copilot CLI: registered under Claude Code's event names, it sends nearly the same payloads.
 
-Nothing fires after a compaction; that one happened stands in the log, and the next prompt then
-brings the brief, if the client lets it through. From its documentation and changelog.
+No hook fires after a compaction. The transcript shows it, and the next prompt hook then prints the
+brief, if the client passes it on. Written from its documentation and changelog.
 """
 
 from __future__ import annotations
 
 import os
 
-from holdfast.hosts import dialect
-from holdfast.quick_json import dumps
+from holdfast.fast_json import dumps
+from holdfast.hosts import claude_code, claude_compatible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from holdfast.hosts.call import HookCall
+    from holdfast.hosts.hook_event import HookEvent
 
 NAME = "copilot"
 TITLE = "Copilot CLI"
 PROGRAM = "copilot"
-CHARACTERS = 9000
-BYTES = 0
-# Its log does not show what hooks inject.
-RECORDS_DELIVERY_SINCE: tuple[int, ...] = dialect.NEVER
-NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (0,)
+MAX_BRIEF_UNITS = 9000
+MAX_BRIEF_BYTES = 0
+# The transcript does not show what hooks add.
+TRANSCRIPT_SHOWS_CONTEXT_SINCE: tuple[int, ...] = claude_compatible.NEVER
 MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
-GUIDES_SUMMARY = False
-WRITES_BOUNDARY = True
-TELLS_FOLDER = True
-RULES = ""
+HAS_SUMMARIZER_GUIDANCE = False
+TRANSCRIPT_MARKS_COMPACTION = True
+TRANSCRIPT_NAMES_CWD = True
+RULES_FOLDER = ""
 EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
-EMPTY = '{"version": 1}\n'
+EMPTY_SETTINGS = '{"version": 1}\n'
 SUPPORT = {
-    "save": dialect.DOCUMENTED, "restore": dialect.CHANGELOG, "summariser": "", "replace": "",
-}  # fmt: skip
+    "save": claude_compatible.DOCUMENTED,
+    "restore": claude_compatible.CHANGELOG,
+    "summariser": "",
+    "replace": "",
+}
 AFTER_INSTALL = (
-    f"{dialect.UNTRIED} By its changelog the brief reaches the model from 1.0.65 on; by its "
-    "reference what a prompt hook says is dropped. `holdfast recall` works either way."
+    f"{claude_compatible.UNTESTED_NOTE} According to its changelog the brief reaches the model "
+    "from version 1.0.65 on; according to its reference the output of a prompt hook is dropped. "
+    "`holdfast recall` works either way."
 )
 
 
-def context(event: str, text: str, notice: str = "") -> str:
+def render_context(event: str, text: str, notice: str = "") -> str:
+    """Render context for the model; `notice` is dropped, see `render_user_message`."""
     return dumps({"additionalContext": text})
 
 
-def message(text: str) -> str:
-    """There is no way to show a person something."""
+def render_user_message(text: str) -> str:
+    """Return "": Copilot has no way to show the user a message."""
     return ""
 
 
-def recognises(payload: dict[str, Any]) -> bool:
-    """Its logs have a folder of their own; with its own names for events it says `sessionId`."""
+def recognizes(payload: dict[str, Any]) -> bool:
+    """Recognize the folder of its transcripts, or its own field names."""
     if "sessionId" in payload and "transcriptPath" in payload:
         return True
-    return dialect.is_claude_like(payload) and dialect.lies_in(payload, ".copilot")
+    return claude_compatible.is_claude_like(payload) and claude_compatible.has_transcript_under(
+        payload, ".copilot"
+    )
 
 
-def call(payload: dict[str, Any]) -> HookCall:
+def parse_payload(payload: dict[str, Any]) -> HookEvent:
+    """Parse a payload, which has Claude Code's field names or Copilot's own."""
     names = {"sessionId": "session_id", "transcriptPath": "transcript_path"}
-    told = {ours: payload[theirs] for theirs, ours in names.items() if theirs in payload}
-    return dialect.called({**payload, **told}, NAME)
+    renamed = {ours: payload[theirs] for theirs, ours in names.items() if theirs in payload}
+    return claude_compatible.parse_payload({**payload, **renamed}, NAME)
 
 
 def events_for(version: tuple[int, ...] | None) -> list[str]:
+    """Return the events to register; they do not depend on the version."""
     return [*EVENTS]
 
 
-def entry(event: str, command: str) -> dict[str, Any]:
-    return {"type": "command", "bash": command, "timeoutSec": 15}
+def hook_entry(event: str, command: str) -> dict[str, Any]:
+    """Return the entry to register for an event."""
+    return {"type": "command", "bash": command, "timeoutSec": claude_code.HOOK_TIMEOUT_SECONDS}
 
 
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:
-    """A file of our own: it reads every one of that folder."""
-    folder = dialect.home(environ, ".copilot") if project is None else f"{project}/.github"
+    """Return a file of our own: Copilot reads every file of that folder."""
+    folder = (
+        claude_compatible.home_folder(environ, ".copilot")
+        if project is None
+        else f"{project}/.github"
+    )
     return os.path.join(folder, "hooks", "holdfast.json")
 
 
 def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
-    return dialect.is_registered(settings_path, environ, cwd)
+    """Return whether the hook files of the user or of the project contain our hooks."""
+    return claude_compatible.is_registered(settings_path, environ, cwd)

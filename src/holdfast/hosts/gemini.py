@@ -1,79 +1,92 @@
-"""Gemini CLI: its own names for the events, and nothing that fires after a compression.
+"""Gemini CLI: its own event names, and no hook after a compression.
 
-It asks `PreCompress` before every check whether to compress, so an automatic one only reads on;
-that a compression happened stands in the log, and the next prompt then brings the brief. From
-its documentation and published code.
+`PreCompress` fires before every check whether to compress, not only before a compression, so an
+automatic one is handled as a Stop. The transcript shows that a compression happened, and the next
+prompt hook then prints the brief. Written from its documentation and published code.
 """
 
 from __future__ import annotations
 
 import os
 
-from holdfast.hosts import claude_code, dialect
+from holdfast.hosts import claude_code, claude_compatible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from holdfast.hosts.call import HookCall
+    from holdfast.hosts.hook_event import HookEvent
 
 NAME = "gemini"
 TITLE = "Gemini CLI"
 PROGRAM = "gemini"
-CHARACTERS = 9000
-BYTES = 0
-# Its log does not show what hooks inject.
-RECORDS_DELIVERY_SINCE: tuple[int, ...] = dialect.NEVER
-NAMES_SUB_AGENTS_SINCE: tuple[int, ...] = (0,)
+MAX_BRIEF_UNITS = 9000
+MAX_BRIEF_BYTES = 0
+# The transcript does not show what hooks add.
+TRANSCRIPT_SHOWS_CONTEXT_SINCE: tuple[int, ...] = claude_compatible.NEVER
 MANUAL_BRIEF_SINCE: tuple[int, ...] = (0,)
-GUIDES_SUMMARY = False
-WRITES_BOUNDARY = True
-TELLS_FOLDER = False
-RULES = ""
-OURS = {"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "PreCompress": "PreCompact"}
-THEIRS = {ours: theirs for theirs, ours in OURS.items()}
+HAS_SUMMARIZER_GUIDANCE = False
+TRANSCRIPT_MARKS_COMPACTION = True
+TRANSCRIPT_NAMES_CWD = False
+RULES_FOLDER = ""
+EVENT_NAMES = {"BeforeAgent": "UserPromptSubmit", "AfterAgent": "Stop", "PreCompress": "PreCompact"}
+GEMINI_EVENT_NAMES = {ours: theirs for theirs, ours in EVENT_NAMES.items()}
 EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "PreCompress", "SessionEnd")
-EMPTY = "{}\n"
+EMPTY_SETTINGS = "{}\n"
 SUPPORT = {
-    "save": dialect.DOCUMENTED, "restore": dialect.DOCUMENTED, "summariser": "", "replace": "",
-}  # fmt: skip
-AFTER_INSTALL = dialect.UNTRIED
+    "save": claude_compatible.DOCUMENTED,
+    "restore": claude_compatible.DOCUMENTED,
+    "summariser": "",
+    "replace": "",
+}
+AFTER_INSTALL = claude_compatible.UNTESTED_NOTE
 
-message = claude_code.message
+render_user_message = claude_code.render_user_message
 
 
-def context(event: str, text: str, notice: str = "") -> str:
-    return claude_code.context(THEIRS.get(event, event), text, notice)
+def render_context(event: str, text: str, notice: str = "") -> str:
+    """Render as for Claude Code, with Gemini's event name."""
+    return claude_code.render_context(GEMINI_EVENT_NAMES.get(event, event), text, notice)
 
 
-def recognises(payload: dict[str, Any]) -> bool:
-    """Its payloads have the time; events of a session as a whole are told by the log."""
-    if not dialect.is_claude_like(payload) or "timestamp" not in payload:
+def recognizes(payload: dict[str, Any]) -> bool:
+    """Its payloads have a `timestamp`; for session events the transcript's folder decides."""
+    if not claude_compatible.is_claude_like(payload) or "timestamp" not in payload:
         return False
-    return payload["hook_event_name"] in OURS or dialect.lies_in(payload, ".gemini")
+    return payload["hook_event_name"] in EVENT_NAMES or claude_compatible.has_transcript_under(
+        payload, ".gemini"
+    )
 
 
-def call(payload: dict[str, Any]) -> HookCall:
-    told = dialect.called(payload, NAME, OURS)
-    if told.event == "PreCompact" and told.trigger != "manual":
-        told.event = "Stop"
-    return told
+def parse_payload(payload: dict[str, Any]) -> HookEvent:
+    """Parse a payload; an automatic `PreCompress` becomes a Stop."""
+    event = claude_compatible.parse_payload(payload, NAME, EVENT_NAMES)
+    if event.name == "PreCompact" and event.trigger != "manual":
+        event.name = "Stop"
+    return event
 
 
 def events_for(version: tuple[int, ...] | None) -> list[str]:
+    """Return the events to register; they do not depend on the version."""
     return [*EVENTS]
 
 
-def entry(event: str, command: str) -> dict[str, Any]:
-    """Here a timeout is in milliseconds."""
-    return dialect.nested(command, 15_000)
+def hook_entry(event: str, command: str) -> dict[str, Any]:
+    """Return the entry to register for an event; the timeout is in milliseconds."""
+    return claude_compatible.hook_group(command, claude_code.HOOK_TIMEOUT_SECONDS * 1000)
 
 
 def settings_path(environ: Mapping[str, str], project: str | None, local: bool = False) -> str:
-    folder = dialect.home(environ, ".gemini") if project is None else f"{project}/.gemini"
+    """Return the hook file of the user, or of a project."""
+    folder = (
+        claude_compatible.home_folder(environ, ".gemini")
+        if project is None
+        else f"{project}/.gemini"
+    )
     return os.path.join(folder, "settings.json")
 
 
 def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
-    return dialect.is_registered(settings_path, environ, cwd)
+    """Return whether the hook files of the user or of the project contain our hooks."""
+    return claude_compatible.is_registered(settings_path, environ, cwd)

@@ -1,6 +1,6 @@
-"""Register and remove our hooks in a settings file of Claude Code's shape.
+"""Adds our hooks to a settings file in Claude Code's format, and removes them.
 
-Works on text only; reading, writing and remembering are the installer's.
+Works on text only. `services/install` reads and writes the files and records how to undo it.
 """
 
 from __future__ import annotations
@@ -10,164 +10,176 @@ import re
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from holdfast.errors import SettingsFileUnusable
-from holdfast.hosts.claude_code import OURS
-from holdfast.hosts.json_text import Layout, Span, Splice, insert, member, remove, spans
+from holdfast.errors import UnusableSettingsFile
+from holdfast.hosts.claude_code import is_our_hook
+from holdfast.hosts.json_edit import Layout, Span, Splice, child_spans, find_member, insert, remove
 
 BLANK = "\ufeff \t\r\n"
-HINT = "mend the file by hand (`python -m json.tool FILE` shows the place), then try again"
-COMMENTS = "JSON has no comments: take them out of the file, then try again"
+REPAIR_HINT = "repair the file by hand (`python -m json.tool FILE` shows the place), then try again"
+COMMENTS_HINT = "JSON has no comments: take them out of the file, then try again"
 
 
-def parse(text: str, path: str) -> dict[str, Any]:
-    """The settings, or an error that says what is wrong with the file."""
+def parse_settings(text: str, path: str) -> dict[str, Any]:
+    """Parse a settings file; raises UnusableSettingsFile with what is wrong in it."""
     try:
         settings = json.loads(text.lstrip("\ufeff")) if text.strip(BLANK) else {}
     except ValueError as problem:
-        hint = COMMENTS if re.search(r"^\s*//|/\*", text, re.M) else HINT
-        raise SettingsFileUnusable(f"{path} is not JSON ({problem})", hint=hint) from None
+        hint = COMMENTS_HINT if re.search(r"^\s*//|/\*", text, re.M) else REPAIR_HINT
+        raise UnusableSettingsFile(f"{path} is not JSON ({problem})", hint=hint) from None
     except RecursionError:
-        raise SettingsFileUnusable(f"{path} is nested too deeply", hint=HINT) from None
+        raise UnusableSettingsFile(f"{path} is nested too deeply", hint=REPAIR_HINT) from None
     if not isinstance(settings, dict):
-        raise SettingsFileUnusable(f"{path} does not hold a JSON object", hint=HINT)
+        raise UnusableSettingsFile(f"{path} does not hold a JSON object", hint=REPAIR_HINT)
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict) or not all(isinstance(v, list) for v in hooks.values()):
-        raise SettingsFileUnusable(f'{path}: "hooks" is not an object of lists', hint=HINT)
+        raise UnusableSettingsFile(f'{path}: "hooks" is not an object of lists', hint=REPAIR_HINT)
     return settings
 
 
-def registered(settings: dict[str, Any]) -> dict[str, list[str]]:
-    """Our commands by event."""
-    found: dict[str, list[str]] = {}
+def find_our_entries(settings: dict[str, Any]) -> dict[str, list[str]]:
+    """Return our commands by event."""
+    commands: dict[str, list[str]] = {}
     for event, entries in settings.get("hooks", {}).items():
-        for listed in entries:
-            for hook in _hooks(listed):
-                if is_ours(hook):
-                    found.setdefault(event, []).append(_command(hook))
-    return found
+        for entry in entries:
+            for hook in _hooks_in(entry):
+                if runs_our_command(hook):
+                    commands.setdefault(event, []).append(_command_of(hook))
+    return commands
 
 
-def repeated(settings: dict[str, Any]) -> list[str]:
-    """The events at which a hook of ours would run more than once."""
-    seen = [
-        (event, one.get("matcher") if isinstance(one, dict) else None)
+def repeated_events(settings: dict[str, Any]) -> list[str]:
+    """Return the events at which a hook of ours would run more than once."""
+    registered = [
+        (event, entry.get("matcher") if isinstance(entry, dict) else None)
         for event, entries in settings.get("hooks", {}).items()
-        for one in entries
-        for hook in _hooks(one)
-        if is_ours(hook)
+        for entry in entries
+        for hook in _hooks_in(entry)
+        if runs_our_command(hook)
     ]
-    return [*dict.fromkeys(event for event, matcher in seen if seen.count((event, matcher)) > 1)]
+    repeated = [event for event, matcher in registered if registered.count((event, matcher)) > 1]
+    return [*dict.fromkeys(repeated)]
 
 
-def containers(settings: dict[str, Any]) -> list[str]:
-    """Names `hooks` and its events, as far as they are there: what an uninstall must leave."""
+def existing_containers(settings: dict[str, Any]) -> list[str]:
+    """Return "hooks" and its event names, as far as they exist: an uninstall must keep these."""
     return ["hooks", *settings["hooks"]] if "hooks" in settings else []
 
 
-def _hooks(listed: Any) -> list[Any]:
-    """The hooks of an entry; some hosts list them without a group around."""
-    hooks = listed.get("hooks") if isinstance(listed, dict) else None
+def _hooks_in(entry: Any) -> list[Any]:
+    """Return the hooks of an entry: a group of hooks, or, with some hosts, one hook by itself."""
+    hooks = entry.get("hooks") if isinstance(entry, dict) else None
     if isinstance(hooks, list):
         return hooks
-    return [listed] if _command(listed) else []
+    return [entry] if _command_of(entry) else []
 
 
-def commands_in(listed: Sequence[dict[str, Any]]) -> list[str]:
-    """The command of each entry of ours."""
-    return [_command(_hooks(one)[0]) for one in listed]
+def entry_commands(entries: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the command of each of our own entries."""
+    return [_command_of(_hooks_in(entry)[0]) for entry in entries]
 
 
 def has_matcher(settings: dict[str, Any], event: str, matcher: str) -> bool:
-    """Whether an entry of ours stands there with this matcher."""
+    """Return whether an entry of ours with this matcher is registered for the event."""
     return any(
-        isinstance(one, dict) and one.get("matcher") == matcher and any(map(is_ours, _hooks(one)))
-        for one in settings.get("hooks", {}).get(event, ())
+        isinstance(entry, dict)
+        and entry.get("matcher") == matcher
+        and any(map(runs_our_command, _hooks_in(entry)))
+        for entry in settings.get("hooks", {}).get(event, ())
     )
 
 
-def _command(hook: Any) -> str:
+def _command_of(hook: Any) -> str:
     command = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
     return command if isinstance(command, str) else ""
 
 
-def is_ours(hook: Any) -> bool:
-    """Whether this hook runs a command of ours."""
-    return OURS in _command(hook)
+def runs_our_command(hook: Any) -> bool:
+    """Return whether this hook runs a command of ours."""
+    return is_our_hook(_command_of(hook))
 
 
-def add(
-    text: str, entries: dict[str, list[dict[str, Any]]], empty: str = "{}\n"
+def add_hooks(
+    text: str, entries: dict[str, list[dict[str, Any]]], empty_settings: str = "{}\n"
 ) -> tuple[str, list[Splice]]:
-    """The text with our entries, and the splices that lead there."""
-    done: list[Splice] = []
+    """Return the text with our entries added, and the splices that were applied in this order.
 
-    def splice(change: Splice) -> None:
+    `empty_settings` is the content that a new file starts from.
+    """
+    splices: list[Splice] = []
+
+    def apply(splice: Splice) -> None:
         nonlocal text
-        text = change.apply(text)
-        done.append(change)
+        text = splice.apply(text)
+        splices.append(splice)
 
     if not text.strip(BLANK):
-        splice(Splice(0, text, empty))
+        apply(Splice(0, text, empty_settings))
     layout = Layout.of(text)
     top = text.index("{")
-    if member(text, top, "hooks") is None:
-        splice(insert(text, top, "hooks", entries, 1, layout))
-        return text, done
+    if find_member(text, top, "hooks") is None:
+        apply(insert(text, top, "hooks", entries, 1, layout))
+        return text, splices
     for event, values in entries.items():
-        hooks = _value(text, top, "hooks")
-        if member(text, hooks, event) is None:
-            splice(insert(text, hooks, event, values, 2, layout))
+        hooks = _value_position(text, top, "hooks")
+        if find_member(text, hooks, event) is None:
+            apply(insert(text, hooks, event, values, 2, layout))
             continue
         for value in values:
-            hooks = _value(text, top, "hooks")
-            splice(insert(text, _value(text, hooks, event), "", value, 3, layout))
-    return text, done
+            hooks = _value_position(text, top, "hooks")
+            apply(insert(text, _value_position(text, hooks, event), "", value, 3, layout))
+    return text, splices
 
 
-def _value(text: str, start: int, key: str) -> int:
-    found = member(text, start, key)
-    assert found is not None
-    return found.value
+def _value_position(text: str, start: int, key: str) -> int:
+    """Return where the value of this key begins; the key must exist."""
+    member = find_member(text, start, key)
+    assert member is not None
+    return member.value
 
 
-def take_out(text: str, keep: Collection[str] = ()) -> str:
-    """The text without our entries, whoever else changed it meanwhile.
+def remove_our_entries(text: str, keep: Collection[str] = ()) -> str:
+    """Return the text without our entries, also if other programs changed it since.
 
-    What that leaves empty goes too, unless `keep` (see `containers`) says it was there before.
+    Containers that become empty are removed too, except those named in `keep`, which were there
+    before the install (see `existing_containers`).
     """
-    while change := _removal(text, keep):
-        text = change.apply(text)
+    while splice := _next_removal(text, keep):
+        text = splice.apply(text)
     return text
 
 
-def _removal(text: str, keep: Collection[str]) -> Splice | None:
-    """Takes out the first hook of ours, together with what would be left empty."""
+def _next_removal(text: str, keep: Collection[str]) -> Splice | None:
+    """Return the splice that removes the first hook of ours with the containers it leaves empty."""
     top = text.find("{")
-    members = spans(text, top)[0] if top >= 0 else []
+    members = child_spans(text, top)[0] if top >= 0 else []
     place = max((n for n, span in enumerate(members) if span.key == "hooks"), default=-1)
     if place < 0:
         return None
     hooks = members[place].value
-    events, _ = spans(text, hooks)
+    events, _ = child_spans(text, hooks)
     for number, event in enumerate(events):
-        # Only a key that is repeated later, so that parsers do not see it, can be no list.
-        entries = spans(text, event.value)[0] if text[event.value] == "[" else []
-        for position, listed in enumerate(entries):
-            value = json.loads(text[listed.value : listed.end])
-            ours = [i for i, hook in enumerate(_hooks(value)) if is_ours(hook)]
+        # `parse_settings` saw lists only. If a key is repeated, it saw the last value; an earlier
+        # one may be something else.
+        entries = child_spans(text, event.value)[0] if text[event.value] == "[" else []
+        for position, entry in enumerate(entries):
+            value = json.loads(text[entry.value : entry.end])
+            ours = [i for i, hook in enumerate(_hooks_in(value)) if runs_our_command(hook)]
             if not ours:
                 continue
-            if len(ours) < len(_hooks(value)):
-                return remove(text, _value(text, listed.value, "hooks"), ours[0])
-            if len(entries) > 1 or _stays(events, number, keep):
+            if len(ours) < len(_hooks_in(value)):
+                return remove(text, _value_position(text, entry.value, "hooks"), ours[0])
+            if len(entries) > 1 or _must_stay(events, number, keep):
                 return remove(text, event.value, position)
-            if len(events) > 1 or _stays(members, place, keep):
+            if len(events) > 1 or _must_stay(members, place, keep):
                 return remove(text, hooks, number)
             return remove(text, top, place)
     return None
 
 
-def _stays(members: Sequence[Span], number: int, keep: Collection[str]) -> bool:
-    """Whether a container stays when empty; without a repeated key its other value would count."""
+def _must_stay(members: Sequence[Span], number: int, keep: Collection[str]) -> bool:
+    """Return whether a container stays even when empty.
+
+    A repeated key stays too: without it, the value of its other occurrence would take effect.
+    """
     key = members[number].key
     return key in keep or sum(span.key == key for span in members) > 1

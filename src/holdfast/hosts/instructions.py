@@ -1,19 +1,19 @@
-"""The managed sections of a CLAUDE.md: for the summariser, and for sub-agents. Works on text only.
+"""The sections that Holdfast manages in a CLAUDE.md: for the summarizer, and for sub-agents.
 
-A section brings exactly one line end before it and one after it, so that taking it out leaves
-every other byte as it was.
+Works on text only. Adding a section adds exactly one line end before it and one after it, so that
+removing it restores every other byte.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from holdfast.errors import SettingsFileUnusable
+from holdfast.errors import UnusableSettingsFile
 
 START = "<!-- HOLDFAST_INSTRUCTIONS_START: kept by `holdfast instructions` -->"
 END = "<!-- HOLDFAST_INSTRUCTIONS_END -->"
 TITLE = "## Compact Instructions"
-# What only a summary can hold. Everything a transcript tells word for word comes back in the brief.
+# What only a summary can hold; the brief quotes the rest from the transcript.
 PRESERVE = (
     "**The goal**: what the user wants in the end, and why.",
     "**Rules and prohibitions** of the user, word for word.",
@@ -23,7 +23,7 @@ PRESERVE = (
     "**What is open**: questions to the user, failing checks and the current explanation for them.",
     "**Who is at work**: sub-agents and background tasks by id, and what each is to bring back.",
 )
-DO_NOT = (
+LEAVE_OUT = (
     "Lists of files that were read or changed: they are restored after the summary.",
     "Output of commands and tools: it can be looked up or produced again.",
     "Code: it is on disk.",
@@ -34,14 +34,14 @@ DO_NOT = (
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """What stands between which markers."""
+    """The lines of a section and the markers around them."""
 
     start: str
     end: str
     lines: tuple[str, ...]
 
 
-COMPACT = Section(
+COMPACT_SECTION = Section(
     START,
     END,
     (
@@ -53,13 +53,13 @@ COMPACT = Section(
         "",
         "Do NOT spend summary space on:",
         "",
-        *(f"- {text}" for text in DO_NOT),
+        *(f"- {text}" for text in LEAVE_OUT),
     ),
 )
 
 
-def handoff(rules: str) -> Section:
-    """The section that tells sub-agents what to hand on."""
+def handoff_section(rules: str) -> Section:
+    """Return the section that tells sub-agents what to put into their handoff."""
     return Section(
         "<!-- HOLDFAST_HANDOFF_START: kept by `holdfast instructions --handoff` -->",
         "<!-- HOLDFAST_HANDOFF_END -->",
@@ -67,54 +67,58 @@ def handoff(rules: str) -> Section:
     )
 
 
-def section(line_end: str = "\n", of: Section = COMPACT) -> str:
-    """The section between its markers, without a line end after it."""
-    return line_end.join([of.start, *of.lines, of.end])
+def render_section(line_end: str = "\n", section: Section = COMPACT_SECTION) -> str:
+    """Return the section with its markers, without a line end after it."""
+    return line_end.join([section.start, *section.lines, section.end])
 
 
-def add(text: str | None, of: Section = COMPACT) -> str:
-    """The text with the section at its end, or with the section it has brought up to date."""
+def add_section(text: str | None, section: Section = COMPACT_SECTION) -> str:
+    """Return the text with the section at its end, or with its existing section updated."""
     if text is None:
-        return section(of=of) + "\n"
-    if span := find(text, of):
-        return text[: span[0]] + section(_line_end(text, span[0], of), of) + text[span[1] :]
+        return render_section(section=section) + "\n"
+    if span := find_section(text, section):
+        return (
+            text[: span[0]]
+            + render_section(_line_end(text, span[0], section), section)
+            + text[span[1] :]
+        )
     line_end = "\r\n" if "\r\n" in text else "\n"
-    return f"{text}{line_end}{section(line_end, of)}{line_end}"
+    return f"{text}{line_end}{render_section(line_end, section)}{line_end}"
 
 
-def remove(text: str, of: Section = COMPACT) -> str | None:
-    """The text without the section; None if there is nothing else, so the file was ours."""
-    span = find(text, of)
+def remove_section(text: str, section: Section = COMPACT_SECTION) -> str | None:
+    """Return the text without the section; None if nothing else is left, so the file was ours."""
+    span = find_section(text, section)
     if span is None:
         return text
     start, end = span
-    line_end = _line_end(text, start, of)
+    line_end = _line_end(text, start, section)
     before, after = text[:start], text[end:].removeprefix(line_end)
     if not before and not after:
         return None
     return before.removesuffix(line_end) + after
 
 
-def _line_end(text: str, start: int, of: Section) -> str:
-    """What the section that begins here was written with."""
-    return "\r\n" if text.startswith("\r\n", start + len(of.start)) else "\n"
+def _line_end(text: str, start: int, section: Section) -> str:
+    """Return the line end that the section at `start` was written with."""
+    return "\r\n" if text.startswith("\r\n", start + len(section.start)) else "\n"
 
 
-def find(text: str, of: Section = COMPACT) -> tuple[int, int] | None:
-    """Where the section is."""
-    start, end = text.find(of.start), text.find(of.end)
+def find_section(text: str, section: Section = COMPACT_SECTION) -> tuple[int, int] | None:
+    """Return start and end of the section, or None; raises if its markers are damaged."""
+    start, end = text.find(section.start), text.find(section.end)
     if start < 0 and end < 0:
         return None
-    if not 0 <= start < end or of.start in text[start + 1 :] or of.end in text[end + 1 :]:
-        raise SettingsFileUnusable(
+    if not 0 <= start < end or section.start in text[start + 1 :] or section.end in text[end + 1 :]:
+        raise UnusableSettingsFile(
             "the markers around Holdfast's section are damaged",
-            hint=f"delete the section by hand, from {of.start} to {of.end}",
+            hint=f"delete the section by hand, from {section.start} to {section.end}",
         )
-    return start, end + len(of.end)
+    return start, end + len(section.end)
 
 
-def has_its_own(text: str) -> bool:
-    """Whether somebody wrote such a section besides ours."""
-    span = find(text)
+def has_own_instructions(text: str) -> bool:
+    """Return whether the file has compact instructions besides ours."""
+    span = find_section(text)
     rest = text if span is None else text[: span[0]] + text[span[1] :]
     return any(line.strip().lower() == TITLE.lower() for line in rest.splitlines())

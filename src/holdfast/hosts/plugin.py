@@ -1,6 +1,6 @@
-"""The files of a Claude Code plugin: the same hooks as an install, and commands to type.
+"""The files of the Claude Code plugin: the same hooks as an install, slash commands and a skill.
 
-A plugin travels, so nothing in it names a machine's folders: Holdfast is looked for on the PATH.
+A plugin is copied between machines, so it names no folder: its hooks look for Holdfast on the PATH.
 """
 
 from __future__ import annotations
@@ -14,17 +14,19 @@ from holdfast.hosts import claude_code
 NAME = "holdfast"
 MARKETPLACE = "holdfast-local"
 PROGRAM = "holdfast"
-# The program by its name, else a Python that has the package; each only from an absolute folder of
-# the PATH, because with "." in it the project itself could bring one. `-I` keeps the project off
-# Python's path, and `exit 0` is the last word: with 2 the host would be blocked.
-FIND = """\
+# Runs `holdfast`, else a `python3` that has the package. Each must be found in an absolute folder
+# of the PATH: with "." in the PATH the project could supply its own. `-I` keeps the project off
+# Python's path. It ends with `exit 0`, because exit code 2 would block the host.
+HOOK_SHELL_COMMAND = """\
 h=$(command -v holdfast); p=$(command -v python3); case "$h" in /*) "$h" hook plugin;; \
-*) case "$p" in /*) "$p" -I -c {code} 2>/dev/null;; *) false;; esac{otherwise};; esac; exit 0"""
-CODE = 'from holdfast.surfaces.hook import main; main("plugin")'
-ABSENT = {"systemMessage": "The Holdfast plugin does nothing yet: pip install holdfast"}
-ABOUT = "Keeps a coding agent's working state through context compaction."
+*) case "$p" in /*) "$p" -I -c {code} 2>/dev/null;; *) false;; esac{if_missing};; esac; exit 0"""
+HOOK_PROGRAM = 'from holdfast.entry import hook; hook("plugin")'
+NOT_INSTALLED_OUTPUT = {
+    "systemMessage": "The Holdfast plugin does nothing yet: pip install holdfast"
+}
+DESCRIPTION = "Keeps a coding agent's working state through context compaction."
 
-# name -> (what the client lists, what follows it in the list, the prompt)
+# name -> (description, argument hint, prompt)
 COMMANDS = {
     "brief": (
         "What Holdfast would put back after a compaction now",
@@ -72,47 +74,57 @@ holds, write it down: `{program} note "…" --decision`.
 
 
 def hook_command(event: str) -> str:
-    """A shell's way to Holdfast. Where there is none, a session begins with a word about it."""
-    tell = f" || echo {shlex.quote(json.dumps(ABSENT))}" if event == "SessionStart" else ""
-    return FIND.format(code=shlex.quote(CODE), otherwise=tell)
+    """Return the shell command of a hook. If Holdfast is missing, SessionStart says so."""
+    if_missing = (
+        f" || echo {shlex.quote(json.dumps(NOT_INSTALLED_OUTPUT))}"
+        if event == "SessionStart"
+        else ""
+    )
+    return HOOK_SHELL_COMMAND.format(code=shlex.quote(HOOK_PROGRAM), if_missing=if_missing)
 
 
-def hooks(client: tuple[int, ...] | None) -> dict[str, list[dict[str, Any]]]:
-    """What an install registers with a client of this version."""
-    found = {
-        event: [claude_code.entry(event, hook_command(event))]
+def build_hooks(client: tuple[int, ...] | None) -> dict[str, list[dict[str, Any]]]:
+    """Return the hooks that an install registers with a client of this version."""
+    hooks = {
+        event: [claude_code.hook_entry(event, hook_command(event))]
         for event in claude_code.events_for(client)
     }
-    after = claude_code.AFTER_TOOL
-    tools = claude_code.tool_entries(hook_command(after), client, edits=False)
-    return {**found, after: tools} if tools else found
+    event = claude_code.TOOL_EVENT
+    tool_hooks = claude_code.tool_entries(hook_command(event), client, edits=False)
+    return {**hooks, event: tool_hooks} if tool_hooks else hooks
 
 
-def files(version: str, hooks: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
-    """Every file of the plugin by its path."""
-    about = {"name": NAME, "version": version, "description": ABOUT, "license": "Apache-2.0"}
+def build_files(version: str, hooks: dict[str, list[dict[str, Any]]]) -> dict[str, str]:
+    """Return the content of every file of the plugin by its path."""
+    plugin = {"name": NAME, "version": version, "description": DESCRIPTION, "license": "Apache-2.0"}
     author = {"name": "The Holdfast project"}
-    listed = [{"name": NAME, "source": "./", "description": ABOUT}]
-    market = {"name": MARKETPLACE, "owner": author, "description": ABOUT, "plugins": listed}
-    made = {
-        ".claude-plugin/plugin.json": _json({**about, "author": author}),
-        ".claude-plugin/marketplace.json": _json(market),
-        "hooks/hooks.json": _json({"hooks": hooks}),
+    plugins = [{"name": NAME, "source": "./", "description": DESCRIPTION}]
+    marketplace = {
+        "name": MARKETPLACE,
+        "owner": author,
+        "description": DESCRIPTION,
+        "plugins": plugins,
+    }
+    files = {
+        ".claude-plugin/plugin.json": _render_json({**plugin, "author": author}),
+        ".claude-plugin/marketplace.json": _render_json(marketplace),
+        "hooks/hooks.json": _render_json({"hooks": hooks}),
         "skills/recall/SKILL.md": SKILL.replace("{program}", PROGRAM),
     }
     for name in COMMANDS:
-        made[f"commands/{name}.md"] = _command(name)
-    return made
+        files[f"commands/{name}.md"] = _render_command(name)
+    return files
 
 
-def _command(name: str) -> str:
-    about, hint, prompt = COMMANDS[name]
-    front = [f"description: {about}"]
+def _render_command(name: str) -> str:
+    """Return the Markdown file of a slash command."""
+    description, hint, prompt = COMMANDS[name]
+    front_matter = [f"description: {description}"]
     if hint:
-        front.append(f"argument-hint: {json.dumps(hint)}")
-    front.append(f"allowed-tools: Bash({PROGRAM}:*)")
-    return "\n".join(["---", *front, "---", prompt.replace("{program}", PROGRAM), ""])
+        front_matter.append(f"argument-hint: {json.dumps(hint)}")
+    front_matter.append(f"allowed-tools: Bash({PROGRAM}:*)")
+    return "\n".join(["---", *front_matter, "---", prompt.replace("{program}", PROGRAM), ""])
 
 
-def _json(value: Any) -> str:
+def _render_json(value: Any) -> str:
     return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

@@ -1,7 +1,8 @@
-"""Put our status line into a settings file of Claude Code's, around the one that is there.
+"""Adds our status line to Claude Code's settings, and removes it.
 
-Works on text only, as `hook_settings`. What was there before stands as the last word of our
-command, so that it can be put back even when nobody remembers it.
+Works on text only, like `hook_settings`. A status line that was there before becomes the last
+argument of our command: we run it and show its output first. So it can be put back even without
+the installer's record.
 """
 
 from __future__ import annotations
@@ -10,72 +11,83 @@ import json
 import shlex
 from typing import Any
 
-from holdfast.hosts.json_text import Layout, Splice, insert, member, remove, spans
+from holdfast.hosts.json_edit import Layout, Splice, child_spans, find_member, insert, remove
 
-OURS = "holdfast.surfaces.statusline"
+# Every status line command of ours contains one of these. The second is that of the first edition,
+# whose module is gone: `doctor` reports such a status line, install replaces it.
+FIRST_EDITION_MARKER = "holdfast.surfaces.statusline"
+MARKERS = ("holdfast.entry import status_line", FIRST_EDITION_MARKER)
 KEY = "statusLine"
 
 
-def command_in(settings: dict[str, Any]) -> str:
-    """The command of the status line, whoever's it is; empty if there is none."""
-    told = settings.get(KEY)
-    command = told.get("command") if isinstance(told, dict) else None
+def current_command(settings: dict[str, Any]) -> str:
+    """Return the command of the status line, ours or another, or ""."""
+    entry = settings.get(KEY)
+    command = entry.get("command") if isinstance(entry, dict) else None
     return command if isinstance(command, str) else ""
 
 
-def is_ours(settings: dict[str, Any]) -> bool:
-    return OURS in command_in(settings)
+def has_our_status_line(settings: dict[str, Any]) -> bool:
+    """Return whether the settings have our status line."""
+    return runs_our_command(current_command(settings))
 
 
-def can_wrap(settings: dict[str, Any]) -> bool:
-    """Whether there is none, or one that is a command."""
-    return KEY not in settings or bool(command_in(settings))
+def runs_our_command(text: str) -> bool:
+    """Return whether this command, or a text that contains it, runs our status line."""
+    return any(marker in text for marker in MARKERS)
 
 
-def wrapping(command: str, theirs: str) -> str:
-    """Our command with theirs behind it."""
-    return f"{command} {shlex.quote(theirs)}" if theirs else command
+def can_chain(settings: dict[str, Any]) -> bool:
+    """Return whether there is no status line, or one that is a command."""
+    return KEY not in settings or bool(current_command(settings))
 
 
-def wrapped_in(command: str) -> str:
-    """Theirs, out of a command that `wrapping` made."""
+def chain_command(command: str, other: str) -> str:
+    """Return our command with the other command as its last argument."""
+    return f"{command} {shlex.quote(other)}" if other else command
+
+
+def chained_command(command: str) -> str:
+    """Return the other command from a command that `chain_command` made, or ""."""
     try:
         words = shlex.split(command)
     except ValueError:
         return ""
-    place = next((n for n, word in enumerate(words) if OURS in word), len(words))
+    place = next((n for n, word in enumerate(words) if runs_our_command(word)), len(words))
     return words[place + 1] if len(words) > place + 1 else ""
 
 
-def add(text: str, command: str) -> tuple[str, list[Splice]]:
-    """The text with our status line, and the splice that leads there."""
+def add_status_line(text: str, command: str) -> tuple[str, list[Splice]]:
+    """Return the text with our status line, and the splice that was applied."""
     top = text.index("{")
-    found = member(text, top, KEY)
-    if found is None:
+    entry_member = find_member(text, top, KEY)
+    if entry_member is None:
         value = {"type": "command", "command": command}
         splice = insert(text, top, KEY, value, 1, Layout.of(text))
     else:
-        inner = member(text, found.value, "command")
-        assert inner is not None, "see can_wrap"
-        theirs = json.loads(text[inner.value : inner.end])
-        new = json.dumps(wrapping(command, theirs), ensure_ascii=False)
-        splice = Splice(inner.value, text[inner.value : inner.end], new)
+        command_member = find_member(text, entry_member.value, "command")
+        assert command_member is not None, "call can_chain first"
+        other = json.loads(text[command_member.value : command_member.end])
+        new = json.dumps(chain_command(command, other), ensure_ascii=False)
+        splice = Splice(command_member.value, text[command_member.value : command_member.end], new)
     return splice.apply(text), [splice]
 
 
-def take_out(text: str) -> str:
-    """The text with what was there before us, or without a status line."""
+def remove_status_line(text: str) -> str:
+    """Return the text with the earlier status line put back, or without one if there was none."""
     top = text.find("{")
-    found = member(text, top, KEY) if top >= 0 else None
-    if found is None or text[found.value] != "{":
+    entry_member = find_member(text, top, KEY) if top >= 0 else None
+    if entry_member is None or text[entry_member.value] != "{":
         return text
-    inner = member(text, found.value, "command")
-    command = json.loads(text[inner.value : inner.end]) if inner else ""
-    if inner is None or not isinstance(command, str) or OURS not in command:
+    command_member = find_member(text, entry_member.value, "command")
+    command = json.loads(text[command_member.value : command_member.end]) if command_member else ""
+    if command_member is None or not isinstance(command, str) or not runs_our_command(command):
         return text
-    if theirs := wrapped_in(command):
-        new = json.dumps(theirs, ensure_ascii=False)
-        return Splice(inner.value, text[inner.value : inner.end], new).apply(text)
-    members, _ = spans(text, top)
+    if other := chained_command(command):
+        new = json.dumps(other, ensure_ascii=False)
+        return Splice(
+            command_member.value, text[command_member.value : command_member.end], new
+        ).apply(text)
+    members, _ = child_spans(text, top)
     number = max(n for n, span in enumerate(members) if span.key == KEY)
     return remove(text, top, number).apply(text)

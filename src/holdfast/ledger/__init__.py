@@ -1,1 +1,1 @@
-"""What agents share: project → request → task (wave) → subtask → action, agents, messages."""
+"""The work that agents share: projects, requests, tasks, waves, subtasks, actions, messages."""

@@ -1,51 +1,55 @@
-"""Tool calls, written once: the fold's and a caller's are the same if the call's id is given."""
+"""Actions: one row for each tool call. Rows of the fold and of a caller are merged if the caller
+gives the id of the tool call.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import NotNow
-from holdfast.ledger import ids
-from holdfast.ledger.tables import ACTIONS
+from holdfast.errors import Conflict
+from holdfast.ledger.schema import ACTIONS, make_id
 
 if TYPE_CHECKING:
-    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.repository import Ledger, Row
 
-# What a caller need not say, and a call is unless its name tells otherwise.
 BUILTIN = "builtin"
-NOTHING: tuple[Any, ...] = (None, "", [], {}, BUILTIN)
+# Values that mean "not given" when rows are merged.
+DEFAULT_VALUES: tuple[Any, ...] = (None, "", [], {}, BUILTIN)
 
 
 def add_action(ledger: Ledger, now: float, **fields: Any) -> Row:
-    """Keep a tool call that a log tells of; see `action` for what is known of one."""
-    row = action(now, **fields)
-    return _together(ledger, ledger.get(ACTIONS, row["id"]), row)
+    """Save a tool call that was read from a transcript; see `build_action` for the fields."""
+    row = build_action(now, **fields)
+    return _merge(ledger, ledger.get(ACTIONS, row["id"]), row)
 
 
-def post_action(ledger: Ledger, row: Row, *, is_project_said: bool = True) -> Row:
-    """The same for a caller's word, which makes no other call of one that is known. A project that
-    was not said does not count against one that was.
+def post_action(ledger: Ledger, row: Row, *, is_project_given: bool = True) -> Row:
+    """Save a tool call that an API caller reported.
+
+    Raises Conflict if the id belongs to a call of another tool or session. A project that the
+    caller has not given does not replace the known one.
     """
     known = ledger.get(ACTIONS, row["id"])
     if known and (known["session"], known["tool_name"]) != (row["session"], row["tool_name"]):
-        raise NotNow(f"{row['id']} is the id of another call, of {known['tool_name']}")
-    if known and known["project"] and not is_project_said:
+        raise Conflict(f"{row['id']} is already the id of another call, of {known['tool_name']}")
+    if known and known["project"] and not is_project_given:
         row = {**row, "project": known["project"]}
-    return _together(ledger, known, row)
+    return _merge(ledger, known, row)
 
 
-def _together(ledger: Ledger, known: Row | None, row: Row) -> Row:
-    """What is said now counts, and what is not stays as it was."""
+def _merge(ledger: Ledger, known: Row | None, row: Row) -> Row:
+    """Write the row over the known one; values that are not given stay as they were."""
     if known is None:
         return ledger.write(ACTIONS, row)
-    said = {name: value for name, value in row.items() if value not in NOTHING}
-    # A log tells of it later, with the time at which it was: that is news nevertheless.
-    later = max(known["updated_at"], row["updated_at"])
-    told = {**known, **said, "created_at": known["created_at"], "updated_at": later}
-    return ledger.write(ACTIONS, told) if told != known else known
+    given = {name: value for name, value in row.items() if value not in DEFAULT_VALUES}
+    # A transcript may be read after the caller has reported the call. Its row has the earlier time
+    # of the call, but the upsert must not ignore it as old.
+    updated_at = max(known["updated_at"], row["updated_at"])
+    merged = {**known, **given, "created_at": known["created_at"], "updated_at": updated_at}
+    return ledger.write(ACTIONS, merged) if merged != known else known
 
 
-def action(
+def build_action(
     now: float,
     *,
     tool_name: str,
@@ -54,25 +58,26 @@ def action(
     project: str = "",
     subtask: str = "",
     tool_type: str = BUILTIN,
-    given: Any = None,
+    tool_input: Any = None,
     output: Any = None,
     file_paths: list[str] | None = None,
     exit_code: int | None = None,
     duration_ms: int | None = None,
     metadata: dict[str, Any] | None = None,
 ) -> Row:
+    """Return the row of a tool call."""
     return {
         "id": ident, "project": project, "session": session, "subtask": subtask,
-        "tool_name": tool_name, "tool_type": tool_type, "input": given, "output": output,
+        "tool_name": tool_name, "tool_type": tool_type, "input": tool_input, "output": output,
         "file_paths": file_paths or [], "exit_code": exit_code, "duration_ms": duration_ms,
         "metadata": metadata or {}, "created_at": now, "updated_at": now,
     }  # fmt: skip
 
 
-def call_id(session: str, call: str) -> str:
-    """The id of the action that a host's tool call is."""
-    return ids.ident("action", session, call)
+def action_id(session: str, call: str) -> str:
+    """Return the id of the action for a tool call of a host."""
+    return make_id("action", session, call)
 
 
-def tool_type(name: str) -> str:
+def classify_tool(name: str) -> str:
     return "mcp" if name.startswith("mcp__") else BUILTIN

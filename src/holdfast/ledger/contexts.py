@@ -1,24 +1,26 @@
-"""What agents know, and the snapshots that callers save before a compaction."""
+"""Contexts of agents, and the snapshots that API callers save before a compaction.
+
+A snapshot is stored as a context with the agent type `compact-snapshot`.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast import quick_json
-from holdfast.ledger import ids
-from holdfast.ledger.tables import CONTEXTS
+from holdfast import fast_json
+from holdfast.ledger.schema import CONTEXTS, make_id
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.repository import Ledger, Row
 
-SNAPSHOT = "compact-snapshot"
-_NOTHING: tuple[Any, ...] = (None, "", [], {})
-# Lists that callers only add to, and the one that is empty when all is done.
-GROWING = ("key_decisions", "decisions", "modified_files")
-OPEN_WORK = "active_tasks"
-_ABOUT = ("session_id", "trigger", "timestamp", "project_id", "cwd")
+SNAPSHOT_AGENT_TYPE = "compact-snapshot"
+EMPTY_VALUES: tuple[Any, ...] = (None, "", [], {})
+# Lists in a snapshot that only grow, and the list that becomes empty when all work is done.
+ACCUMULATING_FIELDS = ("key_decisions", "decisions", "modified_files")
+OPEN_WORK_FIELD = "active_tasks"
+SNAPSHOT_METADATA_FIELDS = ("session_id", "trigger", "timestamp", "project_id", "cwd")
 
 
 def save_snapshot(
@@ -27,48 +29,51 @@ def save_snapshot(
     project: str,
     body: dict[str, Any],
     now: float,
-    dumps: Callable[[Any], str] = quick_json.dumps,
+    dumps: Callable[[Any], str] = fast_json.dumps,
 ) -> Row:
-    """Keep a caller's snapshot; the same one again is the one that is there, and the newest."""
-    fresh, _ = snapshot(session, project, body, now, dumps)
-    known = ledger.get(CONTEXTS, fresh["id"])
-    later = {**known, "updated_at": max(now, known["updated_at"])} if known else fresh
-    return ledger.write(CONTEXTS, later)
+    """Save a caller's snapshot. Saving the same content again makes the existing row the newest."""
+    row, _ = build_snapshot(session, project, body, now, dumps)
+    if known := ledger.get(CONTEXTS, row["id"]):
+        row = {**known, "updated_at": max(now, known["updated_at"])}
+    return ledger.write(CONTEXTS, row)
 
 
-def snapshot(
+def build_snapshot(
     session: str,
     project: str,
     body: dict[str, Any],
     now: float,
-    dumps: Callable[[Any], str] = quick_json.dumps,
+    dumps: Callable[[Any], str] = fast_json.dumps,
 ) -> tuple[Row, str]:
-    """The row of a snapshot, named by what it says, and its body as JSON, which `dumps` makes."""
+    """Return the row of a snapshot, whose id is a hash of its content, and the content as JSON."""
     body = dict(sorted(_without_snapshots(body).items()))
     text = dumps(body)
     return {
-        "id": ids.ident("snapshot", session, text), "project": project, "session": session,
-        "agent_id": session, "agent_type": SNAPSHOT, "role_context": body, "skills_to_restore": [],
-        "tools_used": [], "progress_summary": _text(body.get("context_summary")),
+        "id": make_id("snapshot", session, text), "project": project, "session": session,
+        "agent_id": session, "agent_type": SNAPSHOT_AGENT_TYPE, "role_context": body,
+        "skills_to_restore": [], "tools_used": [],
+        "progress_summary": _text(body.get("context_summary")),
         "created_at": now, "updated_at": now,
     }, text  # fmt: skip
 
 
 def _without_snapshots(body: dict[str, Any]) -> dict[str, Any]:
-    """A list of agents as this ledger gives it has snapshots too: each would hold all before it."""
+    """Return the body without earlier snapshots in its list of agents. The ledger returns snapshots
+    in that list; if they were saved again, each snapshot would contain all before it.
+    """
     states = body.get("agent_states")
-    listed = states.get("contexts") if isinstance(states, dict) else states
-    if not isinstance(listed, list) or not any(map(is_snapshot, listed)):
+    contexts = states.get("contexts") if isinstance(states, dict) else states
+    if not isinstance(contexts, list) or not any(map(is_snapshot, contexts)):
         return body
-    kept = [one for one in listed if not is_snapshot(one)]
+    kept = [context for context in contexts if not is_snapshot(context)]
     return {
         **body,
         "agent_states": {**states, "contexts": kept} if isinstance(states, dict) else kept,
     }
 
 
-def is_snapshot(one: Any) -> bool:
-    return isinstance(one, dict) and one.get("agent_type") == SNAPSHOT
+def is_snapshot(context: Any) -> bool:
+    return isinstance(context, dict) and context.get("agent_type") == SNAPSHOT_AGENT_TYPE
 
 
 def save_context(
@@ -84,9 +89,9 @@ def save_context(
     tools_used: list[str] | None = None,
     progress_summary: str = "",
 ) -> Row:
-    """What this agent of this session knows now; it has one context, which moves on."""
+    """Save the context of an agent in a session; it replaces the previous one."""
     row: Row = {
-        "id": ids.ident("context", session, agent_id, agent_type), "project": project,
+        "id": make_id("context", session, agent_id, agent_type), "project": project,
         "session": session, "agent_id": agent_id, "agent_type": agent_type,
         "role_context": role_context or {}, "skills_to_restore": skills_to_restore or [],
         "tools_used": tools_used or [], "progress_summary": progress_summary, "created_at": now,
@@ -95,11 +100,15 @@ def save_context(
     return ledger.write(CONTEXTS, row)
 
 
-def few(agent_type: str | None, project: str | None) -> str:
-    """What follows from the type and the project that are asked for, said once more: without it a
-    database cannot know that its index of those few is enough.
+def partial_index_condition(agent_type: str | None, project: str | None) -> str:
+    """Return a condition that follows from this agent type and project. It repeats the condition of
+    a partial index, without which a database does not use that index.
     """
-    of_type = f"agent_type <> '{SNAPSHOT}'" if agent_type not in (None, SNAPSHOT) else ""
+    of_type = (
+        f"agent_type <> '{SNAPSHOT_AGENT_TYPE}'"
+        if agent_type not in (None, SNAPSHOT_AGENT_TYPE)
+        else ""
+    )
     of_project = "project <> ''" if project else ""
     return " AND ".join(filter(None, (of_type, of_project)))
 
@@ -108,11 +117,6 @@ def _text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 
-def is_rich(body: dict[str, Any]) -> bool:
-    """Whether a snapshot says more than that there is one."""
-    return any(says_anything(value) for name, value in body.items() if name not in _ABOUT)
-
-
-def says_anything(value: Any) -> bool:
-    """Whether a field of a snapshot was saved for a reason: `false` and 0 were."""
-    return value not in _NOTHING
+def has_content(value: Any) -> bool:
+    """Return whether a field of a snapshot has a value; `false` and 0 are values."""
+    return value not in EMPTY_VALUES

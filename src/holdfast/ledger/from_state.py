@@ -1,5 +1,5 @@
-"""The hierarchy that a session's state tells of: prompt → request, plan item → task, sub-agent →
-subtask. Pure: what is there already is the caller's to know.
+"""Derive the work in a session from its state: a prompt is a request, a plan item a task, a
+sub-agent a subtask. Pure: nothing is read from the ledger.
 """
 
 from __future__ import annotations
@@ -7,28 +7,29 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from holdfast.ledger import ids
-from holdfast.ledger.waves import NO_WAVE
-from holdfast.state.model import PlanItem, State
+from holdfast.ledger.schema import NO_WAVE, fingerprint
+from holdfast.state.types import PlanItem, State
 
-UNPLANNED = "Work outside the plan"
-# The host's words for where something stands, and ours.
-STATUS = {
+UNPLANNED_TASK_NAME = "Work outside the plan"
+# The words of hosts for a status, and the status in the ledger.
+STATUS_BY_HOST_WORD = {
     "in_progress": "running",
     "async_launched": "running",
     "stopped": "cancelled",
     "killed": "cancelled",
     "error": "failed",
 }
-OURS = ("pending", "running", "paused", "blocked", "completed", "failed", "cancelled")
+STATUSES = ("pending", "running", "paused", "blocked", "completed", "failed", "cancelled")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
-    """Something that the fold knows, with the name by which it is known again."""
+class WorkItem:
+    """A request, task or subtask that the fold found in a transcript."""
 
     source: str
+    """Identifies the same work when the transcript is folded again."""
     parent: str
+    """The source of the parent."""
     text: str
     status: str
     at: str = ""
@@ -38,11 +39,11 @@ class Found:
     result: str = ""
 
 
-def requests(session: str, state: State, *, ended: bool) -> list[Found]:
-    """Every request that the state still has; only the last of an open session is active."""
+def find_requests(session: str, state: State, *, ended: bool) -> list[WorkItem]:
+    """Return the requests in the state; only the last one of an open session is active."""
     last = len(state["requests"]) - 1
     return [
-        Found(
+        WorkItem(
             source=request_source(session, request["line"]), parent="", text=request["text"],
             status="completed" if ended or number < last else "active", at=request["at"],
         )
@@ -50,12 +51,12 @@ def requests(session: str, state: State, *, ended: bool) -> list[Found]:
     ]  # fmt: skip
 
 
-def tasks(session: str, state: State) -> list[Found]:
-    """The plan, each item under the request that was in force when it was written down."""
+def find_tasks(session: str, state: State) -> list[WorkItem]:
+    """Return the plan items, each under the request that was current when it was written."""
     return [
-        Found(
-            source=f"{session}:plan:{ids.likeness(item['id'].partition('@')[0], item['text'])}",
-            parent=_in_force(session, state, item["told"]), text=item["text"],
+        WorkItem(
+            source=f"{session}:plan:{fingerprint(item['id'].partition('@')[0], item['text'])}",
+            parent=_current_request(session, state, item["told"]), text=item["text"],
             status=_status(item["status"]), wave=_wave(item),
         )
         for item in state["plan"]
@@ -63,24 +64,27 @@ def tasks(session: str, state: State) -> list[Found]:
     ]  # fmt: skip
 
 
-def subtasks(session: str, state: State, known: Collection[str]) -> list[Found]:
-    """Sub-agents: under the plan item that is being worked on, if it is only one.
+def find_subtasks(session: str, state: State, known: Collection[str]) -> list[WorkItem]:
+    """Return the sub-agents. A running one belongs to the plan item that is running, if there is
+    exactly one; the others belong to the task for unplanned work.
 
-    `known` are the sources of the tasks that are there.
+    `known` are the sources of the tasks in the ledger.
     """
     if not state["requests"]:
         return []
     running = [
-        found
-        for found in tasks(session, state)
-        if found.status == "running" and found.source in known
+        task
+        for task in find_tasks(session, state)
+        if task.status == "running" and task.source in known
     ]
     return [
-        Found(
+        WorkItem(
             source=agent_source(session, agent["call"]),
             parent=running[0].source
             if len(running) == 1 and agent["status"] == "running"
-            else unplanned_source(_in_force(session, state, agent.get("told", agent["line"]))),
+            else unplanned_source(
+                _current_request(session, state, agent.get("told", agent["line"]))
+            ),
             text=agent["task"], status=_status(agent["status"]), agent_type=agent["type"],
             agent_id=agent["id"], result=agent["result"],
         )
@@ -100,18 +104,22 @@ def unplanned_source(request: str) -> str:
     return f"{request}:unplanned"
 
 
-def _in_force(session: str, state: State, line: int) -> str:
-    """The source of the latest request up to that line, else of the first."""
+def _current_request(session: str, state: State, line: int) -> str:
+    """Return the source of the latest request up to this line, else of the first."""
     lines = [request["line"] for request in state["requests"]]
-    return request_source(session, max((one for one in lines if one <= line), default=lines[0]))
+    return request_source(
+        session, max((other for other in lines if other <= line), default=lines[0])
+    )
 
 
 def _wave(item: PlanItem) -> int:
-    """The state has 0 for none, and only the words tell whether it is the first of all."""
+    """Return the wave of a plan item. The state has 0 for no wave as well as for wave 0; the text
+    of the item tells which.
+    """
     says_first = f" {item['text'].lower()}".partition(" wave ")[2].split(":")[0].strip() == "0"
     return item["wave"] or (0 if says_first else NO_WAVE)
 
 
 def _status(word: str) -> str:
-    known = STATUS.get(word, word)
-    return known if known in OURS else "pending"
+    status = STATUS_BY_HOST_WORD.get(word, word)
+    return status if status in STATUSES else "pending"

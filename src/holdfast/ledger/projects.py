@@ -1,43 +1,47 @@
-"""Projects, found by any path that lies in them. Paths are compared as text: nothing is opened."""
+"""Projects, found by any path inside them. Paths are compared as text; no file is opened."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import NoSuchRecord
-from holdfast.ledger import ids, tombstones
-from holdfast.ledger.tables import PROJECT_PATHS, PROJECTS
+from holdfast.errors import NotFound
+from holdfast.ledger import tombstones
+from holdfast.ledger.schema import PROJECT_PATHS, PROJECTS, make_id
 
 if TYPE_CHECKING:
-    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.repository import Ledger, Row
 
 
-def by_path(ledger: Ledger, path: str) -> Row:
-    """The project of this folder or of the nearest one above it."""
-    for candidate in _upwards(path):
-        known = ledger.get(PROJECT_PATHS, candidate)
-        found = ledger.get(PROJECTS, known["project"]) if known else None
-        if found is not None:
-            return found
-    raise NoSuchRecord(f"a project at {path}", hint="POST /api/projects makes one")
-
-
-def name_of(ledger: Ledger, path: str, origin: str = "") -> str:
-    """The id that the project of this path has, or would have.
-
-    Another repository may lie there now, or on another machine: then its origin counts, but not
-    against somebody who has named the folder itself.
+def find_by_path(ledger: Ledger, path: str) -> Row:
+    """Return the project of a folder or of its nearest parent folder. Raises NotFound if there is
+    none.
     """
-    known, by_path = ledger.get(PROJECT_PATHS, _clean(path)), ids.ident("project", _clean(path))
+    for candidate in _list_parents(path):
+        known = ledger.get(PROJECT_PATHS, candidate)
+        project = ledger.get(PROJECTS, known["project"]) if known else None
+        if project is not None:
+            return project
+    raise NotFound(f"No project recorded for {path}", hint="POST /api/projects creates one")
+
+
+def project_id(ledger: Ledger, path: str, origin: str = "") -> str:
+    """Return the id that the project at a path has or would have.
+
+    The id comes from the origin of the repository if one is given, because another repository may
+    have been at this path before or on another machine. A project that was created for the folder
+    itself keeps its id, unless the origin's project exists too.
+    """
+    known = ledger.get(PROJECT_PATHS, _clean(path))
+    by_path = make_id("project", _clean(path))
     if not origin:
         return str(known["project"]) if known else by_path
-    by_origin = ids.ident("project", origin)
+    by_origin = make_id("project", origin)
     if known is None or known["project"] != by_path or ledger.get(PROJECTS, by_origin):
         return by_origin
     return by_path
 
 
-def project(
+def ensure_project(
     ledger: Ledger,
     path: str,
     now: float,
@@ -46,33 +50,36 @@ def project(
     origin: str = "",
     metadata: dict[str, Any] | None = None,
 ) -> Row:
-    """The project of exactly this path, made if need be.
+    """Return the project at exactly this path, created if needed, with this name and metadata.
 
-    `origin` is the address of its repository: clones of one are one project, wherever they lie.
+    `origin` is the URL of its repository: all clones of a repository are one project.
     """
     path = _clean(path)
-    with ledger.together(f"project {path}"):
-        ident = name_of(ledger, path, origin)
-        found = ledger.get(PROJECTS, ident)
-        if found is None:
-            tombstones.lift(ledger, ident)
-            found = ledger.write(PROJECTS, {
+    with ledger.transaction(f"project {path}"):
+        ident = project_id(ledger, path, origin)
+        project = ledger.get(PROJECTS, ident)
+        if project is None:
+            tombstones.remove_tombstone(ledger, ident)
+            project = ledger.write(PROJECTS, {
                 "id": ident, "path": path, "name": name or path.rpartition("/")[2] or path,
                 "metadata": metadata or {}, "created_at": now, "updated_at": now,
             })  # fmt: skip
         elif name or metadata:
-            merged = {**found["metadata"], **(metadata or {})}
-            found = ledger.change(PROJECTS, found, now, name=name or found["name"], metadata=merged)
+            merged = {**project["metadata"], **(metadata or {})}
+            project = ledger.update(
+                PROJECTS, project, now, name=name or project["name"], metadata=merged
+            )
         known = ledger.get(PROJECT_PATHS, path)
         if known is None or known["project"] != ident:
             ledger.write(PROJECT_PATHS, {"id": path, "project": ident, "updated_at": now})
-    return found
+    return project
 
 
 def _clean(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
-def _upwards(path: str) -> list[str]:
+def _list_parents(path: str) -> list[str]:
+    """Return a path and all its parent folders, the path first."""
     parts = _clean(path).split("/")
     return ["/".join(parts[:count]) or "/" for count in range(len(parts), 0, -1)]

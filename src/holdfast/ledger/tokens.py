@@ -1,4 +1,9 @@
-"""Who may use a server from elsewhere: tokens, of which only a hash is kept."""
+"""Access tokens for a server, of which only a hash is stored.
+
+Users create tokens for use from other machines. The server issues short-lived page tokens to the
+web page in a browser and renews them while the page is in use. Page tokens are in the same table,
+so that all servers of one database accept them, but they are never listed or published.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +11,23 @@ import hashlib
 import secrets
 from typing import TYPE_CHECKING
 
-from holdfast.ledger import ids
-from holdfast.ledger.tables import TOKENS
+from holdfast.ledger.schema import TOKENS, make_id
 
 if TYPE_CHECKING:
-    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.repository import Ledger, Row
 
 SCOPES = ("read", "write", "admin")
-PREFIX = "hft_"
-# What the ids of tokens begin with that the server itself gives to its pages.
-PAGE = "page-"
+TOKEN_PREFIX = "hft_"
+PAGE_ID_PREFIX = "page-"
+PAGE_TOKEN_SECONDS = 900.0
+# After this time a page has to sign in again, whether it is in use or not.
+MAX_PAGE_SESSION_SECONDS = 12 * 3600.0
+# A page token is renewed when less than this is left of it, not with every request.
+RENEW_BELOW_SECONDS = 600.0
+_DELETE_EXPIRED_PAGES = "DELETE FROM tokens WHERE id LIKE :pages AND expires_at <= :now"
 
 
-def new(
+def create_token(
     ledger: Ledger,
     now: float,
     *,
@@ -27,10 +36,10 @@ def new(
     project: str = "",
     seconds: float | None = None,
 ) -> tuple[Row, str]:
-    """The token's row and the token itself, which nobody can look up later."""
-    token = PREFIX + secrets.token_urlsafe(32)
+    """Return the row of a new token and the token itself, which cannot be looked up later."""
+    token = TOKEN_PREFIX + secrets.token_urlsafe(32)
     row: Row = {
-        "id": ids.ident("token", hashed(token))[:8], "name": name, "hash": hashed(token),
+        "id": make_id("token", hash_token(token))[:8], "name": name, "hash": hash_token(token),
         "scope": scope, "project": project, "created_at": now,
         "expires_at": None if seconds is None else now + seconds, "revoked_at": None,
         "updated_at": now,
@@ -38,35 +47,81 @@ def new(
     return ledger.write(TOKENS, row), token
 
 
-def listed(ledger: Ledger) -> list[Row]:
-    """Those that people made."""
-    return [row for row in ledger.rows(TOKENS, newest_first=False) if not is_page(row)]
+def list_tokens(ledger: Ledger) -> list[Row]:
+    """Return the tokens that users created, oldest first."""
+    return [row for row in ledger.find(TOKENS, newest_first=False) if not is_page_token(row)]
 
 
-def revoke(ledger: Ledger, ident: str, now: float) -> Row:
-    return ledger.change(TOKENS, ledger.need(TOKENS, ident), now, revoked_at=now)
+def revoke_token(ledger: Ledger, ident: str, now: float) -> Row:
+    """Revoke a token and return its row. Raises NotFound if there is none with this id."""
+    return ledger.update(TOKENS, ledger.require(TOKENS, ident), now, revoked_at=now)
 
 
-def allowed(ledger: Ledger, token: str, now: float) -> Row | None:
-    """The row of a token that is good at this moment."""
-    row = ledger.first(TOKENS, hash=hashed(token))
-    return row if row is not None and not is_page(row) and is_good(row, now) else None
+def find_valid_token(ledger: Ledger, token: str, now: float) -> Row | None:
+    """Return the row of a user's token if it is neither expired nor revoked."""
+    row = ledger.find_one(TOKENS, hash=hash_token(token))
+    return row if row is not None and not is_page_token(row) and is_valid(row, now) else None
 
 
-def is_page(row: Row) -> bool:
-    return str(row["id"]).startswith(PAGE)
+def is_page_token(row: Row) -> bool:
+    return str(row["id"]).startswith(PAGE_ID_PREFIX)
 
 
-def is_good(row: Row, now: float) -> bool:
-    expired = row["expires_at"] is not None and row["expires_at"] <= now
-    return row["revoked_at"] is None and not expired
+def is_valid(row: Row, now: float) -> bool:
+    is_expired = row["expires_at"] is not None and row["expires_at"] <= now
+    return row["revoked_at"] is None and not is_expired
 
 
-def covers(row: Row, scope: str) -> bool:
-    """Whoever may write may read; an admin may both."""
+def has_scope(row: Row, scope: str) -> bool:
+    """Return whether a token allows `scope`: write includes read, admin includes both."""
     return SCOPES.index(row["scope"]) >= SCOPES.index(scope)
 
 
-def hashed(token: str) -> str:
+def hash_token(token: str) -> str:
     # A random token of 256 bits needs no salt and no slow hash: it cannot be guessed.
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+# Page tokens
+
+
+def issue_page_token(ledger: Ledger, now: float, owner: Row | None = None) -> str:
+    """Return a new page token with the scope and project of its owner's token, but never `admin`.
+
+    Without an owner it may read and write.
+    """
+    ledger.database.run(_DELETE_EXPIRED_PAGES, {"pages": f"{PAGE_ID_PREFIX}%", "now": now})
+    token = secrets.token_urlsafe(32)
+    scope = "read" if owner is not None and owner["scope"] == "read" else "write"
+    row: Row = {
+        "id": PAGE_ID_PREFIX + hash_token(token)[:16], "name": owner["id"] if owner else "",
+        "hash": hash_token(token), "scope": scope, "project": owner["project"] if owner else "",
+        "created_at": now, "expires_at": now + PAGE_TOKEN_SECONDS, "revoked_at": None,
+        "updated_at": now,
+    }  # fmt: skip
+    ledger.write_unpublished(TOKENS, row)
+    return token
+
+
+def find_valid_page_token(ledger: Ledger, token: str, now: float) -> Row | None:
+    """Return the row of a page token if it is valid, and its owner's token is too."""
+    row = ledger.find_one(TOKENS, hash=hash_token(token))
+    if row is None or not is_page_token(row) or not is_valid(row, now):
+        return None
+    owner = ledger.get(TOKENS, row["name"]) if row["name"] else None
+    if row["name"] and (owner is None or not is_valid(owner, now)):
+        return None
+    return row
+
+
+def renew_page_token(ledger: Ledger, row: Row, now: float) -> bool:
+    """Extend a page token if little time is left of it; return whether it was extended."""
+    until = min(now + PAGE_TOKEN_SECONDS, row["created_at"] + MAX_PAGE_SESSION_SECONDS)
+    if row["expires_at"] - now > RENEW_BELOW_SECONDS or until <= row["expires_at"]:
+        return False
+    ledger.write_unpublished(TOKENS, {**row, "expires_at": until, "updated_at": now})
+    return True
+
+
+def delete_page_token(ledger: Ledger, row: Row) -> None:
+    ledger.database.run("DELETE FROM tokens WHERE id = :id", {"id": row["id"]})

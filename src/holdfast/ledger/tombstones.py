@@ -1,70 +1,72 @@
-"""What was deleted and is not to come back by itself: the log still tells of it, and so do others.
+"""Tombstones of deleted projects, requests, tasks and subtasks.
 
-A name is either a row's or here. A caller who tells of it again gets it again.
+The fold finds deleted work in the transcript again, and other machines still send it: the tombstone
+keeps it from coming back. An id is used either by a row or by a tombstone. A caller who adds the
+same work again removes the tombstone.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.ledger.tables import PROJECTS, REQUESTS, SUBTASKS, TASKS
+from holdfast.ledger.schema import PROJECTS, REQUESTS, SUBTASKS, TASKS
 
 if TYPE_CHECKING:
-    from holdfast.ledger.ledger import Ledger, Row
-    from holdfast.ledger.tables import Table
-    from holdfast.store.base import Database
+    from holdfast.ledger.repository import Ledger, Row
+    from holdfast.ledger.schema import Table
+    from holdfast.store.protocols import Database
 
-KEPT = frozenset({PROJECTS.name, REQUESTS.name, TASKS.name, SUBTASKS.name})
-_KEEP = (
+TOMBSTONE_TABLES = frozenset({PROJECTS.name, REQUESTS.name, TASKS.name, SUBTASKS.name})
+_ADD = (
     "INSERT INTO dropped (id, kind, session, likeness, source, posted, at) "
     "VALUES (:id, :kind, :session, :likeness, :source, :posted, :at) "
     "ON CONFLICT (id) DO UPDATE SET source = coalesce(excluded.source, dropped.source), "
     "posted = CASE WHEN excluded.posted > dropped.posted THEN excluded.posted "
     "ELSE dropped.posted END, at = excluded.at"
 )
-_OF_SESSION = "SELECT source FROM dropped WHERE session = :session AND source IS NOT NULL"
+_SOURCES = "SELECT source FROM dropped WHERE session = :session AND source IS NOT NULL"
 _ALIKE = "SELECT * FROM dropped WHERE session = :session AND likeness = :likeness AND kind = :kind"
-_THIS = "SELECT * FROM dropped WHERE id = :id"
-_FACT = "SELECT * FROM dropped WHERE session = :session AND source = :source"
+_BY_ID = "SELECT * FROM dropped WHERE id = :id"
+_BY_SOURCE = "SELECT * FROM dropped WHERE session = :session AND source = :source"
 
 
-def keep(database: Database, table: Table, stored: Row) -> None:
-    """Remember a row that is being deleted."""
-    told = {
-        name: stored.get(name, nothing)
-        for name, nothing in (("session", ""), ("likeness", ""), ("source", None), ("posted", 0))
+def add_tombstone(database: Database, table: Table, stored: Row) -> None:
+    """Add the tombstone of a row that is being deleted."""
+    columns = {
+        name: stored.get(name, default)
+        for name, default in (("session", ""), ("likeness", ""), ("source", None), ("posted", 0))
     }
     database.run(
-        _KEEP, {**told, "id": stored["id"], "kind": table.name, "at": stored["updated_at"]}
+        _ADD, {**columns, "id": stored["id"], "kind": table.name, "at": stored["updated_at"]}
     )
 
 
-def lift(ledger: Ledger, ident: str) -> None:
-    """It is there again."""
+def remove_tombstone(ledger: Ledger, ident: str) -> None:
+    """Remove a tombstone because the row is being written again."""
     ledger.database.run("DELETE FROM dropped WHERE id = :id", {"id": ident})
 
 
-def of(ledger: Ledger, ident: str) -> Row | None:
-    """What is remembered of the row of that name, if it was deleted."""
-    return _first(ledger, _THIS, id=ident)
+def find_tombstone(ledger: Ledger, ident: str) -> Row | None:
+    """Return the tombstone of a row by its id."""
+    return _first(ledger, _BY_ID, id=ident)
 
 
-def of_fact(ledger: Ledger, session: str, source: str) -> Row | None:
-    """The same by what the fold found, whatever it was named."""
-    return _first(ledger, _FACT, session=session, source=source)
+def find_by_source(ledger: Ledger, session: str, source: str) -> Row | None:
+    """Return a tombstone by the fact in the transcript that its row was folded from."""
+    return _first(ledger, _BY_SOURCE, session=session, source=source)
 
 
-def alike(ledger: Ledger, table: Table, session: str, likeness: str) -> dict[str, Row]:
-    """What was deleted of the same words, by name."""
-    given = {"session": session, "likeness": likeness, "kind": table.name}
-    return {row["id"]: row for row in ledger.database.run(_ALIKE, given)[0]}
+def find_alike(ledger: Ledger, table: Table, session: str, likeness: str) -> dict[str, Row]:
+    """Return the tombstones of rows with the same text, by id."""
+    values = {"session": session, "likeness": likeness, "kind": table.name}
+    return {row["id"]: row for row in ledger.database.run(_ALIKE, values)[0]}
 
 
-def facts(ledger: Ledger, session: str) -> set[str]:
-    """All that the fold finds in a session and that is to stay away."""
-    found = ledger.database.run(_OF_SESSION, {"session": session})[0]
-    return {row["source"] for row in found}
+def list_sources(ledger: Ledger, session: str) -> set[str]:
+    """Return the facts of a session whose rows were deleted and that the fold has to skip."""
+    rows = ledger.database.run(_SOURCES, {"session": session})[0]
+    return {row["source"] for row in rows}
 
 
-def _first(ledger: Ledger, statement: str, **given: Any) -> Row | None:
-    return next(iter(ledger.database.run(statement, given)[0]), None)
+def _first(ledger: Ledger, statement: str, **values: Any) -> Row | None:
+    return next(iter(ledger.database.run(statement, values)[0]), None)

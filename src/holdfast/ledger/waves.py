@@ -1,190 +1,203 @@
-"""Waves of a session: one completes when its tasks do, and the next one starts."""
+"""Waves of a session: a wave ends when its tasks are finished, and then the next one starts."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.errors import NoSuchRecord, NotNow
-from holdfast.ledger import ids
-from holdfast.ledger.tables import TASKS, WAVES
+from holdfast.errors import Conflict, NotFound
+from holdfast.ledger.schema import FINISHED_STATUSES, NO_WAVE, TASKS, WAVES, make_id
 
 if TYPE_CHECKING:
-    from holdfast.ledger.ledger import Ledger, Row
+    from holdfast.ledger.repository import Ledger, Row
 
-FINISHED = ("completed", "failed")
-# Orchestrators count from 0, so a task of no wave needs a number of its own.
-NO_WAVE = -1
-OVER = ("completed", "failed", "cancelled")
+ENDED_WAVE_STATUSES = ("completed", "failed")
 
 
-def wave(ledger: Ledger, session: str, number: int) -> Row | None:
-    return ledger.get(WAVES, _id(session, number))
+def get_wave(ledger: Ledger, session: str, number: int) -> Row | None:
+    return ledger.get(WAVES, _wave_id(session, number))
 
 
-def waves(ledger: Ledger, session: str) -> list[Row]:
-    return ledger.rows(WAVES, newest_first=False, session=session)
+def list_waves(ledger: Ledger, session: str) -> list[Row]:
+    """Return the waves of a session by their number."""
+    return ledger.find(WAVES, newest_first=False, session=session)
 
 
-def current(ledger: Ledger, session: str) -> Row | None:
-    """The wave that is running, else the first that has yet to."""
-    known = waves(ledger, session)
+def find_current_wave(ledger: Ledger, session: str) -> Row | None:
+    """Return the running wave, else the first pending one, else the last one."""
+    waves = list_waves(ledger, session)
     for status in ("running", "pending"):
-        if found := next((one for one in known if one["status"] == status), None):
-            return found
-    return known[-1] if known else None
+        if wave := next((wave for wave in waves if wave["status"] == status), None):
+            return wave
+    return waves[-1] if waves else None
 
 
-def create(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
-    """A wave that waits to be started; the next number if none is given."""
-    with ledger.together(f"session {session}"):
+def create_wave(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
+    """Return a wave, created as pending if it does not exist; without a number the next one."""
+    with ledger.transaction(f"session {session}"):
         if number is None:
-            number = 1 + max((one["wave_number"] for one in waves(ledger, session)), default=-1)
-        return wave(ledger, session, number) or _made(ledger, session, number, now)
+            numbers = (wave["wave_number"] for wave in list_waves(ledger, session))
+            number = 1 + max(numbers, default=-1)
+        return get_wave(ledger, session, number) or _add(ledger, session, number, now)
 
 
-def start(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
-    """Start this wave, or the first that has not been."""
-    with ledger.together(f"session {session}"):
-        found = (
-            next((one for one in waves(ledger, session) if one["status"] == "pending"), None)
+def start_wave(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
+    """Start a wave; without a number the first pending one. Raises NotFound if there is none."""
+    with ledger.transaction(f"session {session}"):
+        wave = (
+            next(
+                (wave for wave in list_waves(ledger, session) if wave["status"] == "pending"), None
+            )
             if number is None
-            else wave(ledger, session, number)
+            else get_wave(ledger, session, number)
         )
-        if found is None:
-            raise NoSuchRecord(f"a wave to start in session {session}")
-        return _started(ledger, found, now)
+        if wave is None:
+            raise NotFound(f"No wave to start in session {session}")
+        return _start(ledger, wave, now)
 
 
-def transition(
+def transition_wave(
     ledger: Ledger, session: str, now: float, *, number: int | None = None, force: bool = False
 ) -> Row | None:
-    """End the running wave and start this one, or the next; None if it was the last."""
-    with ledger.together(f"session {session}"):
-        wanted = wave(ledger, session, number) if number is not None else None
-        if number is not None and wanted is None:
-            raise NoSuchRecord(f"wave {number} in session {session}")
-        if wanted is not None and wanted["status"] == "running":
-            raise NotNow(f"wave {number} is running")
-        running = next((one for one in waves(ledger, session) if one["status"] == "running"), None)
+    """End the running wave and start another one, or the next; return it, or None after the last.
+
+    Raises NotFound if there is no such wave, and Conflict if it is running already or if the
+    running wave has open tasks, unless `force` is set.
+    """
+    with ledger.transaction(f"session {session}"):
+        target = get_wave(ledger, session, number) if number is not None else None
+        if number is not None and target is None:
+            raise NotFound(f"No wave {number} in session {session}")
+        if target is not None and target["status"] == "running":
+            raise Conflict(f"Wave {number} is running")
+        waves = list_waves(ledger, session)
+        running = next((wave for wave in waves if wave["status"] == "running"), None)
         if running is not None:
-            still = [row for row in _tasks(ledger, running) if row["status"] not in OVER]
-            if still and not force:
-                raise NotNow(
-                    f"wave {running['wave_number']} has open tasks ({len(still)})",
-                    hint="end them first, or leave the wave by `force`",
+            tasks = _list_tasks(ledger, running)
+            open_tasks = [task for task in tasks if task["status"] not in FINISHED_STATUSES]
+            if open_tasks and not force:
+                raise Conflict(
+                    f"Wave {running['wave_number']} has open tasks ({len(open_tasks)})",
+                    hint="finish them first, or pass `force`",
                 )
-            _ended(ledger, running, "completed", now)
-        if wanted is not None:
-            over = wanted["status"] in FINISHED
-            return _again(ledger, wanted, now) if over else _started(ledger, wanted, now)
-        return _next(ledger, session, running["wave_number"] if running else -1, now)
+            _end(ledger, running, "completed", now)
+        if target is not None:
+            has_ended = target["status"] in ENDED_WAVE_STATUSES
+            return _restart(ledger, target, now) if has_ended else _start(ledger, target, now)
+        return _start_next(ledger, session, running["wave_number"] if running else -1, now)
 
 
-def join_wave(ledger: Ledger, task: Row, now: float) -> None:
-    """A new task counts in its wave, which is made if need be, and goes on if it was over."""
+def add_to_wave(ledger: Ledger, task: Row, now: float) -> None:
+    """Count a new task in its wave. The wave is created if needed, and restarted if it had ended
+    and the task is not finished.
+    """
     session, number = task["session"], task["wave_number"]
     if number == NO_WAVE:
         return
-    known = wave(ledger, session, number)
-    if known is None:
-        _made(ledger, session, number, now)
-    elif known["status"] in FINISHED and task["status"] not in OVER:
-        _again(ledger, known, now)
-    settle_wave(ledger, task, now, before=task["status"])
+    wave = get_wave(ledger, session, number)
+    if wave is None:
+        _add(ledger, session, number, now)
+    elif wave["status"] in ENDED_WAVE_STATUSES and task["status"] not in FINISHED_STATUSES:
+        _restart(ledger, wave, now)
+    update_wave(ledger, task, now, before=task["status"])
 
 
-def settle_wave(ledger: Ledger, task: Row, now: float, *, before: str = "") -> None:
-    """Count the wave of this task again; if nothing is left to do, it is over and the next begins.
+def update_wave(ledger: Ledger, task: Row, now: float, *, before: str = "") -> None:
+    """Count the tasks in the wave of this task again, and start, restart, end or delete the wave
+    accordingly. When it ends, the next wave starts.
 
-    `before` is the status that the task has just left, or that it came with.
+    `before` is the previous status of the task, or its status if it is new.
     """
-    found = wave(ledger, task["session"], task["wave_number"])
-    if found is None:
+    wave = get_wave(ledger, task["session"], task["wave_number"])
+    if wave is None:
         return
-    found = _counted(ledger, found, now)
-    statuses = {one["status"] for one in _tasks(ledger, found)}
-    if not statuses and found["status"] == "pending":
-        ledger.remove(WAVES, found, now)
+    wave = _update_counts(ledger, wave, now)
+    statuses = {other["status"] for other in _list_tasks(ledger, wave)}
+    if not statuses and wave["status"] == "pending":
+        ledger.delete(WAVES, wave, now)
         return
-    stands = _ends(found) if statuses <= set(OVER) else "running"
-    if found["status"] in FINISHED:
-        if stands == found["status"] or not _is_news(found, task, before, stands):
+    status = _end_status(wave) if statuses <= set(FINISHED_STATUSES) else "running"
+    if wave["status"] in ENDED_WAVE_STATUSES:
+        if status == wave["status"] or not _can_restart(wave, task, before, status):
             return
-        found = _again(ledger, found, now)
-    if stands != "running":
-        _ended(ledger, found, stands, now)
-        _unblocked(ledger, found, now)
-    elif found["status"] == "pending" and statuses != {"pending"}:
-        _started(ledger, found, now)
+        wave = _restart(ledger, wave, now)
+    if status != "running":
+        _end(ledger, wave, status, now)
+        _start_following(ledger, wave, now)
+    elif wave["status"] == "pending" and statuses != {"pending"}:
+        _start(ledger, wave, now)
 
 
-def _is_news(one: Row, task: Row, before: str, stands: str) -> bool:
-    """Whether a wave that was over is not, or ended otherwise. What was open when somebody left it
-    by force is none, only what was over and is tried again, or is told otherwise.
+def _can_restart(wave: Row, task: Row, before: str, status: str) -> bool:
+    """Return whether a change of this task makes an ended wave run again or end differently.
+
+    A task that was still open when its wave was ended by force does not restart the wave; a task
+    that was finished and is retried or corrected does.
     """
-    if one["status"] == "failed" and not one["failed_tasks"]:
+    if wave["status"] == "failed" and not wave["failed_tasks"]:
         return True
-    return before in OVER and (task["status"] not in OVER or stands != "running")
+    is_retried = task["status"] not in FINISHED_STATUSES
+    return before in FINISHED_STATUSES and (is_retried or status != "running")
 
 
-def _ends(one: Row) -> str:
-    return "failed" if one["failed_tasks"] else "completed"
+def _end_status(wave: Row) -> str:
+    return "failed" if wave["failed_tasks"] else "completed"
 
 
-def _unblocked(ledger: Ledger, ended: Row, now: float) -> None:
-    """The next wave starts if all that come before it are completed."""
-    left = [one for one in waves(ledger, ended["session"]) if one["status"] != "completed"]
-    if not left or left[0]["wave_number"] < ended["wave_number"]:
+def _start_following(ledger: Ledger, ended: Row, now: float) -> None:
+    """Start the next wave if all waves before it are completed."""
+    waves = list_waves(ledger, ended["session"])
+    incomplete = [wave for wave in waves if wave["status"] != "completed"]
+    if not incomplete or incomplete[0]["wave_number"] < ended["wave_number"]:
         return
-    begun = (one for one in left if one["total_tasks"] or one["status"] != "pending")
-    first = next(begun, left[0])
-    for one in left[: left.index(first)]:
-        # Nobody has put anything into it, so nobody has to wait for it.
-        _ended(ledger, one, "completed", now)
-    _started(ledger, first, now)
+    used = (wave for wave in incomplete if wave["total_tasks"] or wave["status"] != "pending")
+    following = next(used, incomplete[0])
+    for wave in incomplete[: incomplete.index(following)]:
+        # It has no tasks, so there is nothing to wait for.
+        _end(ledger, wave, "completed", now)
+    _start(ledger, following, now)
 
 
-def _again(ledger: Ledger, one: Row, now: float) -> Row:
-    return ledger.change(WAVES, one, now, status="running", completed_at=None)
+def _restart(ledger: Ledger, wave: Row, now: float) -> Row:
+    return ledger.update(WAVES, wave, now, status="running", completed_at=None)
 
 
-def _next(ledger: Ledger, session: str, after: int, now: float) -> Row | None:
-    for one in waves(ledger, session):
-        if one["wave_number"] > after and one["status"] == "pending":
-            return _started(ledger, one, now)
+def _start_next(ledger: Ledger, session: str, after: int, now: float) -> Row | None:
+    for wave in list_waves(ledger, session):
+        if wave["wave_number"] > after and wave["status"] == "pending":
+            return _start(ledger, wave, now)
     return None
 
 
-def _tasks(ledger: Ledger, one: Row) -> list[Row]:
-    return ledger.rows(TASKS, session=one["session"], wave_number=one["wave_number"])
+def _list_tasks(ledger: Ledger, wave: Row) -> list[Row]:
+    return ledger.find(TASKS, session=wave["session"], wave_number=wave["wave_number"])
 
 
-def _made(ledger: Ledger, session: str, number: int, now: float) -> Row:
-    fresh: Row = {
-        "id": _id(session, number), "session": session, "wave_number": number, "status": "pending",
-        "total_tasks": 0, "completed_tasks": 0, "failed_tasks": 0, "created_at": now,
-        "started_at": None, "completed_at": None, "updated_at": now,
+def _add(ledger: Ledger, session: str, number: int, now: float) -> Row:
+    wave: Row = {
+        "id": _wave_id(session, number), "session": session, "wave_number": number,
+        "status": "pending", "total_tasks": 0, "completed_tasks": 0, "failed_tasks": 0,
+        "created_at": now, "started_at": None, "completed_at": None, "updated_at": now,
     }  # fmt: skip
-    return _counted(ledger, ledger.write(WAVES, fresh), now)
+    return _update_counts(ledger, ledger.write(WAVES, wave), now)
 
 
-def _counted(ledger: Ledger, one: Row, now: float) -> Row:
-    statuses = [task["status"] for task in _tasks(ledger, one)]
-    return ledger.change(
-        WAVES, one, now, total_tasks=len(statuses), completed_tasks=statuses.count("completed"),
+def _update_counts(ledger: Ledger, wave: Row, now: float) -> Row:
+    statuses = [task["status"] for task in _list_tasks(ledger, wave)]
+    return ledger.update(
+        WAVES, wave, now, total_tasks=len(statuses), completed_tasks=statuses.count("completed"),
         failed_tasks=statuses.count("failed"),
     )  # fmt: skip
 
 
-def _started(ledger: Ledger, one: Row, now: float) -> Row:
-    if one["status"] != "pending":
-        return one
-    return ledger.change(WAVES, one, now, status="running", started_at=now)
+def _start(ledger: Ledger, wave: Row, now: float) -> Row:
+    if wave["status"] != "pending":
+        return wave
+    return ledger.update(WAVES, wave, now, status="running", started_at=now)
 
 
-def _ended(ledger: Ledger, one: Row, status: str, now: float) -> Row:
-    return ledger.change(WAVES, one, now, status=status, completed_at=now)
+def _end(ledger: Ledger, wave: Row, status: str, now: float) -> Row:
+    return ledger.update(WAVES, wave, now, status=status, completed_at=now)
 
 
-def _id(session: str, number: int) -> str:
-    return ids.ident("wave", session, number)
+def _wave_id(session: str, number: int) -> str:
+    return make_id("wave", session, number)

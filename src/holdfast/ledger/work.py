@@ -1,20 +1,30 @@
-"""Requests, tasks and subtasks: what callers say and what the fold finds meet in one tree."""
+"""Add requests, tasks and subtasks. Rows of callers and of the fold are merged into one tree.
+
+`source` is set for rows that the fold found in a transcript and empty for rows of callers; `key` is
+a caller's idempotency key.
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from holdfast.ledger import ids, retrying, waiting
-from holdfast.ledger.standing import DONE, reopen, set_status, settle_parent
-from holdfast.ledger.tables import REQUESTS, SUBTASKS, TASKS
-from holdfast.ledger.twins import meet
-from holdfast.ledger.waves import NO_WAVE, join_wave
+from holdfast.ledger import dependencies, idempotency
+from holdfast.ledger.merge import find_or_add
+from holdfast.ledger.schema import (
+    DEFAULT_PRIORITY,
+    FINISHED_STATUSES,
+    NO_WAVE,
+    REQUESTS,
+    SUBTASKS,
+    TASKS,
+    fingerprint,
+)
+from holdfast.ledger.status import reopen, set_status, update_parent
+from holdfast.ledger.waves import add_to_wave
 
 if TYPE_CHECKING:
-    from holdfast.ledger.ledger import Ledger, Row
-    from holdfast.ledger.tables import Table
-
-USUAL_PRIORITY = 5
+    from holdfast.ledger.repository import Ledger, Row
+    from holdfast.ledger.schema import Table
 
 
 def add_request(
@@ -31,22 +41,24 @@ def add_request(
     key: str = "",
     created_at: float | None = None,
 ) -> Row:
+    """Add a request, or return the row that it is merged with."""
     row: Row = {
         "project": project, "session": session, "prompt": prompt, "prompt_type": prompt_type,
-        "status": status, "metadata": metadata or {}, "likeness": ids.likeness(prompt),
-        "created_at": now if created_at is None else created_at, **retrying.asked(key, prompt),
+        "status": status, "metadata": metadata or {}, "likeness": fingerprint(prompt),
+        "created_at": now if created_at is None else created_at,
+        **idempotency.key_columns(key, prompt),
     }  # fmt: skip
-    with ledger.together(f"session {session}"):
-        if known := retrying.answered(ledger, REQUESTS, row):
+    with ledger.transaction(f"session {session}"):
+        if known := idempotency.find_by_key(ledger, REQUESTS, row):
             return known
-        made, is_new = meet(ledger, REQUESTS, row, now, source=source)
+        saved, is_new = find_or_add(ledger, REQUESTS, row, now, source=source)
         if not is_new and not source:
-            made = ledger.change(
-                REQUESTS, made, now, metadata={**made["metadata"], **row["metadata"]}
+            saved = ledger.update(
+                REQUESTS, saved, now, metadata={**saved["metadata"], **row["metadata"]}
             )
             if status != "active":
-                made = set_status(ledger, REQUESTS, made, status, now)
-        return made
+                saved = set_status(ledger, REQUESTS, saved, status, now)
+        return saved
 
 
 def add_task(
@@ -60,50 +72,57 @@ def add_task(
     source: str = "",
     key: str = "",
 ) -> Row:
+    """Add a task to a request, or return the row that it is merged with."""
     row: Row = {
         "project": request["project"], "session": request["session"], "request": request["id"],
-        "name": name, "wave_number": wave_number, "status": status, "likeness": ids.likeness(name),
-        **retrying.asked(key, request["id"], name),
+        "name": name, "wave_number": wave_number, "status": status, "likeness": fingerprint(name),
+        **idempotency.key_columns(key, request["id"], name),
     }  # fmt: skip
-    with ledger.together(f"session {request['session']}"):
-        if known := retrying.answered(ledger, TASKS, row):
+    with ledger.transaction(f"session {request['session']}"):
+        if known := idempotency.find_by_key(ledger, TASKS, row):
             return known
-        made, is_new = meet(
+        saved, is_new = find_or_add(
             ledger, TASKS, row, now, source=source,
-            can_be=lambda other: is_task_of(ledger, other, request, is_found=bool(source)),
+            can_match=lambda other: belongs_to_request(
+                ledger, other, request, is_folded=bool(source)
+            ),
         )  # fmt: skip
         if not is_new and not source:
-            made = _told_more(ledger, made, wave_number, status, now)
+            saved = _apply_to_task(ledger, saved, wave_number, status, now)
         elif is_new:
-            made = _over(ledger, TASKS, made, now)
-            join_wave(ledger, made, now)
-            if made["status"] not in DONE:
-                reopen(ledger, REQUESTS, ledger.get(REQUESTS, made["request"]), now)
-    return made
+            saved = _set_completed_at(ledger, TASKS, saved, now)
+            add_to_wave(ledger, saved, now)
+            if saved["status"] not in FINISHED_STATUSES:
+                reopen(ledger, REQUESTS, ledger.get(REQUESTS, saved["request"]), now)
+    return saved
 
 
-def is_task_of(ledger: Ledger, task: Row, request: Row, *, is_found: bool) -> bool:
-    """Whether a task of the same words is one of this request.
+def belongs_to_request(ledger: Ledger, task: Row, request: Row, *, is_folded: bool) -> bool:
+    """Return whether a task with the same name may belong to this request.
 
-    The fold knows an item of the plan by its words, and takes it for one of the request in which it
-    moved last: where callers have put it before that, there it is.
+    The fold identifies a plan item by its text and assigns it to the request during which it last
+    changed. A caller may have added the same task to an earlier request: then it belongs there.
     """
-    if task["request"] == request["id"] or not is_found:
+    if task["request"] == request["id"] or not is_folded:
         return bool(task["request"] == request["id"])
-    above = ledger.get(REQUESTS, task["request"])
-    return above is not None and bool(above["created_at"] <= request["created_at"])
+    parent = ledger.get(REQUESTS, task["request"])
+    return parent is not None and bool(parent["created_at"] <= request["created_at"])
 
 
-def _over(ledger: Ledger, table: Table, made: Row, now: float) -> Row:
-    """What was done before anybody told of it is over since now."""
-    return ledger.change(table, made, now, completed_at=now) if made["status"] in DONE else made
+def _set_completed_at(ledger: Ledger, table: Table, saved: Row, now: float) -> Row:
+    """Set the end time of a row that was added as finished."""
+    return (
+        ledger.update(table, saved, now, completed_at=now)
+        if saved["status"] in FINISHED_STATUSES
+        else saved
+    )
 
 
-def _told_more(ledger: Ledger, task: Row, wave_number: int, status: str, now: float) -> Row:
-    """What a caller says of a task that is known already."""
+def _apply_to_task(ledger: Ledger, task: Row, wave_number: int, status: str, now: float) -> Row:
+    """Set the wave and status that a caller gave for a task that exists already."""
     if wave_number != NO_WAVE == task["wave_number"]:
-        task = ledger.change(TASKS, task, now, wave_number=wave_number)
-        join_wave(ledger, task, now)
+        task = ledger.update(TASKS, task, now, wave_number=wave_number)
+        add_to_wave(ledger, task, now)
     return task if status == "pending" else set_status(ledger, TASKS, task, status, now)
 
 
@@ -117,97 +136,113 @@ def add_subtask(
     agent_id: str = "",
     status: str = "",
     blocked_by: list[str] | None = None,
-    priority: int = USUAL_PRIORITY,
+    priority: int = DEFAULT_PRIORITY,
     source: str = "",
     key: str = "",
 ) -> Row:
-    """A subtask that waits for others is blocked until the last of them is settled."""
+    """Add a subtask to a task, or return the row that it is merged with.
+
+    It is blocked until all subtasks in `blocked_by` are completed or cancelled. Raises Conflict if
+    it should start as running before that.
+    """
     row: Row = {
         "project": task["project"], "session": task["session"], "task": task["id"],
         "agent_type": agent_type, "agent_id": agent_id, "description": description,
         "blocked_by": blocked_by or [], "result": None, "priority": priority, "retry_count": 0,
         "started_at": now if status == "running" else None,
-        "likeness": ids.likeness(agent_type, description),
-        **retrying.asked(key, task["id"], agent_type, description),
+        "likeness": fingerprint(agent_type, description),
+        **idempotency.key_columns(key, task["id"], agent_type, description),
     }  # fmt: skip
-    with ledger.together(f"session {task['session']}"):
-        if known := retrying.answered(ledger, SUBTASKS, row):
+    with ledger.transaction(f"session {task['session']}"):
+        if known := idempotency.find_by_key(ledger, SUBTASKS, row):
             return known
-        waits = waiting.still_open(ledger, row["blocked_by"])
-        row["status"] = _first_status(ledger, row, status, waits)
-        made, is_new = meet(
+        unsettled = dependencies.find_unsettled(ledger, row["blocked_by"])
+        row["status"] = _first_status(ledger, row, status, unsettled)
+        saved, is_new = find_or_add(
             ledger, SUBTASKS, row, now, source=source,
-            can_be=lambda other: bool(source) or _can_be_part(ledger, other, task, row["status"]),
+            can_match=lambda other: (
+                bool(source) or _can_match_subtask(ledger, other, task, row["status"])
+            ),
         )  # fmt: skip
         if is_new:
-            made = _over(ledger, SUBTASKS, made, now)
-            _begin(ledger, task, made, now)
+            saved = _set_completed_at(ledger, SUBTASKS, saved, now)
+            _update_task(ledger, task, saved, now)
         elif not source:
-            made = _hung_on(ledger, _said_of_part(ledger, made, row, status, now), task, now)
-        return made
+            saved = _move_to_task(
+                ledger, _apply_to_subtask(ledger, saved, row, status, now), task, now
+            )
+        return saved
 
 
-def _first_status(ledger: Ledger, row: Row, status: str, waits: list[str]) -> str:
-    """Whatever it waits for, it can be over, but not have begun."""
-    if not waits or status in DONE:
+def _first_status(ledger: Ledger, row: Row, status: str, unsettled: list[str]) -> str:
+    """Return the status of a new subtask. A blocked one can be finished, but not running."""
+    if not unsettled or status in FINISHED_STATUSES:
         return status or "pending"
     if status == "running":
-        waiting.refuse_to_begin(ledger, row, waits)
+        dependencies.raise_blocked(ledger, row, unsettled)
     return "blocked"
 
 
-def _can_be_part(ledger: Ledger, other: Row, task: Row, status: str) -> bool:
-    """What is yet to be done is not what was over before this was asked for."""
-    if status in DONE or other["status"] not in DONE:
+def _can_match_subtask(ledger: Ledger, other: Row, task: Row, status: str) -> bool:
+    """Return whether a subtask may be the same as another one with the same text.
+
+    An unfinished one is not the same as a finished one of an earlier request.
+    """
+    if status in FINISHED_STATUSES or other["status"] not in FINISHED_STATUSES:
         return True
-    above = ledger.get(TASKS, other["task"])
-    return above is not None and bool(above["request"] == task["request"])
+    parent = ledger.get(TASKS, other["task"])
+    return parent is not None and bool(parent["request"] == task["request"])
 
 
-def _hung_on(ledger: Ledger, made: Row, task: Row, now: float) -> Row:
-    """A caller knows of which task it is a part, the fold only guesses."""
-    left = ledger.get(TASKS, made["task"])
-    if made["task"] == task["id"]:
-        return made
-    made = ledger.change(
-        SUBTASKS, made, now, task=task["id"], project=task["project"] or made["project"]
+def _move_to_task(ledger: Ledger, saved: Row, task: Row, now: float) -> Row:
+    """Move a subtask to the task that a caller gave; the fold only guesses the task."""
+    old_task = ledger.get(TASKS, saved["task"])
+    if saved["task"] == task["id"]:
+        return saved
+    saved = ledger.update(
+        SUBTASKS, saved, now, task=task["id"], project=task["project"] or saved["project"]
     )
-    _begin(ledger, task, made, now)
-    if left is not None and left["source"] and not left["folded"]:
-        _nothing_left(ledger, left, now)
-    return made
+    _update_task(ledger, task, saved, now)
+    if old_task is not None and old_task["source"] and not old_task["folded"]:
+        _finish_unplanned(ledger, old_task, now)
+    return saved
 
 
-def _nothing_left(ledger: Ledger, task: Row, now: float) -> None:
-    """The fold's task for what is outside the plan is over with its parts."""
-    settle_parent(ledger, TASKS, task["id"], SUBTASKS, "task", now)
+def _finish_unplanned(ledger: Ledger, task: Row, now: float) -> None:
+    """Finish the fold's task for unplanned work when its subtasks are finished or gone."""
+    update_parent(ledger, TASKS, task["id"], SUBTASKS, "task", now)
     if not ledger.count(SUBTASKS, task=task["id"]):
         set_status(ledger, TASKS, task, "completed", now)
 
 
-def _said_of_part(ledger: Ledger, made: Row, row: Row, status: str, now: float) -> Row:
-    """What a caller says of a subtask that is known already."""
-    waits = [ident for ident in row["blocked_by"] if ident not in made["blocked_by"]]
-    waiting.can_wait_for(ledger, made["id"], waits)
-    told: Row = {"blocked_by": [*made["blocked_by"], *waits]}
-    if row["priority"] != USUAL_PRIORITY:
-        told["priority"] = row["priority"]
-    made = ledger.change(SUBTASKS, made, now, **told)
-    wanted = (
-        "blocked" if made["status"] == "pending" and waiting.still_open(ledger, waits) else status
+def _apply_to_subtask(ledger: Ledger, saved: Row, row: Row, status: str, now: float) -> Row:
+    """Set the dependencies, priority and status that a caller gave for a subtask that exists."""
+    added = [ident for ident in row["blocked_by"] if ident not in saved["blocked_by"]]
+    dependencies.check_dependencies(ledger, saved["id"], added)
+    fields: Row = {"blocked_by": [*saved["blocked_by"], *added]}
+    if row["priority"] != DEFAULT_PRIORITY:
+        fields["priority"] = row["priority"]
+    saved = ledger.update(SUBTASKS, saved, now, **fields)
+    new_status = (
+        "blocked"
+        if saved["status"] == "pending" and dependencies.find_unsettled(ledger, added)
+        else status
     )
     return (
-        set_status(ledger, SUBTASKS, made, wanted, now) if wanted not in ("", "pending") else made
+        set_status(ledger, SUBTASKS, saved, new_status, now)
+        if new_status not in ("", "pending")
+        else saved
     )
 
 
-def _begin(ledger: Ledger, task: Row, subtask: Row, now: float) -> None:
-    """A task of which something is done already is under way; others of it may yet be told of.
-    One that was over goes on if there is more to do."""
-    begun = subtask["status"] in ("running", "completed")
+def _update_task(ledger: Ledger, task: Row, subtask: Row, now: float) -> None:
+    """Start the task of a new subtask that is running or completed, and reopen a finished task if
+    the subtask is unfinished. A completed subtask does not complete its task: more may follow.
+    """
+    has_begun = subtask["status"] in ("running", "completed")
     if task["folded"]:
         return
-    if begun and task["status"] == "pending":
+    if has_begun and task["status"] == "pending":
         set_status(ledger, TASKS, task, "running", now)
-    elif subtask["status"] not in DONE:
+    elif subtask["status"] not in FINISHED_STATUSES:
         reopen(ledger, TASKS, task, now)

@@ -1,1 +1,1 @@
-"""What it means: the working state, folded from events. Pure: no clock, no files."""
+"""The working state of a session, folded from events. Pure: no clock, no files."""

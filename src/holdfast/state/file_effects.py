@@ -1,168 +1,197 @@
-"""What commands and patches do to files, on the trail: effects of one kind each, net of others.
+"""Apply what commands and patches do to files to the file trails, net of earlier effects.
 
-Imported when there is one: most turns have none.
+Imported only when there is such an effect: most turns have none.
 """
 
 from __future__ import annotations
 
-from holdfast.state.paths import relative
-from holdfast.state.trail import edited, meant, put, trail_of, written
+from holdfast.state.file_history import (
+    put_last,
+    record_edit,
+    record_write,
+    set_last_line,
+    touch_trail,
+)
+from holdfast.state.paths import to_project_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
+    from typing import Any
 
-    from holdfast.state.model import FileTrail, State
+    from holdfast.state.types import FileTrail, State
 
-# A bracket is a pattern to the shell, but in practice a folder such as `app/[slug]`.
-WILD = frozenset("*?")
+# To the shell a bracket is a pattern too, but in practice it is a folder such as `app/[slug]`.
+WILDCARDS = frozenset("*?")
+EFFECT_BY_CHANGE = {"add": "write", "update": "edit", "delete": "delete"}
 
 
-def happened(state: State, kind: str, path: str, target: str, line: int) -> None:
+def apply_effect(state: State, kind: str, path: str, target: str, line: int) -> None:
+    """Apply one effect, of a kind from `shell_effects.py`; `target` is for a move or copy."""
     if kind in ("move", "copy"):
         (_move if kind == "move" else _copy)(state, path, target, line)
     else:
-        _SHELL[kind](state, path, line)
+        _HANDLERS[kind](state, path, line)
 
 
-def _matching(state: State, path: str) -> list[str]:
-    """The known files that a path in a command stands for: itself, what is in it, or a pattern."""
-    name = relative(state, path.rstrip("/"))
+def find_patch_effects(changes: Any, folder: str) -> Iterator[tuple[str, str, str]]:
+    """Yield kind, path and target of each change of a patch that was applied in `folder`."""
+    for change in changes if isinstance(changes, list) else ():
+        path, target = (_join(folder, change.get(key)) for key in ("path", "to"))
+        if path and change.get("kind") in EFFECT_BY_CHANGE:
+            yield EFFECT_BY_CHANGE[change["kind"]], path, ""
+        if path and target and target != path:
+            yield "move", path, target
+
+
+def _join(folder: str, path: Any) -> str:
+    if not isinstance(path, str) or not path:
+        return ""
+    is_relative = not path.startswith(("/", "~")) and path[1:2] != ":"
+    return f"{folder}/{path}" if folder and is_relative else path
+
+
+def _find_matching(state: State, path: str) -> list[str]:
+    """Return the known files that a path means: itself, those in the folder, or by a pattern."""
+    name = to_project_path(state, path.rstrip("/"))
     if not name or "\0" in name:
         return []
-    if WILD.intersection(name):
+    if WILDCARDS.intersection(name):
         from fnmatch import fnmatchcase
 
-        shape = name.replace("[", "[[]")
+        pattern = name.replace("[", "[[]")
         return [
             known
             for known in state["files"]
-            if fnmatchcase(known, shape) or fnmatchcase(known, f"{shape}/*")
+            if fnmatchcase(known, pattern) or fnmatchcase(known, f"{pattern}/*")
         ]
-    inside = f"{name}/"
-    # The root itself, as in `git checkout -- .`, holds every name that is not absolute.
+    prefix = f"{name}/"
+    # The root itself, as in `git checkout -- .`, contains every name that is not absolute.
     if name == state["place"].get("root", "").rstrip("/"):
         return [known for known in state["files"] if not known.startswith("/")]
-    return [known for known in state["files"] if known == name or known.startswith(inside)]
+    return [known for known in state["files"] if known == name or known.startswith(prefix)]
 
 
-def _replace(state: State, path: str, line: int) -> None:
-    if not WILD.intersection(path):
-        written(state, path, line, new=True)
+def _write(state: State, path: str, line: int) -> None:
+    if not WILDCARDS.intersection(path):
+        record_write(state, path, line, new=True)
 
 
 def _append(state: State, path: str, line: int) -> None:
-    if not WILD.intersection(path):
-        edited(trail_of(state, path, line), "")
+    if not WILDCARDS.intersection(path):
+        record_edit(touch_trail(state, path, line), "")
 
 
 def _edit(state: State, path: str, line: int) -> None:
-    for name in _matching(state, path) if WILD.intersection(path) else [relative(state, path)]:
+    is_pattern = WILDCARDS.intersection(path)
+    for name in _find_matching(state, path) if is_pattern else [to_project_path(state, path)]:
         trail = state["files"].get(name, {})
-        meant(trail, name, path, line)
-        edited(trail, "")
-        put(state, name, trail)
+        set_last_line(trail, name, path, line)
+        record_edit(trail, "")
+        put_last(state, name, trail)
 
 
 def _touch(state: State, path: str, line: int) -> None:
-    """Makes a file that was not there; one that was there stays as it is."""
-    if not WILD.intersection(path) and relative(state, path) not in state["files"]:
-        written(state, path, line, new=True)
+    """Create a file; one that is known stays as it is."""
+    if not WILDCARDS.intersection(path) and to_project_path(state, path) not in state["files"]:
+        record_write(state, path, line, new=True)
 
 
 def _delete(state: State, path: str, line: int) -> None:
-    """What was created here and deleted here never was; what existed before is gone."""
-    found = _matching(state, path)
-    if not found and not WILD.intersection(path) and not path.endswith("/"):
-        found = [relative(state, path)]
-    _forget(state, found, path, line)
+    """Delete files; a path that is not known is taken for a file from before the session."""
+    names = _find_matching(state, path)
+    if not names and not WILDCARDS.intersection(path) and not path.endswith("/"):
+        names = [to_project_path(state, path)]
+    _mark_deleted(state, names, path, line)
 
 
 def _delete_tree(state: State, path: str, line: int) -> None:
-    """`rm -r` of something unknown is a folder, if it was there at all."""
-    _forget(state, _matching(state, path), path, line)
+    """`rm -r`: a path that is not known is a folder, if it existed at all, and not recorded."""
+    _mark_deleted(state, _find_matching(state, path), path, line)
 
 
-def _forget(state: State, found: list[str], path: str, line: int) -> None:
-    for known in found:
-        trail = state["files"].pop(known, {})
+def _mark_deleted(state: State, names: list[str], path: str, line: int) -> None:
+    """A file that this session created leaves no trace; one from before is kept as deleted."""
+    for name in names:
+        trail = state["files"].pop(name, {})
         if not trail.get("created"):
-            meant(trail, known, path, line)
+            set_last_line(trail, name, path, line)
             told: FileTrail = {"told": trail["told"]} if "told" in trail else {}
-            put(state, known, {"line": line, "deleted": line, **told})
+            put_last(state, name, {"line": line, "deleted": line, **told})
 
 
 def _restore(state: State, path: str, line: int) -> None:
-    """Back to what git has: what was edited since the last commit is undone."""
-    for known in _matching(state, path):
-        trail = state["files"][known]
-        kept = trail.pop("committed", 0)
+    """`git restore`: edits since the last commit are undone."""
+    for name in _find_matching(state, path):
+        trail = state["files"][name]
+        committed = trail.pop("committed", 0)
         trail.pop("deleted", None)
-        meant(trail, known, path, line)
-        if trail.get("created") and not kept:
+        set_last_line(trail, name, path, line)
+        if trail.get("created") and not committed:
             continue
         trail.pop("edits", None)
-        if kept:
-            trail["edits"] = trail["committed"] = kept
+        if committed:
+            trail["edits"] = trail["committed"] = committed
 
 
 def _move(state: State, source: str, target: str, line: int) -> None:
-    """The old name is gone as if deleted; the new one is new, unless it was there before."""
-    for old, new in _transfers(state, source, target):
+    """Delete the old name; the new one counts as created, unless it existed before the session."""
+    for old, new in _find_transfers(state, source, target):
         trail = state["files"].get(old, {}).copy()
         replaced = state["files"].get(new)
-        _delete(state, _absolute(state, old), line)
+        _delete(state, _to_absolute(state, old), line)
         trail.pop("deleted", None)
-        meant(trail, new, f"{source} {target}", line)
+        set_last_line(trail, new, f"{source} {target}", line)
         if replaced is not None and not replaced.get("created"):
             trail.pop("created", None)
             trail["edits"] = trail.get("edits", 0) or 1
         else:
             trail["created"] = line
-        put(state, new, trail)
+        put_last(state, new, trail)
 
 
 def _copy(state: State, source: str, target: str, line: int) -> None:
-    for _, new in _transfers(state, source, target):
-        written(state, _absolute(state, new), line, new=True)
+    for _, new in _find_transfers(state, source, target):
+        record_write(state, _to_absolute(state, new), line, new=True)
 
 
-def _transfers(state: State, source: str, target: str) -> list[tuple[str, str]]:
-    """Old and new names, for a file, a folder, or what a pattern matches."""
-    sources = _matching(state, source)
+def _find_transfers(state: State, source: str, target: str) -> list[tuple[str, str]]:
+    """Return old and new names, for a file, a folder or a pattern."""
+    sources = _find_matching(state, source)
     if not sources:
-        if WILD.intersection(source):
+        if WILDCARDS.intersection(source):
             return []
-        sources = [relative(state, source.rstrip("/"))]
-    base = relative(state, source.rstrip("/"))
-    goal = relative(state, target.rstrip("/"))
-    known = state["files"]
-    into = target.endswith("/") or any(name.startswith(f"{goal}/") for name in known)
+        sources = [to_project_path(state, source.rstrip("/"))]
+    source_name = to_project_path(state, source.rstrip("/"))
+    target_name = to_project_path(state, target.rstrip("/"))
+    files = state["files"]
+    is_folder = target.endswith("/") or any(name.startswith(f"{target_name}/") for name in files)
     pairs = []
     for old in sources:
-        inner = old[len(base) + 1 :] if old.startswith(f"{base}/") else ""
-        last = (base if inner else old).rpartition("/")[2]
-        head = f"{goal}/{last}" if into or WILD.intersection(source) else goal
+        inner = old[len(source_name) + 1 :] if old.startswith(f"{source_name}/") else ""
+        last = (source_name if inner else old).rpartition("/")[2]
+        into = is_folder or WILDCARDS.intersection(source)
+        head = f"{target_name}/{last}" if into else target_name
         pairs.append((old, f"{head}/{inner}" if inner else head))
     return pairs
 
 
-def _absolute(state: State, name: str) -> str:
+def _to_absolute(state: State, name: str) -> str:
     root = state["place"].get("root", "").rstrip("/")
     return name if name.startswith(("/", "~")) or not root else f"{root}/{name}"
 
 
-def _nothing(state: State, path: str, line: int) -> None:
-    """A folder is not a file."""
+def _ignore(state: State, path: str, line: int) -> None:
+    """A new folder is not a file."""
 
 
-_SHELL: dict[str, Callable[[State, str, int], None]] = {
-    "write": _replace,
+_HANDLERS: dict[str, Callable[[State, str, int], None]] = {
+    "write": _write,
     "append": _append,
     "touch": _touch,
     "edit": _edit,
     "delete": _delete,
     "delete tree": _delete_tree,
     "restore": _restore,
-    "folder": _nothing,
+    "folder": _ignore,
 }

@@ -1,26 +1,32 @@
-"""fold(state, events) -> state: deterministic, and it does not matter where a log is split."""
+"""Fold events into the working state of a session.
+
+`fold(state, events) -> state` is pure and deterministic, and a log may be split anywhere:
+`fold(fold(s, a), b) == fold(s, a + b)`.
+"""
 
 from __future__ import annotations
 
-from holdfast.state import queue, rules
-from holdfast.state.wording import clip
+from holdfast.state import prompt_queue, rules
+from holdfast.state.text import clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from holdfast.state.model import Call, State
-    from holdfast.transcript.model import Event
+    from holdfast.state.types import PendingCall, State
+    from holdfast.transcript.types import Event
 
-VERSION = 3
-MOST_BAD_LINES = 20
-MOST_CALLS = 100
-LONGEST_INPUT, LONGEST_COMMAND, WIDEST, DEEPEST_INPUT = 4000, 16_000, 100, 8
+# A state of another version is discarded, and its log folded again.
+VERSION = 4
+MAX_BAD_LINES = 20
+MAX_PENDING_CALLS = 100
+# How much of a tool's input is kept until its result arrives.
+MAX_INPUT_CHARS, MAX_COMMAND_CHARS, MAX_INPUT_KEYS, MAX_INPUT_DEPTH = 4000, 16_000, 100, 8
 
 
 def new_state() -> State:
-    """The state of a session in which nothing has happened."""
+    """Return the state of a session in which nothing has happened."""
     return {
         "version": VERSION,
         "lines": 0,
@@ -38,7 +44,6 @@ def new_state() -> State:
         "commits": [],
         "dirty": None,
         "pull_requests": [],
-        "last_speaker": "",
         "questions": [],
         "blockers": [],
         "doing": None,
@@ -63,113 +68,121 @@ def new_state() -> State:
 
 
 def fold(state: State, events: Iterable[Event]) -> State:
-    """The state after these events; the one given is left as it was."""
+    """Return the state after these events; the given state is not changed."""
     folded: State = _copy(state)
     advance(folded, events)
     return folded
 
 
 def advance(state: State, events: Iterable[Event]) -> None:
-    """Fold events into a state that the caller owns, such as one just read from the store."""
-    by_kind, by_tool, of_agent = rules.BY_KIND, rules.BY_TOOL, rules.of_agent
-    about_any = by_tool[""]
+    """Fold events into a state in place."""
+    rules_by_kind, rules_by_tool = rules.BY_KIND, rules.BY_TOOL
+    apply_subagent_event = rules.apply_subagent_event
+    rules_for_any_tool = rules_by_tool[""]
     for event in events:
         kind = event["kind"]
         if kind == "place":
-            event = _moved(state, event)
+            event = _update_place(state, event)
             if not event["place"]:
                 continue
         if event["line"] > state["lines"]:
             state["lines"] = event["line"]
         if kind == "tool_call":
-            _remember(_calls(state, event), event, state["place"].get("cwd", ""))
+            _add_pending_call(_pending_calls(state, event), event, state["place"].get("cwd", ""))
         elif kind == "tool_result":
             if "running" in event:
-                _goes_on(_calls(state, event), event)
+                _keep_running_call(_pending_calls(state, event), event)
                 continue
-            event = _paired(state, event)
+            event = _to_tool_event(state, event)
             kind = "tool"
         elif kind == "queue":
-            waited = queue.moved(state, event)
-            if waited is None:
+            message = prompt_queue.apply_operation(state, event)
+            if message is None:
                 continue
-            event, kind = waited, waited["kind"]
+            event, kind = message, message["kind"]
         elif kind == "bad_line":
-            state["bad_lines"] = [*state["bad_lines"], event["line"]][:MOST_BAD_LINES]
+            state["bad_lines"] = [*state["bad_lines"], event["line"]][:MAX_BAD_LINES]
         if "agent" in event:
-            # What a sub-agent did is its own: it never counts as the main session's doing.
-            of_agent(state, event)
-        elif "queued" not in event or not queue.was_heard(state, event):
+            # A sub-agent's actions never count as the main session's.
+            apply_subagent_event(state, event)
+        elif "queued" not in event or not prompt_queue.is_duplicate(state, event):
             for apply in (
-                by_kind.get(kind, ()) if kind != "tool" else by_tool.get(event["name"], about_any)
+                rules_by_kind.get(kind, ())
+                if kind != "tool"
+                else rules_by_tool.get(event["name"], rules_for_any_tool)
             ):
                 apply(state, event)
 
 
-def _moved(state: State, event: Event) -> Event:
-    """What is new about the place: a reader that begins in the middle tells all of it again."""
-    told, known = event["place"], state["place"]
-    news = {name: value for name, value in told.items() if known.get(name) != value}
-    state["place"] = {"root": told.get("cwd", ""), **known, **news}
-    return {**event, "place": news}
+def _update_place(state: State, event: Event) -> Event:
+    """Return the event reduced to what has changed.
+
+    A reader that starts in the middle of a log repeats the whole place.
+    """
+    place, known = event["place"], state["place"]
+    changes = {name: value for name, value in place.items() if known.get(name) != value}
+    state["place"] = {"root": place.get("cwd", ""), **known, **changes}
+    return {**event, "place": changes}
 
 
-def _calls(state: State, event: Event) -> dict[str, Call]:
-    """The calls that wait for a result: sub-agents' are kept apart from the session's own."""
+def _pending_calls(state: State, event: Event) -> dict[str, PendingCall]:
+    """Return the calls without a result: the session's own, or those of sub-agents."""
     return state["agent_calls"] if "agent" in event else state["calls"]
 
 
-def _remember(calls: dict[str, Call], event: Event, folder: str) -> None:
-    given = event["input"]
-    if isinstance(earlier := given.get("continues"), str) and earlier in calls:
+def _add_pending_call(calls: dict[str, PendingCall], event: Event, folder: str) -> None:
+    arguments = event["input"]
+    if isinstance(earlier := arguments.get("continues"), str) and earlier in calls:
         calls[event["id"]] = calls.pop(earlier)
         return
     call = calls[event["id"]] = {
         "name": event["name"],
         "input": {
             name: value
-            if isinstance(value, str) and len(value) <= LONGEST_INPUT
-            else _slim(value, DEEPEST_INPUT)
-            for name, value in _first(given).items()
+            if isinstance(value, str) and len(value) <= MAX_INPUT_CHARS
+            else _shorten(value, MAX_INPUT_DEPTH)
+            for name, value in _first_keys(arguments).items()
         },
         "line": event["line"],
-        # Where the call was made: its result can tell another folder, if it went there.
+        # The folder at the time of the call: a command may change it before its result.
         "cwd": event.get("cwd") or folder,
     }
-    if isinstance(command := given.get("command"), str):
-        call["input"]["command"] = clip(command, LONGEST_COMMAND)
-    while len(calls) > MOST_CALLS:
+    if isinstance(command := arguments.get("command"), str):
+        call["input"]["command"] = clip(command, MAX_COMMAND_CHARS)
+    while len(calls) > MAX_PENDING_CALLS:
         del calls[next(iter(calls))]
 
 
-def _goes_on(calls: dict[str, Call], event: Event) -> None:
-    """A command that is not done yet: its outcome comes with a later call that names it."""
+def _keep_running_call(calls: dict[str, PendingCall], event: Event) -> None:
+    """Keep a call that continues in the background, under the id that a later call will name."""
     call = calls.pop(event["id"], None)
     if call is not None:
         calls[event["running"]] = {**call, "running": True}
 
 
-def _first(given: dict[str, Any]) -> dict[str, Any]:
-    return given if len(given) <= WIDEST else dict(list(given.items())[:WIDEST])
+def _first_keys(arguments: dict[str, Any]) -> dict[str, Any]:
+    if len(arguments) <= MAX_INPUT_KEYS:
+        return arguments
+    return dict(list(arguments.items())[:MAX_INPUT_KEYS])
 
 
-def _slim(value: Any, depth: int) -> Any:
-    """Enough of a tool's input to understand its result: never a whole file."""
+def _shorten(value: Any, depth: int) -> Any:
+    """Keep enough of a tool's input to understand its result, but never a whole file."""
     if isinstance(value, str):
-        # Rules redact what they keep of it, and the store looks over all of it once more.
-        return clip(value, LONGEST_INPUT)
+        # Not redacted here: rules redact what they keep, and the store redacts all it writes.
+        return clip(value, MAX_INPUT_CHARS)
     if isinstance(value, list | dict) and not depth:
         return None
     if isinstance(value, list):
-        return [_slim(part, depth - 1) for part in value[:WIDEST]]
+        return [_shorten(part, depth - 1) for part in value[:MAX_INPUT_KEYS]]
     if isinstance(value, dict):
-        return {name: _slim(part, depth - 1) for name, part in _first(value).items()}
+        return {name: _shorten(part, depth - 1) for name, part in _first_keys(value).items()}
     return value
 
 
-def _paired(state: State, event: Event) -> Event:
-    """The call and its result as one event of kind `tool`."""
-    call = _calls(state, event).pop(event["id"], None)
+def _to_tool_event(state: State, event: Event) -> Event:
+    """Join a result with its call to one event of kind `tool`."""
+    call = _pending_calls(state, event).pop(event["id"], None)
     if call is None:
         return {**event, "kind": "tool", "name": "", "input": {}}
     return {

@@ -1,40 +1,44 @@
-"""Names of files as the project has them, whichever way a tool or a command wrote them."""
+"""Turn paths, as tools and commands write them, into paths relative to the project."""
 
 from __future__ import annotations
 
-from holdfast.state.wording import keep
+from holdfast.state.text import redact_and_clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.state.model import State
+    from holdfast.state.types import State
 
-LONGEST = 500
-# macOS has these folders under two names.
-TWO_NAMES = ("/private/tmp/", "/private/var/", "/private/etc/")
+MAX_PATH_CHARS = 500
+# On macOS these folders are also reachable without `/private`.
+PRIVATE_FOLDERS = ("/private/tmp/", "/private/var/", "/private/etc/")
+
+# Sessions use the same paths again and again, and redaction of each is slow.
+_path_cache: dict[str, tuple[str, str]] = {}
+MAX_CACHED_PATHS = 2000
 
 
-def relative(state: State, path: str) -> str:
-    """A path as the project names it."""
+def to_project_path(state: State, path: str) -> str:
+    """Return a path relative to the project, or as it is if it is outside; redacted."""
     root = state["place"].get("root", "")
-    known = _named.get(path)
-    if known is not None and known[0] == root:
-        return known[1]
-    name = _relative(root, path)
-    if len(_named) > MOST_NAMED:
-        _named.clear()
-    _named[path] = (root, name)
+    cached = _path_cache.get(path)
+    if cached is not None and cached[0] == root:
+        return cached[1]
+    name = _relative_to(root, path)
+    if len(_path_cache) > MAX_CACHED_PATHS:
+        _path_cache.clear()
+    _path_cache[path] = (root, name)
     return name
 
 
-def whole(root: str, cwd: str, path: str) -> str:
-    """The same for a path that may be told from a folder below the project's."""
+def resolve_project_path(root: str, cwd: str, path: str) -> str:
+    """Like `to_project_path`, for a path that may be relative to a folder below the project's."""
     if path[:1] in "/~\\" or path[1:2] == ":":
-        return _relative(root, path)
-    inside = cwd.startswith(root + "/") if root else False
-    return _tidy(f"{cwd[len(root) + 1 :]}/{path}" if inside else path)
+        return _relative_to(root, path)
+    is_below = cwd.startswith(root + "/") if root else False
+    return _normalize(f"{cwd[len(root) + 1 :]}/{path}" if is_below else path)
 
 
-def _tidy(path: str) -> str:
+def _normalize(path: str) -> str:
     parts: list[str] = []
     for part in path.split("/"):
         if part == ".." and parts and parts[-1] != "..":
@@ -44,33 +48,29 @@ def _tidy(path: str) -> str:
     return "/".join(parts)
 
 
-# Sessions name the same files again and again, and each name is looked over for secrets.
-_named: dict[str, tuple[str, str]] = {}
-MOST_NAMED = 2000
-
-
-def _relative(root: str, path: str) -> str:
+def _relative_to(root: str, path: str) -> str:
     if root[1:2] == ":":
-        path = _on_windows(root, path)
-    root, path = _settled(root.rstrip("/\\") + "/")[:-1], _settled(_from_home(root, path))
-    same = path[: len(root)] == root or _same_on_windows(path[: len(root)], root)
-    inside = bool(root) and same and path[len(root) : len(root) + 1] in ("/", "\\")
-    return keep(path[len(root) + 1 :] if inside else path, LONGEST)
+        path = _to_windows_path(root, path)
+    path = _strip_private(_expand_home(root, path))
+    root = _strip_private(root.rstrip("/\\") + "/")[:-1]
+    starts_alike = path[: len(root)] == root or _is_same_on_windows(path[: len(root)], root)
+    is_inside = bool(root) and starts_alike and path[len(root) : len(root) + 1] in ("/", "\\")
+    return redact_and_clip(path[len(root) + 1 :] if is_inside else path, MAX_PATH_CHARS)
 
 
-def _on_windows(root: str, path: str) -> str:
-    """With the slashes that the project's own path has: tools and shells write either."""
+def _to_windows_path(root: str, path: str) -> str:
+    """Write a path with the drive and slashes of the root: tools and shells use either kind."""
     if path[:1] == "/" and path[1:2].isalpha() and path[2:3] in ("", "/"):
         path = f"{path[1].upper()}:{path[2:]}"
     return path.replace("/", "\\") if "\\" in root else path.replace("\\", "/")
 
 
-def _settled(path: str) -> str:
-    return path[len("/private") :] if path.startswith(TWO_NAMES) else path
+def _strip_private(path: str) -> str:
+    return path[len("/private") :] if path.startswith(PRIVATE_FOLDERS) else path
 
 
-def _from_home(root: str, path: str) -> str:
-    """`~/x` is the same file as its whole name, if the home can be told from the project's."""
+def _expand_home(root: str, path: str) -> str:
+    """Expand `~/` if the home folder can be derived from the project's path."""
     if not path.startswith("~/"):
         return path
     parts = root.split("/")
@@ -79,8 +79,8 @@ def _from_home(root: str, path: str) -> str:
     return f"/root{path[1:]}" if parts[:2] == ["", "root"] else path
 
 
-def _same_on_windows(one: str, other: str) -> bool:
-    """There the letter of a drive and the slashes may be written either way."""
-    if one[1:2] != ":" or other[1:2] != ":":
+def _is_same_on_windows(path: str, other: str) -> bool:
+    """Compare Windows paths, in which case and slashes do not matter."""
+    if path[1:2] != ":" or other[1:2] != ":":
         return False
-    return one.replace("\\", "/").lower() == other.replace("\\", "/").lower()
+    return path.replace("\\", "/").lower() == other.replace("\\", "/").lower()

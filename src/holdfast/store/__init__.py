@@ -1,1 +1,1 @@
-"""Where it stays: one contract, SQLite by default."""
+"""Sessions, snapshots and compactions in SQLite or PostgreSQL, behind one protocol."""

@@ -1,4 +1,4 @@
-"""A PostgreSQL address: completed for a connection, and shown without its secrets."""
+"""PostgreSQL addresses: parsing, limits for connections, and display without secrets."""
 
 from __future__ import annotations
 
@@ -8,88 +8,99 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-VARIABLE = "HOLDFAST_DATABASE"
+DATABASE_VARIABLE = "HOLDFAST_DATABASE"
 SCHEMES = ("postgresql://", "postgres://")
-SECRET = ("password", "sslpassword", "sslkey", "passfile", "oauth_client_secret")
+SECRET_PARAMETERS = ("password", "sslpassword", "sslkey", "passfile", "oauth_client_secret")
 STATEMENT_SECONDS, CONNECT_SECONDS, IDLE_SECONDS = 30, 5, 60
 
 
-def team_url(environ: Mapping[str, str]) -> str:
-    """The team's database, or nothing. Never from a project's file: that comes with a clone."""
-    url = environ.get(VARIABLE, "").strip()
+def find_team_url(environ: Mapping[str, str]) -> str:
+    """Return the address of the team's database from the environment, "" if none is set.
+
+    It is never read from a file of the project, because such a file comes with a clone. Raises
+    BadSetting if it is not a PostgreSQL address.
+    """
+    url = environ.get(DATABASE_VARIABLE, "").strip()
     if url and not url.startswith(SCHEMES):
-        # Not even the wrong value is repeated: it may be a password that was put into it.
+        # The message does not repeat the value: it may be a password by mistake.
         raise BadSetting(
-            f"{VARIABLE} is not a PostgreSQL address",
+            f"{DATABASE_VARIABLE} is not a PostgreSQL address",
             hint="it looks like postgresql://user@host:5432/database; unset it to stay local",
         )
     return url
 
 
-def parts_of(url: str) -> dict[str, str]:
-    """What an address says, by name."""
+def parse_dsn(url: str) -> dict[str, str]:
+    """Return the parts of an address by name. Raises BadSetting if it cannot be parsed."""
     from psycopg import Error
     from psycopg.conninfo import conninfo_to_dict
 
     try:
-        found = conninfo_to_dict(url)
+        values = conninfo_to_dict(url)
     except Error:
-        # The library's message quotes what it could not read, which may be the password.
+        # The message of the library quotes what it could not parse, which may be the password.
         raise _unreadable() from None
-    parts = {name: str(value) for name, value in found.items() if value is not None}
+    parts = {name: str(value) for name, value in values.items() if value is not None}
     if _is_misread(parts):
         raise _unreadable() from None
     return parts
 
 
 def _is_misread(parts: dict[str, str]) -> bool:
-    """Whether part of a password was taken for a host, a port or a database: it would be shown."""
-    elsewhere = parts.get("host", "") + parts.get("dbname", "")
+    """Return whether part of a password was parsed as host, port or database and would be shown."""
+    displayed = parts.get("host", "") + parts.get("dbname", "")
     ports = parts.get("port", "").replace(",", "")
-    socket = parts.get("host", "").startswith("/")
-    name = parts.get("dbname", "") if socket else elsewhere
-    return "@" in elsewhere or "/" in name or not (ports or "0").isdecimal()
+    is_socket = parts.get("host", "").startswith("/")
+    name = parts.get("dbname", "") if is_socket else displayed
+    return "@" in displayed or "/" in name or not (ports or "0").isdecimal()
 
 
 def _unreadable() -> BadSetting:
     return BadSetting(
-        f"{VARIABLE} cannot be read as an address",
+        f"{DATABASE_VARIABLE} cannot be read as an address",
         hint="signs like @ : / % in a password are written as %40 %3A %2F %25",
     )
 
 
-def completed(parts: dict[str, str], busy_seconds: float) -> dict[str, str]:
-    """With the limits that keep a lost network or a forgotten lock from holding anybody up."""
+def add_limits(parts: dict[str, str], busy_seconds: float) -> dict[str, str]:
+    """Return the parts with timeouts, so that a lost network or a lock that is never released
+    blocks no process for long.
+    """
     limits = {
         "statement_timeout": f"{STATEMENT_SECONDS}s",
         "lock_timeout": f"{max(1, int(busy_seconds * 1000))}ms",
         "idle_in_transaction_session_timeout": f"{IDLE_SECONDS}s",
-        # To compile a question takes longer than to answer it.
+        # Compiling these short queries takes longer than running them.
         "jit": "off",
     }
-    ours = " ".join(f"-c {name}={value}" for name, value in limits.items())
+    options = " ".join(f"-c {name}={value}" for name, value in limits.items())
     return {
         "application_name": "holdfast",
         "connect_timeout": str(CONNECT_SECONDS),
+        # Without these, a lost network is noticed after hours.
+        "keepalives_idle": "15",
+        "keepalives_interval": "5",
+        "keepalives_count": "3",
+        "tcp_user_timeout": "30000",
         **parts,
-        "options": f"{parts.get('options', '')} {ours}".strip(),
+        "options": f"{parts.get('options', '')} {options}".strip(),
     }
 
 
-def shown(parts: dict[str, str]) -> str:
-    """The address as it may be printed, logged and reported."""
-    where = parts.get("host", "") or parts.get("hostaddr", "") or "localhost"
+def render_dsn(parts: dict[str, str]) -> str:
+    """Return the address without secrets, for output, logs and errors."""
+    host = parts.get("host", "") or parts.get("hostaddr", "") or "localhost"
     port = f":{parts['port']}" if "port" in parts else ""
     user = f"{parts['user']}@" if "user" in parts else ""
     # Several teams may share a database, each with a schema of its own.
     schema = parts.get("options", "").partition("search_path=")[2].split(" ")[0]
-    told = f" (schema {schema})" if schema else ""
-    return f"postgresql://{user}{where}{port}/{parts.get('dbname', '')}{told}"
+    suffix = f" (schema {schema})" if schema else ""
+    return f"postgresql://{user}{host}{port}/{parts.get('dbname', '')}{suffix}"
 
 
-def without_secrets(text: str, parts: dict[str, str]) -> str:
-    """Somebody else's message with our secrets taken out."""
-    for name in SECRET:
+def remove_secrets(text: str, parts: dict[str, str]) -> str:
+    """Return a message of the driver or server without the secrets in the address."""
+    for name in SECRET_PARAMETERS:
         if value := parts.get(name):
             text = text.replace(value, "[redacted]")
     return " ".join(text.split())

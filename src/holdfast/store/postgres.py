@@ -1,26 +1,26 @@
-"""The store of a team: PostgreSQL by its address, with pooled connections that come back."""
+"""The store of a team in PostgreSQL, with a connection pool that reconnects by itself."""
 
 from __future__ import annotations
 
 import logging
-import select
+import re
+import threading
+import time
 from contextlib import AbstractContextManager, nullcontext
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from holdfast.errors import NoConnection, StoreUnavailable
-from holdfast.store import dsn, schema, statements
-from holdfast.store.records import Records
+from holdfast.errors import DatabaseUnreachable, StoreUnavailable
+from holdfast.store import dsn, sqlite_migrations
+from holdfast.store.repository import StoreRepository
 
 try:
     import psycopg
     from psycopg.rows import dict_row
     from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
-    from holdfast.store import postgres_schema
-    from holdfast.store.postgres_bell import ALIVE, Bell, Listener
-    from holdfast.store.postgres_opening import Opening, passes
-    from holdfast.store.postgres_pipeline import Pipeline
-    from holdfast.store.postgres_watch import Watch
+    from holdfast.store import postgres_migrations
+    from holdfast.store.postgres_notify import ChangeListener, ChangeNotifier
 except ImportError as missing:
     raise StoreUnavailable(
         f"PostgreSQL needs a package that is not installed ({missing.name})",
@@ -33,176 +33,219 @@ if TYPE_CHECKING:
     from holdfast.errors import HoldfastError
 
 Connection = psycopg.Connection[dict[str, Any]]
-# What goes wrong with a connection is told once, by us, where it matters.
+_COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
+_NAMED = re.compile(r"(?<![:\w']):([a-z_][a-z0-9_]*)")
+# A database that is away is tried again at most this often, however many requests come.
+RETRY_SECONDS = 1.0
+# SQLSTATE classes of errors that end by themselves: lost connections, deadlocks, a server that
+# starts, stops or has too many connections.
+TEMPORARY_SQLSTATES = ("08", "40", "53", "55P03", "57P")
+# A connection that could not be made has no SQLSTATE, only a message. These stay wrong until
+# the address or the role is changed. A server with messages in another language is retried.
+PERMANENT_MESSAGES = re.compile(
+    r"authentication failed|no password supplied|does not exist|not permitted to log in"
+    r'|pg_hba\.conf|permission denied for database|parameter "'
+    r"|invalid (?:\w+ )?value|invalid port number"
+)
+# Connection errors are reported once, by Holdfast, so the messages of the pool are not printed.
 logging.getLogger("psycopg.pool").addHandler(logging.NullHandler())
 logging.getLogger("psycopg.pool").propagate = False
 
 
 class Postgres:
-    """One database, migrated, and its pool of connections; threads share it."""
+    """One migrated database and its connection pool, which threads share."""
 
     def __init__(
         self,
         url: str,
         *,
         busy_seconds: float = 5.0,
-        most: int = 4,
-        came: Callable[[], None] | None = None,
+        max_connections: int = 4,
+        on_connect: Callable[[], None] | None = None,
     ) -> None:
-        """With `came` it need not be there yet: whoever asks finds out, and it is called then."""
-        self.parts = dsn.parts_of(url)
-        self.shown = dsn.shown(self.parts)
-        kwargs = {**dsn.completed(self.parts, busy_seconds), "autocommit": True}
+        """Connect and migrate. With `on_connect` the database may be away at first: then each
+        request tries again, and `on_connect` is called when one succeeds.
+        """
+        self.parts = dsn.parse_dsn(url)
+        self.display_url = dsn.render_dsn(self.parts)
+        kwargs = {**dsn.add_limits(self.parts, busy_seconds), "autocommit": True}
         kwargs["row_factory"] = dict_row
         self._arguments: dict[str, Any] = kwargs
-        self.watch = Watch()
         self.pool: ConnectionPool[Connection] = ConnectionPool(
             connection_class=psycopg.Connection[dict[str, Any]],
             kwargs=kwargs,
             min_size=1,
-            max_size=most,
+            max_size=max_connections,
             timeout=dsn.CONNECT_SECONDS,
-            # Attempts come ever later after each other, for minutes if they may, and nobody else
-            # tries meanwhile. Given up, the next who asks begins anew.
+            # The pool retries with growing pauses; after this time the next request starts anew.
             reconnect_timeout=dsn.CONNECT_SECONDS,
             # A restarted server leaves dead connections: they are replaced, not handed out.
-            check=_checked,
+            check=ConnectionPool.check_connection,
             name="holdfast",
-            # Nobody works with tables of another version.
             open=False,
         )
-        self.bell = Bell(self.pool)
-        self._opening = Opening(self._open, came)
+        self.notifier = ChangeNotifier(self.pool)
+        self.connect_problem: HoldfastError | None = None
+        """Why there has been no connection yet; None once there was one."""
+        self._on_connect = on_connect
+        self._lock = threading.Lock()
+        self._retry_at = 0.0
+        try:
+            self._open()
+        except DatabaseUnreachable:
+            if on_connect is None:
+                raise
 
     def _open(self) -> None:
+        """Migrate, then open the pool: nothing may work with tables of another version."""
         try:
             with psycopg.connect(**self._arguments) as connection:
-                postgres_schema.migrate(connection, self.shown)
+                postgres_migrations.migrate(connection, self.display_url)
         except psycopg.Error as problem:
-            kind = NoConnection if passes(problem) else StoreUnavailable
-            raise kind(self._told(problem)) from None
+            kind = DatabaseUnreachable if is_temporary(problem) else StoreUnavailable
+            self.connect_problem = kind(self._explain(problem))
+            self._retry_at = time.monotonic() + RETRY_SECONDS
+            raise self.connect_problem from None
         self.pool.open()
+        self.connect_problem = None
 
-    @property
-    def absence(self) -> HoldfastError | None:
-        """Why it has not been there yet, if it has not."""
-        return self._opening.problem
+    def _ensure_open(self) -> None:
+        if self.connect_problem is not None:
+            with self._lock:
+                self._reopen()
+
+    def _reopen(self) -> None:
+        # Another thread may have been faster.
+        if self.connect_problem is None:
+            return
+        if time.monotonic() < self._retry_at:
+            # One exception for many requests: without this it would collect their traces.
+            raise self.connect_problem.with_traceback(None)
+        self._open()
+        if self._on_connect is not None:
+            self._on_connect()
 
     def close(self) -> None:
-        self.watch.close()
-        self.bell.close()
+        self.notifier.close()
         self.pool.close()
 
-    def listen(self, heard: Callable[[], None]) -> Listener:
-        """Have `heard` called, by a thread of its own, when anybody has written a change."""
-        return Listener(self._arguments, heard)
+    def listen(self, on_change: Callable[[], None]) -> ChangeListener:
+        """Call `on_change`, in a thread of its own, whenever any process has written a change."""
+        return ChangeListener(self._arguments, on_change)
 
-    def pipeline(self) -> Pipeline:
-        """A connection of its own for an event loop."""
-        self._opening.need()
-        return Pipeline(psycopg.connect(**{**ALIVE, **self._arguments}))
-
-    def explained(self, work: Callable[[], Any]) -> Any:
-        """Do it; what the driver has to say about it is told in our words, without secrets."""
-        self._opening.need()
+    def translate_errors(self, work: Callable[[], Any]) -> Any:
+        """Return the result of `work`. Errors of the driver are raised as StoreUnavailable or
+        DatabaseUnreachable, without secrets.
+        """
+        self._ensure_open()
         try:
             return work()
         except (PoolTimeout, PoolClosed):
-            raise NoConnection(f"{self.shown} (no connection could be had)") from None
+            raise DatabaseUnreachable(f"{self.display_url} (no connection could be had)") from None
         except psycopg.Error as problem:
-            if self.watch.has_cut():
-                raise NoConnection(f"{self.shown} (it does not answer)") from None
-            raise StoreUnavailable(self._told(problem)) from None
+            raise StoreUnavailable(self._explain(problem)) from None
 
-    def _told(self, problem: psycopg.Error) -> str:
-        told = problem.diag.message_primary or str(problem) or type(problem).__name__
-        return f"{self.shown} ({dsn.without_secrets(told, self.parts)})"
+    def _explain(self, problem: psycopg.Error) -> str:
+        message = problem.diag.message_primary or str(problem) or type(problem).__name__
+        return f"{self.display_url} ({dsn.remove_secrets(message, self.parts)})"
+
+
+def is_temporary(problem: psycopg.Error) -> bool:
+    """Return whether an error may go away by itself, so that a retry makes sense."""
+    if not isinstance(problem, psycopg.OperationalError):
+        return False
+    if problem.sqlstate:
+        return problem.sqlstate.startswith(TEMPORARY_SQLSTATES)
+    return PERMANENT_MESSAGES.search(str(problem)) is None
 
 
 class PostgresDatabase:
-    """See `holdfast.store.base.Database`. Holds a connection only while a transaction is open,
-    or, if it is for one short task (`keeps`), from the first statement until it is closed.
+    """Implements `holdfast.store.protocols.Database`.
+
+    It takes a connection from the pool for each statement or transaction. With `keeps_connection`,
+    for one short task, it keeps the connection from the first statement until `close`. With
+    `owns_pool` it closes the pool too.
     """
 
     dialect = "postgres"
     path = ""
 
-    def __init__(self, postgres: Postgres, *, owns: bool = False, keeps: bool = False) -> None:
+    def __init__(
+        self, postgres: Postgres, *, owns_pool: bool = False, keeps_connection: bool = False
+    ) -> None:
         self.postgres = postgres
-        self._owns = owns
-        self._keeps = keeps
-        self._kept: Connection | None = None
-        self._held: Connection | None = None
+        self._owns_pool = owns_pool
+        self._keeps_connection = keeps_connection
+        self._kept_connection: Connection | None = None
+        self._transaction_connection: Connection | None = None
 
     def close(self) -> None:
-        if self._held is not None:
-            self._give_back("ROLLBACK")
-        if self._kept is not None:
-            kept, self._kept = self._kept, None
+        if self._transaction_connection is not None:
+            self._return_connection("ROLLBACK")
+        if self._kept_connection is not None:
+            kept, self._kept_connection = self._kept_connection, None
             self.postgres.pool.putconn(kept)
-        if self._owns:
+        if self._owns_pool:
             self.postgres.close()
 
     @property
     def in_transaction(self) -> bool:
-        return self._held is not None
+        return self._transaction_connection is not None
 
     def run(
         self, statement: str, values: Any = (), lock: str = ""
     ) -> tuple[list[dict[str, Any]], int]:
-        if self._held is None and lock:
-            return self._alone(statement, values, lock)
-        found: tuple[list[dict[str, Any]], int]
-        found = self.postgres.explained(lambda: self._execute(statement, values))
-        return found
-
-    def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
-        changed: int
-        changed = self.postgres.explained(lambda: self._execute_many(statement, rows))
-        return changed
-
-    def _execute_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
-        words = statements.translated(statement).encode()
-        with self._connection() as connection, self.postgres.watch.over(connection):
-            return _done_many(connection, words, rows)
+        if self._transaction_connection is None and lock:
+            return self._run_locked(statement, values, lock)
+        result: tuple[list[dict[str, Any]], int]
+        result = self.postgres.translate_errors(lambda: self._execute(statement, values))
+        return result
 
     def _execute(self, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
-        with self._connection() as connection, self.postgres.watch.over(connection):
-            return _done(connection, statement, values)
+        with self._connection() as connection:
+            return _run_statement(connection, statement, values)
 
     def _connection(self) -> AbstractContextManager[Connection]:
-        """For one statement: that of the transaction, one that is kept, or any."""
-        if self._held is not None:
-            return nullcontext(self._held)
-        return nullcontext(self._taken()) if self._keeps else self.postgres.pool.connection()
+        """Return the connection for one statement: that of the transaction, the kept one, or one
+        from the pool that is returned afterwards.
+        """
+        if self._transaction_connection is not None:
+            return nullcontext(self._transaction_connection)
+        return (
+            nullcontext(self._take_connection())
+            if self._keeps_connection
+            else self.postgres.pool.connection()
+        )
 
-    def _taken(self) -> Connection:
-        """A connection from the pool, or the one that is kept."""
-        connection = self._kept or self.postgres.pool.getconn()
-        if self._keeps:
-            self._kept = connection
+    def _take_connection(self) -> Connection:
+        """Take a connection from the pool, or return the kept one."""
+        connection = self._kept_connection or self.postgres.pool.getconn()
+        if self._keeps_connection:
+            self._kept_connection = connection
         return connection
 
-    def _alone(self, statement: str, values: Any, lock: str) -> tuple[list[dict[str, Any]], int]:
+    def _run_locked(
+        self, statement: str, values: Any, lock: str
+    ) -> tuple[list[dict[str, Any]], int]:
         self.begin(lock)
         try:
-            done = self.run(statement, values)
+            result = self.run(statement, values)
         except BaseException:
             self.rollback()
             raise
         self.commit()
-        return done
+        return result
 
     def begin(self, lock: str = "") -> None:
-        if self._held is not None:
+        if self._transaction_connection is not None:
             raise StoreUnavailable("a transaction is open already")
-        self._held = self.postgres.explained(self._taken)
+        self._transaction_connection = self.postgres.translate_errors(self._take_connection)
         try:
             self.run("BEGIN")
             if lock:
-                self.run(postgres_schema.LOCK, (f" {lock}",))
+                self.run(postgres_migrations.LOCK, (f" {lock}",))
         except BaseException:
-            self._give_back("ROLLBACK")
+            self._return_connection("ROLLBACK")
             raise
 
     def commit(self) -> None:
@@ -211,70 +254,73 @@ class PostgresDatabase:
     def rollback(self) -> None:
         self._end("ROLLBACK")
 
-    def told(self) -> None:
-        self.postgres.bell.ring()
+    def notify_listeners(self) -> None:
+        self.postgres.notifier.notify()
 
     def _end(self, statement: str) -> None:
-        if self._held is None:
+        if self._transaction_connection is None:
             raise StoreUnavailable(f"there is no transaction to {statement.lower()}")
         try:
             self.run(statement)
         finally:
-            self._give_back("")
+            self._return_connection("")
 
-    def _give_back(self, statement: str) -> None:
-        held, self._held = self._held, None
-        if held is None:
+    def _return_connection(self, statement: str) -> None:
+        """Run a statement, if any, and return the connection of the transaction to the pool."""
+        connection, self._transaction_connection = self._transaction_connection, None
+        if connection is None:
             return
-        if statement and not held.closed:
+        if statement and not connection.closed:
             try:
-                held.execute(statement)
+                connection.execute(statement)
             except psycopg.Error:
-                held.close()
-        if held is not self._kept:
-            self.postgres.pool.putconn(held)
+                connection.close()
+        if connection is not self._kept_connection:
+            self.postgres.pool.putconn(connection)
 
 
-class PostgresStore(Records):
-    """See `holdfast.store.base.Store`."""
+class PostgresStore(StoreRepository):
+    """Implements `holdfast.store.protocols.Store`."""
 
     def __init__(self, database: PostgresDatabase) -> None:
-        super().__init__(database, schema.queries())
+        super().__init__(database, sqlite_migrations.load_queries())
 
     @classmethod
     def at(cls, url: str, *, busy_seconds: float = 5.0) -> PostgresStore:
-        """A store with a pool of its own."""
-        postgres = Postgres(url, busy_seconds=busy_seconds, most=2)
-        return cls(PostgresDatabase(postgres, owns=True))
+        """Open a store with a connection pool of its own."""
+        postgres = Postgres(url, busy_seconds=busy_seconds, max_connections=2)
+        return cls(PostgresDatabase(postgres, owns_pool=True))
 
 
-def _done(connection: Connection, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
+def _run_statement(
+    connection: Connection, statement: str, values: Any
+) -> tuple[list[dict[str, Any]], int]:
     # Without values psycopg leaves `%` alone and sends the statement as it is.
-    words = statements.translated(statement) if values else statement
-    cursor = connection.execute(words.encode(), _storable(values) if values else None)
-    # Whether there are columns; a description of each takes as long as to read a row.
+    sql = to_psycopg(statement) if values else statement
+    cursor = connection.execute(sql.encode(), _storable(values) if values else None)
+    # `nfields` tells whether there are columns. `cursor.description` takes as long as reading a
+    # row.
     rows = cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
     return rows, cursor.rowcount
 
 
-def _done_many(connection: Connection, words: bytes, rows: list[tuple[Any, ...]]) -> int:
-    # The driver sends all of them at once, and the server takes that as one transaction.
-    with connection.cursor() as cursor:
-        cursor.executemany(words, map(_storable, rows))
-        return cursor.rowcount
-
-
-def _checked(connection: Connection) -> None:
-    """Raises if the connection is dead. A server that is gone has closed it, which can be seen
-    here: only if something came while nobody asked is it worth a way over the network.
-    """
-    waiting = select.poll()
-    waiting.register(connection.fileno(), select.POLLIN)
-    if waiting.poll(0):
-        ConnectionPool.check_connection(connection)
-
-
 def _storable(values: Any) -> Any:
     if isinstance(values, dict):
-        return {key: statements.storable(value) for key, value in values.items()}
-    return [statements.storable(value) for value in values]
+        return {key: _storable_text(value) for key, value in values.items()}
+    return [_storable_text(value) for value in values]
+
+
+def _storable_text(value: Any) -> Any:
+    """Replace what PostgreSQL refuses in text: lone surrogates and NUL."""
+    if isinstance(value, str):
+        if not value.isascii():
+            value = value.encode("utf-8", "replace").decode("utf-8")
+        return value.replace("\0", "\ufffd")
+    return value
+
+
+@lru_cache(maxsize=1000)
+def to_psycopg(statement: str) -> str:
+    """Return a statement with psycopg's placeholders: `?` becomes `%s`, `:name` `%(name)s`."""
+    bare = _COMMENT.sub("", statement).replace("%", "%%").strip()
+    return _NAMED.sub(r"%(\1)s", bare).replace("?", "%s")

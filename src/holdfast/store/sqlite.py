@@ -1,9 +1,9 @@
-"""The store on one machine: a SQLite file that any number of hook processes share."""
+"""The store of one machine: a SQLite file that any number of hook processes share."""
 
 from __future__ import annotations
 
-from holdfast.store import schema
-from holdfast.store.records import Records
+from holdfast.store import sqlite_migrations
+from holdfast.store.repository import StoreRepository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 class SQLiteDatabase:
-    """See `holdfast.store.base.Database`: one connection, and one writer at a time."""
+    """Implements `holdfast.store.protocols.Database` with one connection. SQLite allows one writer
+    at a time, so locks by name are not needed.
+    """
 
     dialect = "sqlite"
 
@@ -21,30 +23,34 @@ class SQLiteDatabase:
         *,
         busy_seconds: float = 1.0,
         any_thread: bool = False,
-        plan: tuple[str, int] | None = None,
-        gate: Any = None,
-        heard: Any = None,
+        migrations: tuple[str, int] | None = None,
+        on_change: Any = None,
+        write_lock: Any = None,
     ) -> None:
-        """`gate` is a lock that threads of one process share: to queue there is quicker than to
-        find the file locked and try again. `heard` is called when changes were written.
+        """Open the file, which is created and migrated if needed.
+
+        `migrations` is STORE_MIGRATIONS (the default) or LEDGER_MIGRATIONS. `on_change` is called
+        after each commit that changed rows of the ledger. `write_lock` is a lock that threads of
+        one process share for their transactions: SQLite itself lets a writer that finds the file
+        locked sleep up to 100 ms at a time.
         """
         self.path = path
-        self._heard = heard
-        self._gate = gate
-        self._inside = False
-        self._connection, self._inode = schema.connect(
-            path, busy_seconds, any_thread=any_thread, plan=plan
+        self._on_change = on_change
+        self._write_lock = write_lock
+        self._has_lock = False
+        self._connection, self._inode = sqlite_migrations.connect(
+            path, busy_seconds, any_thread=any_thread, migrations=migrations
         )
-        self._connection.row_factory = _row
+        self._connection.row_factory = _to_dict
 
     def close(self) -> None:
         self._connection.close()
-        self._leave()
+        self._unlock()
 
-    def _leave(self) -> None:
-        if self._inside:
-            self._inside = False
-            self._gate.release()
+    def _unlock(self) -> None:
+        if self._has_lock:
+            self._has_lock = False
+            self._write_lock.release()
 
     @property
     def in_transaction(self) -> bool:
@@ -56,62 +62,59 @@ class SQLiteDatabase:
         try:
             cursor = self._connection.execute(statement, _storable(values))
             return cursor.fetchall(), cursor.rowcount
-        except schema.Error as problem:
-            raise schema.explain(problem, self.path, self._inode) from problem
-
-    def run_many(self, statement: str, rows: list[tuple[Any, ...]]) -> int:
-        try:
-            return self._connection.executemany(statement, map(_storable, rows)).rowcount
-        except schema.Error as problem:
-            raise schema.explain(problem, self.path, self._inode) from problem
+        except sqlite_migrations.Error as problem:
+            raise sqlite_migrations.to_store_error(problem, self.path, self._inode) from problem
 
     def begin(self, lock: str = "") -> None:
-        if self._gate is not None:
-            self._gate.acquire()
-            self._inside = True
+        if self._write_lock is not None:
+            self._write_lock.acquire()
+            self._has_lock = True
         try:
             self.run("BEGIN IMMEDIATE")
         except BaseException:
-            self._leave()
+            self._unlock()
             raise
 
     def commit(self) -> None:
         self.run("COMMIT")
-        self._leave()
+        self._unlock()
 
-    def told(self) -> None:
-        if self._heard is not None:
-            self._heard()
+    def notify_listeners(self) -> None:
+        if self._on_change is not None:
+            self._on_change()
 
     def rollback(self) -> None:
         try:
             self.run("ROLLBACK")
         finally:
-            self._leave()
+            self._unlock()
 
 
-class SQLiteStore(Records):
-    """See `holdfast.store.base.Store`."""
+class SQLiteStore(StoreRepository):
+    """Implements `holdfast.store.protocols.Store`."""
 
     def __init__(self, path: str, *, busy_seconds: float = 1.0) -> None:
-        super().__init__(SQLiteDatabase(path, busy_seconds=busy_seconds), schema.queries())
+        super().__init__(
+            SQLiteDatabase(path, busy_seconds=busy_seconds), sqlite_migrations.load_queries()
+        )
         self.path = path
 
 
 def _storable(values: Any) -> Any:
-    """SQLite takes no lone surrogates, which a host's JSON may well hold in a summary."""
+    """Replace lone surrogates, which SQLite refuses. The JSON of a host may contain them."""
     if isinstance(values, dict):
-        return {key: _text(value) for key, value in values.items()}
+        return {key: _replace_surrogates(value) for key, value in values.items()}
     return [
-        value if not isinstance(value, str) or value.isascii() else _text(value) for value in values
+        value if not isinstance(value, str) or value.isascii() else _replace_surrogates(value)
+        for value in values
     ]
 
 
-def _text(value: Any) -> Any:
+def _replace_surrogates(value: Any) -> Any:
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "replace").decode("utf-8")
     return value
 
 
-def _row(cursor: Any, values: tuple[Any, ...]) -> dict[str, Any]:
+def _to_dict(cursor: Any, values: tuple[Any, ...]) -> dict[str, Any]:
     return {column[0]: value for column, value in zip(cursor.description, values, strict=True)}

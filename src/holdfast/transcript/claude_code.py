@@ -1,119 +1,132 @@
-"""Claude Code's transcript lines as events.
+"""Convert Claude Code's transcript lines into events.
 
-Unknown types and keys are passed over; nothing here may raise.
+Unknown types and keys are ignored; nothing here may raise.
 """
 
 from __future__ import annotations
 
-from holdfast.transcript.speech import LONGEST, event, refusal, said, typed
+from holdfast.lenient_json import as_dict, as_text
+from holdfast.transcript.user_text import (
+    MAX_TEXT_CHARS,
+    classify_queued_text,
+    classify_text,
+    make_event,
+    parse_refusal,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.transcript.model import Event
+    from holdfast.transcript.types import Event
 
-CONTEXT = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
-PLACE = {"cwd": "cwd", "gitBranch": "branch", "version": "client", "sessionId": "session"}
+# The parts of a request's size in tokens.
+CONTEXT_FIELDS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+PLACE_FIELDS = {"cwd": "cwd", "gitBranch": "branch", "version": "client", "sessionId": "session"}
 
 
-def place(line: dict[str, Any]) -> dict[str, str]:
-    """Where the session stands, as written on every message line."""
+def to_place(line: dict[str, Any]) -> dict[str, str]:
+    """Return the folder, branch, client version and session that every message line states.
+
+    Empty for other lines and for those of sub-agents.
+    """
     if line.get("type") not in ("user", "assistant") or line.get("isSidechain"):
         return {}
     return {
-        ours: value for theirs, ours in PLACE.items() if isinstance(value := line.get(theirs), str)
+        ours: value
+        for theirs, ours in PLACE_FIELDS.items()
+        if isinstance(value := line.get(theirs), str)
     }
 
 
-def events(line: dict[str, Any], number: int) -> list[Event]:
-    """The events of one line, in order."""
+def to_events(line: dict[str, Any], number: int) -> list[Event]:
+    """Return the events of one line, in order."""
     kind = line.get("type")
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    if reader is None:
+    convert = _CONVERTERS.get(kind) if isinstance(kind, str) else None
+    if convert is None:
         return []
-    found: list[Event] = reader(line)
-    if not found:
-        return found
+    events: list[Event] = convert(line)
+    if not events:
+        return events
     at = line.get("timestamp")
     if isinstance(at, str):
-        for one in found:
-            one["line"], one["at"] = number, at
+        for event in events:
+            event["line"], event["at"] = number, at
     else:
-        for one in found:
-            one["line"] = number
+        for event in events:
+            event["line"] = number
     if line.get("isSidechain"):
-        agent = _word(line.get("agentId")) or "sidechain"
-        for one in found:
-            one.setdefault("agent", agent)
-    return found
+        agent = as_text(line.get("agentId")) or "sidechain"
+        for event in events:
+            event.setdefault("agent", agent)
+    return events
 
 
-def _user(line: dict[str, Any]) -> list[Event]:
-    found: list[Event] = []
+def _convert_user(line: dict[str, Any]) -> list[Event]:
+    events: list[Event] = []
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if line.get("todos") and isinstance(line["todos"], list):
-        found.append(event("plan", detail=line["todos"]))
+        events.append(make_event("plan", detail=line["todos"]))
     if isinstance(plan := line.get("planContent"), str) and plan:
-        found.append(event("plan_file", text=plan, name=""))
+        events.append(make_event("plan_file", text=plan, name=""))
     if line.get("isCompactSummary"):
-        found.append(event("summary", text=_text(content)))
-        return found
+        events.append(make_event("summary", text=_join_text(content)))
+        return events
     if isinstance(content, str):
-        _add(found, said(content, bool(line.get("isMeta"))))
-        return found
+        _append(events, classify_text(content, bool(line.get("isMeta"))))
+        return events
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             continue
         kind = block.get("type")
         if kind == "tool_result":
-            _tool_result(found, block, line)
+            _add_tool_result(events, block, line)
         elif kind == "text":
-            _add(found, said(_word(block.get("text")), bool(line.get("isMeta"))))
-    return found
+            _append(events, classify_text(as_text(block.get("text")), bool(line.get("isMeta"))))
+    return events
 
 
-def _tool_result(found: list[Event], block: dict[str, Any], line: dict[str, Any]) -> None:
+def _add_tool_result(events: list[Event], block: dict[str, Any], line: dict[str, Any]) -> None:
     content, ident = block.get("content"), block.get("tool_use_id")
-    text = content if isinstance(content, str) else _text(content)
+    text = content if isinstance(content, str) else _join_text(content)
     ok = not block.get("is_error")
-    found.append({
+    events.append({
         "kind": "tool_result", "line": 0, "id": ident if isinstance(ident, str) else "", "ok": ok,
         "text": text, "detail": line.get("toolUseResult"),
     })  # fmt: skip
     if not ok:
-        _add(found, refusal(text))
+        _append(events, parse_refusal(text))
 
 
-def _assistant(line: dict[str, Any]) -> list[Event]:
+def _convert_assistant(line: dict[str, Any]) -> list[Event]:
     message = line.get("message")
     if line.get("isApiErrorMessage") or not isinstance(message, dict):
         return []
-    found: list[Event] = []
+    events: list[Event] = []
     content = message.get("content")
     for block in content if isinstance(content, list) else ():
         if not isinstance(block, dict):
             continue
         kind = block.get("type")
         if kind == "tool_use":
-            ident, name, given = block.get("id"), block.get("name"), block.get("input")
-            found.append({
+            ident, name, arguments = block.get("id"), block.get("name"), block.get("input")
+            events.append({
                 "kind": "tool_call", "line": 0, "id": ident if isinstance(ident, str) else "",
                 "name": name if isinstance(name, str) else "",
-                "input": given if isinstance(given, dict) else {},
+                "input": arguments if isinstance(arguments, dict) else {},
             })  # fmt: skip
-        elif kind == "text" and (words := _word(block.get("text"))):
-            found.append({"kind": "reply", "line": 0, "text": words[:LONGEST]})
+        elif kind == "text" and (text := as_text(block.get("text"))):
+            events.append({"kind": "reply", "line": 0, "text": text[:MAX_TEXT_CHARS]})
     usage = message.get("usage")
     if isinstance(usage, dict) and message.get("model") != "<synthetic>":
-        found.append(_usage(message, usage))
-    return found
+        events.append(_to_usage(message, usage))
+    return events
 
 
-def _usage(message: dict[str, Any], usage: dict[str, Any]) -> Event:
+def _to_usage(message: dict[str, Any], usage: dict[str, Any]) -> Event:
     context = 0
-    for name in CONTEXT:
+    for name in CONTEXT_FIELDS:
         count = usage.get(name)
         if isinstance(count, int):
             context += count
@@ -125,100 +138,101 @@ def _usage(message: dict[str, Any], usage: dict[str, Any]) -> Event:
     }  # fmt: skip
 
 
-def _system(line: dict[str, Any]) -> list[Event]:
+def _convert_system(line: dict[str, Any]) -> list[Event]:
+    """A compaction boundary; other system lines carry no event."""
     if line.get("subtype") != "compact_boundary":
         return []
-    told = line.get("compactMetadata")
-    told = told if isinstance(told, dict) else {}
-    found = event("compaction", trigger=_word(told.get("trigger")), id=_word(line.get("uuid")))
+    metadata = as_dict(line.get("compactMetadata"))
+    event = make_event(
+        "compaction", trigger=as_text(metadata.get("trigger")), id=as_text(line.get("uuid"))
+    )
     for ours, theirs in (("before", "preTokens"), ("after", "postTokens")):
-        if isinstance(told.get(theirs), int):
-            found[ours] = told[theirs]  # type: ignore[literal-required]
-    if isinstance(told.get("durationMs"), int):
-        found["duration"] = told["durationMs"]
-    return [found]
+        if isinstance(metadata.get(theirs), int):
+            event[ours] = metadata[theirs]  # type: ignore[literal-required]
+    if isinstance(metadata.get("durationMs"), int):
+        event["duration"] = metadata["durationMs"]
+    return [event]
 
 
-def _attachment(line: dict[str, Any]) -> list[Event]:
-    attached = line.get("attachment")
-    if not isinstance(attached, dict):
+def _convert_attachment(line: dict[str, Any]) -> list[Event]:
+    attachment = line.get("attachment")
+    if not isinstance(attachment, dict):
         return []
-    kind = attached.get("type")
-    found: list[Event] = []
+    kind = attachment.get("type")
+    events: list[Event] = []
     if kind in ("hook_additional_context", "hook_success"):
-        # One hook's text per part. A hook that printed JSON also leaves it in `stdout`, which
-        # the model is not shown.
-        content, hook = attached.get("content"), _word(attached.get("hookEvent"))
+        # Each part is the text of one hook. A hook that printed JSON also leaves it in `stdout`,
+        # which the model is not shown.
+        content, hook = attachment.get("content"), as_text(attachment.get("hookEvent"))
         for part in content if isinstance(content, list) else [content]:
-            found.append(event("injected", hook=hook, text=_text([part])))
-    elif kind == "queued_command" and attached.get("commandMode", "prompt") == "prompt":
-        # Typed while the agent was at work.
-        words = _text(attached.get("prompt"))
-        _add(found, said(words, is_meta=True) if line.get("isMeta") else typed(words))
-        for one in found:
-            one["queued"] = True
+            events.append(make_event("injected", hook=hook, text=_join_text([part])))
+    elif kind == "queued_command" and attachment.get("commandMode", "prompt") == "prompt":
+        # Typed while the agent was working.
+        text = _join_text(attachment.get("prompt"))
+        is_meta = line.get("isMeta")
+        _append(
+            events, classify_text(text, is_meta=True) if is_meta else classify_queued_text(text)
+        )
+        for event in events:
+            event["queued"] = True
     elif kind in ("task_reminder", "todo_reminder", "todo"):
-        found.append(event("plan", detail=attached.get("content")))
+        events.append(make_event("plan", detail=attachment.get("content")))
     elif kind == "plan_file_reference":
-        path, plan = _word(attached.get("planFilePath")), _word(attached.get("planContent"))
-        found.append(event("plan_file", name=path, text=plan))
-    return found
+        path = as_text(attachment.get("planFilePath"))
+        plan = as_text(attachment.get("planContent"))
+        events.append(make_event("plan_file", name=path, text=plan))
+    return events
 
 
-def _queue(line: dict[str, Any]) -> list[Event]:
-    """What was typed while the agent was at work. Older clients write it down nowhere else."""
-    operation, content = _word(line.get("operation")), _word(line.get("content"))
+def _convert_queue_operation(line: dict[str, Any]) -> list[Event]:
+    """What was typed while the agent was working; older clients log it nowhere else."""
+    operation, content = as_text(line.get("operation")), as_text(line.get("content"))
     if operation != "enqueue":
-        return [event("queue", name=operation)]
-    heard = typed(content)
-    queued = heard if heard is not None and heard["kind"] in ("prompt", "command") else None
-    return [event("queue", name=operation, detail=queued)]
+        return [make_event("queue", name=operation)]
+    event = classify_queued_text(content)
+    message = event if event is not None and event["kind"] in ("prompt", "command") else None
+    return [make_event("queue", name=operation, detail=message)]
 
 
-def _progress(line: dict[str, Any]) -> list[Event]:
-    """A sub-agent's messages, as some versions repeat them in the main log."""
+def _convert_progress(line: dict[str, Any]) -> list[Event]:
+    """A sub-agent's message, which some versions repeat in the main log."""
     data = line.get("data")
     if not isinstance(data, dict) or data.get("type") != "agent_progress":
         return []
     message = data.get("message")
     if not isinstance(message, dict):
         return []
-    reader = _user if message.get("type") == "user" else _assistant
-    agent = _word(data.get("agentId")) or "sidechain"
-    found = reader(message)
-    for one in found:
-        one["agent"] = agent
-        one["parent"] = _word(line.get("parentToolUseID"))
-    return found
+    convert = _convert_user if message.get("type") == "user" else _convert_assistant
+    agent = as_text(data.get("agentId")) or "sidechain"
+    events = convert(message)
+    for event in events:
+        event["agent"] = agent
+        event["parent"] = as_text(line.get("parentToolUseID"))
+    return events
 
 
-def _pull_request(line: dict[str, Any]) -> list[Event]:
-    return [event("pull_request", text=_word(line.get("prUrl")))]
+def _convert_pull_request(line: dict[str, Any]) -> list[Event]:
+    return [make_event("pull_request", text=as_text(line.get("prUrl")))]
 
 
-_READERS = {
-    "user": _user,
-    "assistant": _assistant,
-    "system": _system,
-    "attachment": _attachment,
-    "queue-operation": _queue,
-    "progress": _progress,
-    "pr-link": _pull_request,
+_CONVERTERS = {
+    "user": _convert_user,
+    "assistant": _convert_assistant,
+    "system": _convert_system,
+    "attachment": _convert_attachment,
+    "queue-operation": _convert_queue_operation,
+    "progress": _convert_progress,
+    "pr-link": _convert_pull_request,
 }
 
 
-def _add(found: list[Event], one: Event | None) -> None:
-    if one is not None:
-        found.append(one)
+def _append(events: list[Event], event: Event | None) -> None:
+    if event is not None:
+        events.append(event)
 
 
-def _word(value: Any) -> str:
-    """A text; what is none says nothing."""
-    return value if isinstance(value, str) else ""
-
-
-def _text(content: Any) -> str:
-    """The text of a string, of a list of strings or of a list of blocks."""
+def _join_text(content: Any) -> str:
+    """Join the text of a string, of a list of strings or of a list of blocks."""
     if isinstance(content, str):
         return content
     if not isinstance(content, list):

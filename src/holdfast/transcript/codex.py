@@ -1,27 +1,27 @@
-"""Codex's rollout lines as events.
+"""Convert the lines of Codex's rollout files into events.
 
-A line is `{"timestamp", "type", "payload"}`. Unknown types and keys are passed over; nothing here
-may raise. Where the client tells a thing twice, as the model's item and as an event for its
+A line is `{"timestamp", "type", "payload"}`. Unknown types and keys are ignored; nothing here may
+raise. Where the client logs the same thing twice, as the model's item and as an event for its
 screen, the item counts.
 """
 
 from __future__ import annotations
 
-from holdfast.transcript import codex_output, codex_tools, patch
-from holdfast.transcript.codex_tools import record, word
-from holdfast.transcript.speech import LONGEST, event
+from holdfast.lenient_json import as_dict, as_text
+from holdfast.transcript import apply_patch, codex_tools
+from holdfast.transcript.user_text import MAX_TEXT_CHARS, make_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.transcript.model import Event
+    from holdfast.transcript.types import Event
 
-NAME = "codex"
-# Every brief of ours carries it.
-MARKER = "holdfast:"
-# Texts that the client writes in the user's name.
-NOT_A_PERSON = (
+HOST_NAME = "codex"
+# Every brief of Holdfast contains it.
+BRIEF_MARKER = "holdfast:"
+# Prefixes of the texts that the client writes in the user's role.
+CLIENT_TEXT_PREFIXES = (
     "# AGENTS.md instructions", "<user_instructions>", "<environment_context>", "<INSTRUCTIONS>",
     "<recommended_plugins>", "<permissions instructions>", "<turn_aborted>", "<skill>",
     "<skills_instructions>", "<user_shell_command>", "<model_switch>", "<collaboration_mode>",
@@ -30,29 +30,33 @@ NOT_A_PERSON = (
     "<token_budget>", "<goal_context>", "<image ", "</image>", "<realtime_",
     "Another language model started to solve this problem",
 )  # fmt: skip
-# An editor writes what is open in it before what the person asked.
-REQUEST = "## My request for Codex:"
-# A call inside a script, which has no item of its own.
-INNER = "exec-"
-FINAL = "Message Type: FINAL_ANSWER"
+# Editors write which files are open before the user's request, which follows this heading.
+REQUEST_HEADING = "## My request for Codex:"
+# The prefix of the ids of calls inside a script, which have no item of their own.
+SCRIPT_CALL_PREFIX = "exec-"
+FINAL_ANSWER_PREFIX = "Message Type: FINAL_ANSWER"
 
 
-def place(line: dict[str, Any], number: int) -> dict[str, str]:
-    """Where the session stands. A fork goes on with lines of its parent, so the first line counts
-    for whose session it is."""
-    kind, payload = line.get("type"), record(line.get("payload"))
+def to_place(line: dict[str, Any], number: int) -> dict[str, str]:
+    """Return the folder, branch, client version and session that a line states.
+
+    The session's id is taken from the first line only: a forked session's log continues with
+    lines of its parent.
+    """
+    kind, payload = line.get("type"), as_dict(line.get("payload"))
     if kind == "turn_context":
-        return _words(payload, {"cwd": "cwd"})
+        return _pick_texts(payload, {"cwd": "cwd"})
     if kind != "session_meta":
         return {}
-    told = _words(payload, {"cwd": "cwd", "cli_version": "client"})
-    told |= _words(record(payload.get("git")), {"branch": "branch"})
+    place = _pick_texts(payload, {"cwd": "cwd", "cli_version": "client"})
+    place |= _pick_texts(as_dict(payload.get("git")), {"branch": "branch"})
     if number == 1:
-        told |= _words(payload, {"id": "session"}) | {"host": NAME}
-    return told
+        place |= _pick_texts(payload, {"id": "session"}) | {"host": HOST_NAME}
+    return place
 
 
-def _words(payload: dict[str, Any], names: dict[str, str]) -> dict[str, str]:
+def _pick_texts(payload: dict[str, Any], names: dict[str, str]) -> dict[str, str]:
+    """Return the non-empty strings under these keys, with the keys renamed to ours."""
     return {
         ours: value
         for theirs, ours in names.items()
@@ -60,173 +64,186 @@ def _words(payload: dict[str, Any], names: dict[str, str]) -> dict[str, str]:
     }
 
 
-def events(line: dict[str, Any], number: int) -> list[Event]:
-    """The events of one line, in order."""
-    kind, payload = line.get("type"), record(line.get("payload"))
-    reader = _READERS.get(kind) if isinstance(kind, str) else None
-    found: list[Event] = []
-    if told := place(line, number):
-        found.append(event("place", place=told))
-    if reader is not None:
-        found += reader(payload, line)
+def to_events(line: dict[str, Any], number: int) -> list[Event]:
+    """Return the events of one line, in order."""
+    kind, payload = line.get("type"), as_dict(line.get("payload"))
+    convert = _CONVERTERS.get(kind) if isinstance(kind, str) else None
+    events: list[Event] = []
+    if place := to_place(line, number):
+        events.append(make_event("place", place=place))
+    if convert is not None:
+        events += convert(payload, line)
     at = line.get("timestamp")
-    for one in found:
-        one["line"] = number
+    for event in events:
+        event["line"] = number
         if isinstance(at, str):
-            one["at"] = at
-    return found
+            event["at"] = at
+    return events
 
 
-def _turn(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
-    """Which model answers; how much it holds is told elsewhere."""
-    model = word(payload.get("model"))
-    return [event("usage", id="", model=model, context=0, output=0)] if model else []
+def _convert_turn_context(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
+    """The model of the turn; the size of its context is on other lines."""
+    model = as_text(payload.get("model"))
+    return [make_event("usage", id="", model=model, context=0, output=0)] if model else []
 
 
-def _item(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
+def _convert_item(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
     kind = payload.get("type")
     if kind == "message":
-        return _message(payload, line)
+        return _convert_message(payload, line)
     if kind in ("function_call", "custom_tool_call", "local_shell_call", "web_search_call"):
-        # Clients that number their lines also tell what the calls inside a script did.
-        return codex_tools.called(payload, inner_told="ordinal" in line)
+        # Clients that number their lines also log each command inside a script.
+        return codex_tools.to_call_events(payload, logs_script_calls="ordinal" in line)
     if kind in ("function_call_output", "custom_tool_call_output"):
-        return [codex_output.answered(payload)]
-    return _from_agent(payload) if kind == "agent_message" else []
+        return [codex_tools.to_result_event(payload)]
+    return _convert_agent_message(payload) if kind == "agent_message" else []
 
 
-def _message(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
-    role, texts = payload.get("role"), _texts(payload.get("content"))
+def _convert_message(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
+    role, texts = payload.get("role"), _find_texts(payload.get("content"))
     if role == "assistant":
-        # The summary of a compaction is told by the line of that compaction.
-        if record(line.get("metadata")).get("compaction_output"):
+        # The summary of a compaction is taken from the `compacted` line instead.
+        if as_dict(line.get("metadata")).get("compaction_output"):
             return []
-        said = "\n".join(texts)[:LONGEST]
-        return [event("reply", text=said)] if said.strip() else []
-    from_hook = "hooks.additional_context" in str(
-        record(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
+        reply = "\n".join(texts)[:MAX_TEXT_CHARS]
+        return [make_event("reply", text=reply)] if reply.strip() else []
+    is_from_hook = "hooks.additional_context" in str(
+        as_dict(payload.get("internal_chat_message_metadata_passthrough")).get("content_item_kinds")
     )
-    found: list[Event] = []
+    events: list[Event] = []
     for text in texts:
-        if from_hook or (role == "developer" and MARKER in text):
-            found.append(event("injected", hook="", text=text))
-        elif role == "user" and (said := spoken(text)):
-            found.append(event("prompt", text=said))
-    return found
+        if is_from_hook or (role == "developer" and BRIEF_MARKER in text):
+            events.append(make_event("injected", hook="", text=text))
+        elif role == "user" and (prompt := extract_prompt(text)):
+            events.append(make_event("prompt", text=prompt))
+    return events
 
 
-def spoken(text: str) -> str:
-    """What a person said in a text that stands in the user's name; nothing if it is none."""
-    text = text[:LONGEST].strip()
-    if text.startswith(NOT_A_PERSON):
+def extract_prompt(text: str) -> str:
+    """Return what the user wrote in a text in the user's role, or "" if the client wrote it."""
+    text = text[:MAX_TEXT_CHARS].strip()
+    if text.startswith(CLIENT_TEXT_PREFIXES):
         return ""
-    if text.startswith("# ") and REQUEST in text:
-        return text.partition(REQUEST)[2].strip()
+    if text.startswith("# ") and REQUEST_HEADING in text:
+        return text.partition(REQUEST_HEADING)[2].strip()
     return text
 
 
-def _texts(content: Any) -> list[str]:
+def _find_texts(content: Any) -> list[str]:
     if isinstance(content, str):
         return [content]
-    parts = [record(part).get("text") for part in (content if isinstance(content, list) else ())]
+    parts = [as_dict(part).get("text") for part in (content if isinstance(content, list) else ())]
     return [part for part in parts if isinstance(part, str)]
 
 
-def _from_agent(payload: dict[str, Any]) -> list[Event]:
-    """What a sub-agent sent; only its last words are its result."""
-    text = "\n".join(_texts(payload.get("content")))
-    if not text.startswith(FINAL):
+def _convert_agent_message(payload: dict[str, Any]) -> list[Event]:
+    """A message from a sub-agent; only its final answer is its result."""
+    text = "\n".join(_find_texts(payload.get("content")))
+    if not text.startswith(FINAL_ANSWER_PREFIX):
         return []
-    said = text.partition("\nPayload:\n")[2].strip()
-    return [event("agent_done", id=word(payload.get("author")), name="completed", text=said)]
+    answer = text.partition("\nPayload:\n")[2].strip()
+    agent = as_text(payload.get("author"))
+    return [make_event("agent_done", id=agent, name="completed", text=answer)]
 
 
-def _told(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
+def _convert_event_message(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
     kind = payload.get("type")
     if kind == "token_count":
-        return _usage(record(payload.get("info")))
+        return _convert_token_count(as_dict(payload.get("info")))
     if kind == "patch_apply_end":
-        return _inner_patch(word(payload.get("call_id")), payload, payload.get("success") is True)
-    item = record(payload.get("item"))
+        ok = payload.get("success") is True
+        return _convert_script_patch(as_text(payload.get("call_id")), payload, ok)
+    item = as_dict(payload.get("item"))
     if kind == "item_completed" and item.get("type") == "FileChange":
-        return _inner_patch(word(item.get("id")), item, item.get("status") == "completed")
+        ok = item.get("status") == "completed"
+        return _convert_script_patch(as_text(item.get("id")), item, ok)
     if kind == "item_completed" and item.get("type") == "CommandExecution":
-        return _inner_command(word(item.get("id")), item)
+        return _convert_script_command(as_text(item.get("id")), item)
     return []
 
 
-def _inner_command(ident: str, told: dict[str, Any]) -> list[Event]:
-    """A command that a script ran."""
-    if not ident.startswith(INNER):
+def _convert_script_command(ident: str, report: dict[str, Any]) -> list[Event]:
+    """A command that ran inside a script; other commands are items of their own."""
+    if not ident.startswith(SCRIPT_CALL_PREFIX):
         return []
-    folder = word(told.get("cwd")).removeprefix("file://")
-    text, ok = word(told.get("aggregated_output")), told.get("exit_code") == 0
+    folder = as_text(report.get("cwd")).removeprefix("file://")
+    text, ok = as_text(report.get("aggregated_output")), report.get("exit_code") == 0
     return [
-        codex_tools.run(ident, {"command": told.get("command"), "workdir": folder}),
-        event("tool_result", id=ident, ok=ok, text=text),
+        codex_tools.to_command_event(ident, {"command": report.get("command"), "workdir": folder}),
+        make_event("tool_result", id=ident, ok=ok, text=text),
     ]
 
 
-def _inner_patch(ident: str, told: dict[str, Any], ok: bool) -> list[Event]:
-    """A patch that a script applied. Others are items, and told as such."""
-    changes = patch.told(told.get("changes"))
-    if not ident.startswith(INNER) or not changes:
+def _convert_script_patch(ident: str, report: dict[str, Any], ok: bool) -> list[Event]:
+    """A patch that was applied inside a script; other patches are items of their own."""
+    changes = apply_patch.parse_reported_changes(report.get("changes"))
+    if not ident.startswith(SCRIPT_CALL_PREFIX) or not changes:
         return []
-    text = word(told.get("stdout"))
+    text, patch = as_text(report.get("stdout")), codex_tools.to_patch_input(changes)
     return [
-        event("tool_call", id=ident, name=codex_tools.PATCH, input=codex_tools.changed(changes)),
-        event("tool_result", id=ident, ok=ok, text=text),
+        make_event("tool_call", id=ident, name=codex_tools.PATCH_TOOL, input=patch),
+        make_event("tool_result", id=ident, ok=ok, text=text),
     ]
 
 
-def _usage(info: dict[str, Any]) -> list[Event]:
-    """The last request's size. Right after a compaction only the client's own estimate is there."""
-    last, window = record(info.get("last_token_usage")), info.get("model_context_window")
+def _convert_token_count(info: dict[str, Any]) -> list[Event]:
+    """The size of the last request; right after a compaction, the client's own estimate of it."""
+    last, window = as_dict(info.get("last_token_usage")), info.get("model_context_window")
     context = last.get("input_tokens") or last.get("total_tokens")
     output = last.get("output_tokens")
     if not isinstance(context, int) or context <= 0:
         return []
-    used = event("usage", id="", model="", context=context)
-    used["output"] = output if isinstance(output, int) else 0
+    event = make_event("usage", id="", model="", context=context)
+    event["output"] = output if isinstance(output, int) else 0
     if isinstance(window, int) and window > 0:
-        used["window"] = window
-    return [used]
+        event["window"] = window
+    return [event]
 
 
-def _compacted(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
-    """A compaction and its summary; one that was made on a server is sealed, and empty here."""
+def _convert_compacted(payload: dict[str, Any], line: dict[str, Any]) -> list[Event]:
+    """A compaction and its summary, which is empty here if a server made it: see
+    `has_encrypted_summary`.
+    """
     return [
-        event("compaction", trigger="", id=word(payload.get("window_id"))),
-        event("summary", text=word(payload.get("message"))),
+        make_event("compaction", trigger="", id=as_text(payload.get("window_id"))),
+        make_event("summary", text=as_text(payload.get("message"))),
     ]
 
 
-def left_over(payload: dict[str, Any]) -> str:
-    """What the model is left with in words: the summary, and what people said before."""
-    texts = [word(payload.get("message")), *kept_words(payload)]
+def render_remaining_context(payload: dict[str, Any]) -> str:
+    """Return the readable text that a compaction leaves to the model: its summary and the kept
+    prompts.
+    """
+    texts = [as_text(payload.get("message")), *find_kept_prompts(payload)]
     return "\n\n".join(dict.fromkeys(text for text in texts if text.strip()))
 
 
-def kept_words(payload: dict[str, Any]) -> list[str]:
-    """What people said before, which a compaction leaves as it is."""
-    said = (_texts(item.get("content")) for item in _left(payload) if item.get("role") == "user")
-    return [text for texts in said for text in map(spoken, texts) if text.strip()]
+def find_kept_prompts(payload: dict[str, Any]) -> list[str]:
+    """Return the user's earlier prompts, which a Codex compaction keeps verbatim."""
+    kept = (
+        _find_texts(item.get("content"))
+        for item in _replacement_items(payload)
+        if item.get("role") == "user"
+    )
+    return [prompt for texts in kept for prompt in map(extract_prompt, texts) if prompt.strip()]
 
 
-def is_sealed(payload: dict[str, Any]) -> bool:
-    """Whether the summary was made on a server, which alone can read it."""
-    told = word(payload.get("message")).strip()
-    return not told and any(item.get("encrypted_content") for item in _left(payload))
+def has_encrypted_summary(payload: dict[str, Any]) -> bool:
+    """Whether a server made the summary, which only that server can read."""
+    summary = as_text(payload.get("message")).strip()
+    return not summary and any(
+        item.get("encrypted_content") for item in _replacement_items(payload)
+    )
 
 
-def _left(payload: dict[str, Any]) -> list[dict[str, Any]]:
+def _replacement_items(payload: dict[str, Any]) -> list[dict[str, Any]]:
     history = payload.get("replacement_history")
-    return [*map(record, history)] if isinstance(history, list) else []
+    return [*map(as_dict, history)] if isinstance(history, list) else []
 
 
-_READERS = {
-    "turn_context": _turn,
-    "response_item": _item,
-    "event_msg": _told,
-    "compacted": _compacted,
+_CONVERTERS = {
+    "turn_context": _convert_turn_context,
+    "response_item": _convert_item,
+    "event_msg": _convert_event_message,
+    "compacted": _convert_compacted,
 }

@@ -245,7 +245,9 @@ SAMPLES: dict[str, Sample] = {
     ),
     "deepagents": Sample(
         log=f".deepagents/transcripts/{SESSION}.jsonl",
-        before=_deep_story, boundary=list, common=_claude_like, moments=CLAUDE_LIKE,
+        before=_deep_story, boundary=list, common=_claude_like,
+        # A hook for PreCompact breaks this client, so there is none.
+        moments={name: fields for name, fields in CLAUDE_LIKE.items() if name != "save"},
         after=lambda: [_deep("assistant", "On it.", 3)],
     ),
     "gemini": Sample(

@@ -1,4 +1,4 @@
-"""One host on a stage: its hooks run as it runs them, with a home and a project of their own."""
+"""Runs the hooks of one host as the host does, with its own home folder and project."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast import hosts
-from holdfast.actions import install
 from holdfast.hosts import hook_settings
 from holdfast.hosts.base import Host
+from holdfast.services.install import registration
 from holdfast.store.sqlite import SQLiteStore
 
 from .kit import SAMPLES, Line, Sample, written
@@ -22,7 +22,7 @@ QUIET = {"HOLDFAST_SUGGEST": "off", "PATH": ""}
 
 def staged(name: str, root: Path) -> Stage:
     assert name in SAMPLES, f"tests/contract/hosts/kit.py has no sample of {name}"
-    host = hosts.named(name)
+    host = hosts.find_host(name)
     assert host is not None
     (root / "project").mkdir()
     return Stage(root=root, host=host, sample=SAMPLES[name])
@@ -30,7 +30,7 @@ def staged(name: str, root: Path) -> Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stage:
-    """One host with a home, a project, and a session that it keeps a log of."""
+    """A host with a home folder, a project, and the transcript of one session."""
 
     root: Path
     host: Host
@@ -58,33 +58,38 @@ class Stage:
         return {**common, **self.sample.moments[moment]}
 
     def fire(self, moment: str, **fields: Any) -> Line:
-        """One hook as the host starts it: the command that it was given for this event."""
+        """Run the command that is registered for this event and return its JSON output."""
         payload = {**self.payload(moment), **fields}
-        entries = install.entries("", install.Options(), host=self.host)
-        (command,) = hook_settings.commands_in(entries[payload["hook_event_name"]])
+        entries = registration.build_hook_entries("", registration.InstallOptions(), host=self.host)
+        (command,) = hook_settings.entry_commands(entries[payload["hook_event_name"]])
         return self.run(command, payload)
 
+    def announce_compaction(self) -> None:
+        """Run the hook before a compaction, unless the host has none or restores with it."""
+        if "save" in self.sample.moments and self.sample.restores_with != "save":
+            self.fire("save")
+
     def run(self, command: str, payload: Line) -> Line:
-        """Any command that a host was given."""
+        """Run a hook command with this payload; return its JSON output, or {}."""
         done = subprocess.run(
             shlex.split(command), input=json.dumps(payload).encode(), capture_output=True,
             env={**self.environ, **QUIET}, check=False, timeout=30,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (0, b"")
-        told: Line = json.loads(done.stdout) if done.stdout.startswith(b"{") else {}
-        return told
+        output: Line = json.loads(done.stdout) if done.stdout.startswith(b"{") else {}
+        return output
 
     def install(self) -> None:
-        """The hooks stand in the user's settings, as they do where a host runs them."""
+        """Register the hooks in the user's settings."""
         home, path = self.environ["HOLDFAST_HOME"], self.host.settings_path(self.environ, None)
-        install.install(install.plan_install(path, "", home, host=self.host), home)
+        registration.install(registration.plan_install(path, "", home, host=self.host), home)
 
     def restore(self) -> str:
-        """What the model is shown when the host asks for it, or reads it from its rules."""
-        told = self.fire(self.sample.restores_with)
-        if not self.host.RULES:
-            return self.sample.shown(told)
-        (file,) = (self.project / self.host.RULES).glob("*.mdc")
+        """Run the hook that restores; return the brief from its output or from the rules file."""
+        output = self.fire(self.sample.restores_with)
+        if not self.host.RULES_FOLDER:
+            return self.sample.shown(output)
+        (file,) = (self.project / self.host.RULES_FOLDER).glob("*.mdc")
         return file.read_text(encoding="utf-8")
 
     def store(self) -> SQLiteStore:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.actions import install
+from holdfast.services.install import registration
 
 from .kit import FILE, SESSION
 from .stage import QUIET, Stage, staged
@@ -32,7 +32,7 @@ def cursor(tmp_path: Path) -> Stage:
 
 def rules(stage: Stage) -> list[str]:
     """The sessions that have a file."""
-    return sorted(file.stem for file in (stage.project / stage.host.RULES).glob("*.mdc"))
+    return sorted(file.stem for file in (stage.project / stage.host.RULES_FOLDER).glob("*.mdc"))
 
 
 def receipts(stage: Stage) -> list[str]:
@@ -58,7 +58,7 @@ def test_the_brief_is_shown_always_to_its_owner_alone_and_git_does_not_see_it(
 ) -> None:
     subprocess.run(["git", "init", "--quiet"], cwd=cursor.project, check=True)
     cursor.fire("save")
-    file = cursor.project / cursor.host.RULES / f"{SESSION}.mdc"
+    file = cursor.project / cursor.host.RULES_FOLDER / f"{SESSION}.mdc"
     text = file.read_text(encoding="utf-8")
     assert text.startswith("---\n")
     assert "\nalwaysApply: true\n---\n" in text
@@ -75,7 +75,7 @@ def test_secrets_do_not_get_into_the_file(cursor: Stage) -> None:
     cursor.write([said])
     cursor.fire("save")
     assert rules(cursor) == [SESSION]
-    assert token not in (cursor.project / cursor.host.RULES / f"{SESSION}.mdc").read_text()
+    assert token not in (cursor.project / cursor.host.RULES_FOLDER / f"{SESSION}.mdc").read_text()
 
 
 def test_at_the_end_of_the_conversation_nothing_is_left(cursor: Stage) -> None:
@@ -118,14 +118,14 @@ def test_an_idle_conversation_gives_way_to_a_new_one_and_comes_back_when_it_goes
 def test_nothing_is_written_for_somebody_who_did_not_install_it_for_cursor(cursor: Stage) -> None:
     """Cursor can run the hooks of Claude Code's settings too."""
     Path(cursor.host.settings_path(cursor.environ, None)).unlink()
-    cursor.run(install.hook_command(), cursor.payload("save"))
+    cursor.run(registration.hook_command(), cursor.payload("save"))
     assert [*cursor.project.iterdir()] == []
     assert receipts(cursor) == ["pending"]
 
 
 def test_a_hook_of_other_settings_leaves_it_to_the_one_that_was_installed(cursor: Stage) -> None:
     for _ in range(2):
-        cursor.run(install.hook_command(), cursor.payload("save"))
+        cursor.run(registration.hook_command(), cursor.payload("save"))
     assert receipts(cursor) == []
     cursor.fire("save")
     assert receipts(cursor) == ["unproven"]

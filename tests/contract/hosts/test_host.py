@@ -5,24 +5,24 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from holdfast import hosts
-from holdfast.actions import install
-from holdfast.actions.transcript_file import state_of_file
 from holdfast.hosts import hook_settings
-from holdfast.hosts.call import HookCall
+from holdfast.hosts.hook_event import HookEvent
+from holdfast.services.install import registration
+from holdfast.services.recall.from_file import load_state
+from tests.cases import case
 
 from .kit import ERROR, FILE, REQUEST, SAMPLES, SESSION, Line
 from .stage import Stage, staged
 
-TEXTS = ("NAME", "TITLE", "PROGRAM", "EMPTY", "AFTER_INSTALL")
+TEXTS = ("NAME", "TITLE", "PROGRAM", "EMPTY_SETTINGS", "AFTER_INSTALL")
 ANNOUNCED = [
     host.NAME
-    for host in hosts.every()
-    if not host.WRITES_BOUNDARY and "prompt" in SAMPLES[host.NAME].moments
+    for host in hosts.all_hosts()
+    if not host.TRANSCRIPT_MARKS_COMPACTION and {"prompt", "save"} <= {*SAMPLES[host.NAME].moments}
 ]
 
 
@@ -35,41 +35,42 @@ def payloads(stage: Stage) -> Iterator[Line]:
     yield from (stage.payload(moment) for moment in stage.sample.moments)
 
 
-def test_an_adapter_says_everything_about_its_host(stage: Stage) -> None:
+def test_an_adapter_defines_every_constant(stage: Stage) -> None:
     host = stage.host
     assert all(isinstance(getattr(host, name), str) and getattr(host, name) for name in TEXTS)
-    assert hosts.named(host.NAME) is host
-    assert 0 < host.CHARACTERS < 10_000
+    assert hosts.find_host(host.NAME) is host
+    assert 0 < host.MAX_BRIEF_UNITS < 10_000
     assert set(host.SUPPORT) == {"save", "restore", "summariser", "replace"}
     assert set(host.SUPPORT.values()) <= {"real client", "documentation", "changelog", ""}
     assert stage.sample.restores_with in stage.sample.moments
 
 
-def test_its_payloads_are_told_from_all_others(stage: Stage) -> None:
+def test_each_payload_is_recognized_by_its_host_alone(stage: Stage) -> None:
     for payload in payloads(stage):
-        assert hosts.recognise(payload) is stage.host, payload
+        assert hosts.detect_host(payload) is stage.host, payload
 
 
-def test_every_moment_is_registered_and_becomes_a_call(stage: Stage) -> None:
+def test_every_event_is_registered_and_parsed(stage: Stage) -> None:
     registered = stage.host.events_for(None)
     for payload in payloads(stage):
         assert payload["hook_event_name"] in registered
-        call = stage.host.call(payload)
-        assert (call.host, call.session) == (stage.host.NAME, SESSION)
-        assert (call.transcript, call.cwd) == (str(stage.log), str(stage.project))
+        event = stage.host.parse_payload(payload)
+        assert (event.host, event.session_id) == (stage.host.NAME, SESSION)
+        assert (event.transcript_path, event.cwd) == (str(stage.log), str(stage.project))
 
 
-@pytest.mark.parametrize("wrong", [None, 7, [], {}, True])
-def test_a_field_of_the_wrong_type_is_as_good_as_none(stage: Stage, wrong: Any) -> None:
-    for payload in payloads(stage):
-        for name in payload:
-            changed = {**payload, name: wrong}
-            stage.host.recognises(changed)
-            assert isinstance(stage.host.call(changed), HookCall)
+def test_a_field_of_the_wrong_type_never_raises(stage: Stage) -> None:
+    for wrong in [None, 7, [], {}, True]:
+        with case(wrong):
+            for payload in payloads(stage):
+                for name in payload:
+                    changed = {**payload, name: wrong}
+                    stage.host.recognizes(changed)
+                    assert isinstance(stage.host.parse_payload(changed), HookEvent)
 
 
 @pytest.mark.parametrize("before", [None, '{\n    "mine": [1, 2],\n    "hooks": {}\n}\n'])
-def test_installing_twice_is_installing_once_and_leaves_no_trace(
+def test_a_second_install_changes_nothing_and_uninstall_restores_the_file(
     stage: Stage, before: str | None
 ) -> None:
     path = Path(stage.host.settings_path(stage.environ, None))
@@ -78,19 +79,19 @@ def test_installing_twice_is_installing_once_and_leaves_no_trace(
         path.write_text(before)
     home = stage.environ["HOLDFAST_HOME"]
     for needed in (True, False):
-        change = install.plan_install(str(path), "", home, host=stage.host)
+        change = registration.plan_install(str(path), "", home, host=stage.host)
         assert change.is_needed is needed
-        install.install(change, home)
-    settings = hook_settings.parse(path.read_text(), str(path))
-    assert [*hook_settings.registered(settings)] == stage.host.events_for(None)
+        registration.install(change, home)
+    settings = hook_settings.parse_settings(path.read_text(), str(path))
+    assert [*hook_settings.find_our_entries(settings)] == stage.host.events_for(None)
     assert stage.host.is_installed(stage.environ, "")
-    install.uninstall(install.plan_uninstall(str(path), home), home)
+    registration.uninstall(registration.plan_uninstall(str(path), home), home)
     assert (path.read_text() if path.exists() else None) == before
 
 
-def test_its_log_is_understood(stage: Stage) -> None:
+def test_its_transcript_is_read(stage: Stage) -> None:
     stage.write(stage.sample.before(str(stage.project)))
-    state = state_of_file(str(stage.log))
+    state = load_state(str(stage.log))
     assert [request["text"] for request in state["requests"]] == [REQUEST]
     if stage.host.NAME != "deepagents":
         (edits,) = [trail["edits"] for name, trail in state["files"].items() if FILE in name]
@@ -105,13 +106,12 @@ def test_what_was_saved_before_a_compaction_is_put_back_once(stage: Stage) -> No
     assert stage.fire("start") == {}
     stage.write(sample.before(str(stage.project)))
     stage.fire("stop")
-    if sample.restores_with != "save":
-        stage.fire("save")
+    stage.announce_compaction()
     stage.write(sample.boundary())
     brief = stage.restore()
     assert "Never touch the migrations folder" in brief
     assert FILE in brief
-    assert len(brief) <= stage.host.CHARACTERS
+    assert len(brief) <= stage.host.MAX_BRIEF_UNITS
     stage.write(sample.records(brief))
     stage.write(sample.after())
     if "prompt" in sample.moments:
@@ -128,6 +128,7 @@ def test_what_was_saved_before_a_compaction_is_put_back_once(stage: Stage) -> No
         receipts = {row["receipt"] for row in store.compactions(SESSION)}
         proven = stage.host.SUPPORT["restore"] == "real client"
         assert receipts == ({"whole"} if proven else {"unproven"})
+        assert store.snapshots(SESSION)
     finally:
         store.close()
 
@@ -139,8 +140,7 @@ def test_a_second_compaction_is_restored_too(stage: Stage) -> None:
     briefs = []
     for number in range(2):
         stage.fire("stop")
-        if sample.restores_with != "save":
-            stage.fire("save")
+        stage.announce_compaction()
         boundary = json.loads(json.dumps(sample.boundary()).replace('"m9"', f'"m9{number}"'))
         stage.write(boundary)
         briefs.append(stage.restore())
@@ -154,8 +154,8 @@ def test_a_second_compaction_is_restored_too(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("stage", ANNOUNCED, indirect=True)
-def test_a_brief_that_nobody_asked_for_comes_with_the_next_prompt(stage: Stage) -> None:
-    """Where the log tells of no compaction, that one was announced must do."""
+def test_a_brief_that_was_not_fetched_comes_with_the_next_prompt(stage: Stage) -> None:
+    """Where the transcript does not show a compaction, the PreCompact hook has to be enough."""
     sample = stage.sample
     stage.write(sample.before(str(stage.project)))
     assert stage.fire("prompt") == {}

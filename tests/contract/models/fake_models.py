@@ -1,4 +1,4 @@
-"""A model server on this machine that speaks both wire formats, with the faults asked for."""
+"""A local model server for both wire formats, with configurable faults."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Answer:
-    """One answer: a body, cut short or never sent if so wished."""
+    """One response: a body, optionally truncated or never sent."""
 
     body: Json | str
     status: int = 200
@@ -27,7 +27,7 @@ class Answer:
 
 @dataclass
 class Server:
-    """Answers in the order given, the last one again and again; remembers what it was asked."""
+    """Sends the responses in order, repeats the last one, and records the requests."""
 
     url: str
     answers: list[Answer]
@@ -99,7 +99,7 @@ def claude(text: str, stop: str = "end_turn") -> Answer:
 
 
 def compaction(content: str | None) -> Answer:
-    """As a compaction request is answered: the block alone."""
+    """The response to a compaction request: only the compaction block."""
     spent = {"type": "compaction", "input_tokens": 900, "output_tokens": 70}
     spent |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     return Answer({

@@ -1,4 +1,4 @@
-"""A history of LangChain's over a conversation of ours: it gives what fits."""
+"""The LangChain history returns messages that fit the window."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.session.conversation import Conversation
-from holdfast.session.manager import SessionManager
-from tests.unit.session.api_rules import assert_openai_accepts, tokens
+from holdfast.conversations.conversation import Conversation
+from holdfast.conversations.manager import SessionManager
+from tests.unit.conversations.api_rules import assert_openai_accepts, tokens
 
 
 @pytest.fixture
@@ -20,7 +20,7 @@ def conversation(tmp_path: Path) -> Iterator[Conversation]:
 
 def test_a_langchain_history_always_fits(conversation: Conversation) -> None:
     messages = pytest.importorskip("langchain_core.messages", reason="langchain is not installed")
-    from holdfast.session.adapters.langchain import HoldfastChatHistory
+    from holdfast.conversations.adapters.langchain import HoldfastChatHistory
 
     history = HoldfastChatHistory(conversation)
     call = {"name": "look", "args": {"at": "x"}, "id": "c1", "type": "tool_call"}

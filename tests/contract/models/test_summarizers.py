@@ -1,4 +1,4 @@
-"""Models behind the real SDKs, on a server of our own with all that can go wrong on the wire."""
+"""Summarizers with the real SDKs against a local server with faults."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from holdfast.errors import BadUsage
-from holdfast.session import events
-from holdfast.session.checkpoint import Checkpoint
-from holdfast.session.events import Event
-from holdfast.session.manager import SessionManager
-from holdfast.session.summarizers import Summarizer
+from holdfast.conversations import events
+from holdfast.conversations.checkpoint import Checkpoint
+from holdfast.conversations.events import Event
+from holdfast.conversations.manager import SessionManager
+from holdfast.conversations.summarizers import Summarizer
+from holdfast.errors import InvalidInput
 
 from .fake_models import (
     Answer,
@@ -51,12 +51,12 @@ def _hang_up() -> Iterator[None]:
 def make(kind: str, server: Server, **options: Any) -> Summarizer:
     options = {"seconds": 5.0, "retries": 1, **options}
     if kind == "openai":
-        from holdfast.session.summarizers.openai import OpenAISummarizer
+        from holdfast.conversations.summarizers.openai import OpenAISummarizer
 
         client = openai.OpenAI(base_url=f"{server.url}/v1", api_key="none")
         CLIENTS.append(client)
         return OpenAISummarizer("local", client=client, **options)
-    from holdfast.session.summarizers.anthropic import AnthropicSummarizer
+    from holdfast.conversations.summarizers.anthropic import AnthropicSummarizer
 
     client = anthropic.Anthropic(base_url=server.url, api_key="none")
     CLIENTS.append(client)
@@ -66,7 +66,7 @@ def make(kind: str, server: Server, **options: Any) -> Summarizer:
 def compacted(
     path: Path, summarizer: Summarizer, tries: int = 2
 ) -> tuple[str, Checkpoint, list[Event], float]:
-    """A conversation at its threshold: who made the checkpoint, what it is, what was told."""
+    """Compact a conversation at its threshold; returns the maker, the checkpoint and the events."""
     found: list[Event] = []
     options: dict[str, Any] = {"limit": LIMIT, "summarizer": summarizer, "tries": tries}
     with SessionManager(path / "holdfast.db", **options) as manager:
@@ -95,9 +95,7 @@ BOTH = pytest.mark.parametrize("kind", ["anthropic", "openai"])
     json.dumps({"inProgress": ["add jitter"], "completed": ["read the queue"]}),
     GOOD[: GOOD.index("add jitter") + len('add jitter"')],
 ])  # fmt: skip
-def test_a_good_reply_is_taken_with_everything_that_must_stay(
-    kind: str, text: str, tmp_path: Path
-) -> None:
+def test_a_good_reply_is_used_with_all_required_items(kind: str, text: str, tmp_path: Path) -> None:
     with serving(answer(kind, text)) as server:
         made_by, checkpoint, found, _ = compacted(tmp_path, make(kind, server))
     assert made_by == kind
@@ -108,7 +106,7 @@ def test_a_good_reply_is_taken_with_everything_that_must_stay(
 
 
 @BOTH
-def test_the_model_is_held_to_the_schema_and_told_what_is_known(kind: str, tmp_path: Path) -> None:
+def test_the_request_has_the_schema_and_the_checkpoint(kind: str, tmp_path: Path) -> None:
     with serving(answer(kind, GOOD)) as server:
         compacted(tmp_path, make(kind, server))
     _, given, _ = server.asked[0]
@@ -124,7 +122,7 @@ def test_the_model_is_held_to_the_schema_and_told_what_is_known(kind: str, tmp_p
 
 @BOTH
 @pytest.mark.parametrize("status", [429, 529, 500, 503])
-def test_a_busy_server_is_asked_again(kind: str, status: int, tmp_path: Path) -> None:
+def test_a_busy_server_is_retried(kind: str, status: int, tmp_path: Path) -> None:
     with serving(overloaded(status), answer(kind, GOOD)) as server:
         made_by, *_ = compacted(tmp_path, make(kind, server))
     assert made_by == kind
@@ -136,7 +134,7 @@ def test_a_busy_server_is_asked_again(kind: str, status: int, tmp_path: Path) ->
     "fault",
     ["429", "529", "401", "cut", "hang", "empty", "prose", "refusal", "length", "missing", "types"],
 )
-def test_whatever_goes_wrong_rules_take_over_and_nothing_is_lost(
+def test_rules_take_over_after_any_failure_and_nothing_is_lost(
     kind: str, fault: str, tmp_path: Path
 ) -> None:
     is_claude = kind == "anthropic"
@@ -169,14 +167,16 @@ def test_whatever_goes_wrong_rules_take_over_and_nothing_is_lost(
 
 
 @BOTH
-def test_the_second_try_is_told_what_was_wrong_with_the_first(kind: str, tmp_path: Path) -> None:
+def test_the_second_prompt_says_what_was_wrong_with_the_first_reply(
+    kind: str, tmp_path: Path
+) -> None:
     with serving(answer(kind, "no JSON here"), answer(kind, GOOD)) as server:
         made_by, *_ = compacted(tmp_path, make(kind, server))
     assert made_by == kind
     assert "Your last answer could not be used" in json.dumps(server.asked[1][1])
 
 
-def test_a_server_that_knows_no_schema_is_asked_without(tmp_path: Path) -> None:
+def test_a_server_without_schema_support_is_called_without_one(tmp_path: Path) -> None:
     refused = Answer({"error": {"message": "unknown field response_format"}}, status=400)
     with serving(refused, gpt(GOOD)) as server:
         made_by, *_ = compacted(tmp_path, make("openai", server))
@@ -218,26 +218,26 @@ def test_a_model_that_does_not_support_it_gets_our_own_prompt(
     assert "compaction" not in server.asked[-1][1]
 
 
-def test_a_compaction_that_failed_on_the_server_is_no_summary(tmp_path: Path) -> None:
+def test_a_failed_native_compaction_is_no_summary(tmp_path: Path) -> None:
     with serving(compaction(None)) as server:
         made_by, *_ = compacted(tmp_path, make("anthropic", server, native=True))
     assert made_by == "rules"
 
 
-def test_a_local_model_is_free_unless_a_price_is_named() -> None:
+def test_a_local_model_is_free_unless_a_price_is_given() -> None:
     with serving(gpt(GOOD)) as server:
         assert make("openai", server).price() is None
         assert make("openai", server, price=(1.0, 2.0)).price() is not None
 
 
 def test_a_package_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from holdfast.session.summarizers.anthropic import AnthropicSummarizer
-    from holdfast.session.summarizers.claude_agent import ClaudeAgentSummarizer
-    from holdfast.session.summarizers.openai import OpenAISummarizer
+    from holdfast.conversations.summarizers.anthropic import AnthropicSummarizer
+    from holdfast.conversations.summarizers.claude_agent import ClaudeAgentSummarizer
+    from holdfast.conversations.summarizers.openai import OpenAISummarizer
 
     for name in ("anthropic", "openai", "claude_agent_sdk"):
         monkeypatch.setitem(__import__("sys").modules, name, None)
     for make_one in (AnthropicSummarizer, lambda: OpenAISummarizer("m"), ClaudeAgentSummarizer):
-        with pytest.raises(BadUsage) as caught:
+        with pytest.raises(InvalidInput) as caught:
             make_one()
         assert "pip install 'holdfast[" in caught.value.hint

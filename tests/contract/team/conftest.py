@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.actions.rehearse import Rehearsal
-from holdfast.index.database import Index
-from holdfast.index.fill import Source, fill
+from holdfast.search.index_db import SearchIndex
+from holdfast.search.ingest import Source, ingest_transcript
+from holdfast.services.doctor.self_test import SelfTest
 from holdfast.store.postgres import PostgresStore
 from tests.terminal import Terminal
-from tests.unit.index.transcripts import append, said
+from tests.unit.search.transcripts import append, message_line
 
 from .colleagues import FOREIGN, THEIRS, send_as_colleague
 from .machine import Machine
@@ -42,14 +42,14 @@ def machine(machines: tuple[Machine, Machine]) -> Machine:
 @pytest.fixture
 def colleague(tmp_path: Path, postgres_place: str) -> str:
     """Somebody else's machine, which has sent a session of the same project and one of another."""
-    with Index(str(tmp_path / "theirs" / "recall.db")) as index:
+    with SearchIndex(str(tmp_path / "theirs" / "recall.db")) as index:
         for session, project, text in (
             (THEIRS, "shared", "the obelisk stands at bin/obelisk.py"),
             (FOREIGN, "other", "an obelisk of another project"),
         ):
             path = tmp_path / f"{session}.jsonl"
-            append(path, said(text), said("use full jitter", "assistant"))
-            fill(index, Source(session, project, str(path)), time.time())
+            append(path, message_line(text), message_line("use full jitter", "assistant"))
+            ingest_transcript(index, Source(session, project, str(path)), time.time())
         send_as_colleague(postgres_place, index)
     return postgres_place
 
@@ -57,11 +57,11 @@ def colleague(tmp_path: Path, postgres_place: str) -> str:
 @pytest.fixture
 def member(seasoned: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A terminal on a machine of the same team, in the project that colleagues share."""
-    monkeypatch.setattr("holdfast.actions.team_lookup.project_of_path", lambda *_: "shared")
+    monkeypatch.setattr("holdfast.services.recall.team_lookup.to_project_id", lambda *_: "shared")
     seasoned.set(HOLDFAST_DATABASE=colleague)
     return seasoned
 
 
 @pytest.fixture
-def project(seasoned: Terminal, rehearsal: Rehearsal) -> str:
-    return rehearsal.example.session.project_dir
+def project(seasoned: Terminal, rehearsal: SelfTest) -> str:
+    return rehearsal.demo.project_dir

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.actions import send_texts
-from holdfast.actions.sync import Sent, sync, waiting
-from holdfast.index.database import Index
-from holdfast.index.fill import Source, fill
-from holdfast.ledger.ledger import Ledger
-from holdfast.ledger.opening import local_ledger
+from holdfast.ledger.connect import open_local_ledger
+from holdfast.ledger.repository import Ledger
+from holdfast.search.index_db import SearchIndex
+from holdfast.search.ingest import Source, ingest_transcript
+from holdfast.services.team import push_texts
+from holdfast.services.team.sync import SyncResult, measure_backlog, sync
 from holdfast.state.fold import new_state
-from holdfast.state.model import State
+from holdfast.state.types import State
 from holdfast.store.postgres import PostgresStore
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.index.transcripts import NOW, append, said
+from tests.unit.search.transcripts import NOW, append, message_line
 
 TEAM = "postgresql://team"
 
@@ -25,14 +25,14 @@ class Machine:
         self.folder = folder
         self.project = f"{folder}/app"
         self.store = SQLiteStore(str(folder / "holdfast.db"))
-        self.ledger = local_ledger(str(folder / "ledger.db"))
-        self.index = Index(str(folder / "recall.db"))
+        self.ledger = open_local_ledger(str(folder / "ledger.db"))
+        self.index = SearchIndex(str(folder / "recall.db"))
         self.team = team
         self.clone = "/srv/app"
         """Where its sessions work."""
         self.now = 100.0
 
-    def sync(self) -> Sent:
+    def sync(self) -> SyncResult:
         """Send sessions and rows, and take in what others sent."""
         self.now += 1
         team = Ledger(self.team.database)
@@ -40,7 +40,7 @@ class Machine:
 
     def waits(self) -> tuple[int, int]:
         """How many sessions and rows have not been sent."""
-        found = waiting(self.store, self.ledger, TEAM)
+        found = measure_backlog(self.store, self.ledger, TEAM)
         return found.sessions, found.rows
 
     def session(self, name: str, *requests: str) -> str:
@@ -80,17 +80,17 @@ class Machine:
     def says(self, session: str, *texts: str, project: str = "") -> None:
         """More lines of a transcript, indexed."""
         path = self.folder / f"{session}.jsonl"
-        append(path, *[said(text) for text in texts])
-        fill(self.index, Source(session, project or self.project, str(path)), NOW)
+        append(path, *[message_line(text) for text in texts])
+        ingest_transcript(self.index, Source(session, project or self.project, str(path)), NOW)
 
     def send_texts(self, enough: Callable[[], bool] = lambda: False) -> int:
-        return send_texts.send_all(
+        return push_texts.push_texts(
             self.index, self.ledger, self.team.database, TEAM, NOW, stop=enough
         )
 
     def texts_wait(self) -> int:
         """Of how many sessions texts have not been sent."""
-        return send_texts.waiting(self.index, self.ledger, TEAM)
+        return push_texts.count_unsent_sessions(self.index, self.ledger, TEAM)
 
     def close(self) -> None:
         self.store.close()

@@ -1,4 +1,4 @@
-"""Commands that look at the team's PostgreSQL, and those that stay on this machine."""
+"""Commands that read the team database, and commands that stay on this machine."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def session_of_a_colleague(url: str, session: str) -> str:
         return store.add_snapshot(session, "auto", new_state(), 2.0)
 
 
-def test_what_colleagues_saved_is_seen_where_a_team_is_named(
+def test_commands_show_what_colleagues_saved_if_a_team_is_configured(
     terminal: Terminal, postgres_place: str
 ) -> None:
     ident = session_of_a_colleague(postgres_place, "theirs")
@@ -44,10 +44,10 @@ def test_lookups_and_notes_stay_on_this_machine(seasoned: Terminal, postgres_pla
     assert seasoned.run("recall", "L3").out == here.out
 
 
-def test_what_colleagues_sent_is_found_when_asked_for(member: Terminal) -> None:
+def test_what_colleagues_sent_is_found_with_the_team_option(member: Terminal) -> None:
     alone = member.run("recall", "obelisk")
     assert (alone.code, alone.out) == (1, "")
-    assert "--team also looks" in alone.err
+    assert "--team also searches" in alone.err
     ran = member.run("recall", "obelisk", "--team", "--json")
     (hit,) = ran.json["hits"]
     assert (hit["ref"], hit["source"]) == (f"{THEIRS}:L1", "team's copy")
@@ -56,7 +56,7 @@ def test_what_colleagues_sent_is_found_when_asked_for(member: Terminal) -> None:
     assert {one["session"] for one in everywhere} == {THEIRS, FOREIGN}
 
 
-def test_this_machine_s_own_sessions_are_found_beside_them_and_once(member: Terminal) -> None:
+def test_own_sessions_are_found_too_and_only_once(member: Terminal) -> None:
     member.run("sync")
     found = member.run("recall", "full jitter", "--team", "--max-tokens", 4000, "--json").json
     sources = [hit["source"] for hit in found["hits"]]
@@ -79,51 +79,51 @@ def test_a_colleague_s_ref_opens_and_says_where_it_comes_from(member: Terminal) 
         gone = member.run(command, f"{THEIRS}:L99")
         assert (gone.code, gone.out) == (1, "")
         unknown = member.run(command, f"{THEIRS[:-1]}0:L1")
-        assert "neither here nor in the team's store" in unknown.err
+        assert "neither here nor in the team database" in unknown.err
 
 
-def test_a_colleague_s_session_can_be_asked_by_its_id(member: Terminal) -> None:
+def test_a_colleague_s_session_can_be_searched_by_its_id(member: Terminal) -> None:
     ran = member.run("recall", "jitter", "--team", "--session", THEIRS, "--json")
     assert [hit["ref"] for hit in ran.json["hits"]] == [f"{THEIRS}:L2"]
 
 
-def test_a_session_that_nobody_knows_is_told_as_such(member: Terminal) -> None:
+def test_an_unknown_session_is_an_error(member: Terminal) -> None:
     ran = member.run("recall", "jitter", "--team", "--session", "nobody's")
     assert (ran.code, ran.out) == (1, "")
-    assert "neither here nor in the team's store" in ran.err
+    assert "neither here nor in the team database" in ran.err
 
 
-def test_a_newcomer_finds_what_the_team_did_before(
+def test_a_machine_without_sessions_finds_what_the_team_did(
     terminal: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.actions.team_lookup.project_of_path", lambda *_: "shared")
+    monkeypatch.setattr("holdfast.services.recall.team_lookup.to_project_id", lambda *_: "shared")
     terminal.set(HOLDFAST_DATABASE=colleague)
     assert terminal.run("recall", "obelisk").code == 1
     assert terminal.run("recall", "obelisk", "--team").out.startswith(f"{THEIRS}:L1 prompt")
 
 
-def test_without_a_team_there_is_none_to_ask(seasoned: Terminal) -> None:
+def test_the_team_option_without_a_team_is_an_error(seasoned: Terminal) -> None:
     ran = seasoned.run("recall", "jitter", "--team")
     assert ran.code == 1
-    assert "no team is named" in ran.err
+    assert "No team database is configured" in ran.err
 
 
 def test_doctor_says_whether_the_team_s_store_answers(terminal: Terminal, postgres: Server) -> None:
-    def told() -> dict[str, str]:
+    def finding() -> dict[str, str]:
         findings = terminal.run("doctor", "--json").json["findings"]
         return next((one for one in findings if one["name"] == "team store"), {})
 
-    assert told() == {}
+    assert finding() == {}
     with postgres.schema() as url:
         terminal.set(HOLDFAST_DATABASE=url)
-        assert told()["status"] == "ok"
+        assert finding()["status"] == "ok"
     terminal.set(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
-    assert told()["status"] == "fail"
-    assert "postgresql://ada@127.0.0.1:1/team" in told()["detail"]
-    assert SECRET not in str(told())
+    assert finding()["status"] == "fail"
+    assert "postgresql://ada@127.0.0.1:1/team" in finding()["detail"]
+    assert SECRET not in str(finding())
 
 
-def test_an_address_that_is_none_is_an_error_and_not_repeated(terminal: Terminal) -> None:
+def test_an_invalid_address_is_an_error_and_is_not_printed(terminal: Terminal) -> None:
     terminal.set(HOLDFAST_DATABASE=SECRET)
     ran = terminal.run("status")
     assert ran.code == 1
@@ -140,7 +140,7 @@ def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_pl
     assert sent["sessions"] == 1
     assert sent["rows"] > 50, "the requests, the plan and every tool call"
     assert sent["texts"] > 100, "every prompt, reply, call and result"
-    waits = "0 sessions, 0 rows and the texts of 0 sessions wait"
+    waits = "0 sessions, 0 rows and the texts of 0 sessions are waiting"
     assert waits in seasoned.run("sync", "--status").err
     assert "0 sessions, 0 rows and 0 texts were sent" in seasoned.run("sync").err
     own = seasoned.run("status", "--all", "--json").json["sessions"]
@@ -150,13 +150,13 @@ def test_sync_sends_what_waits_and_says_how_much(seasoned: Terminal, postgres_pl
     ]
 
 
-def test_sync_without_a_team_is_explained(terminal: Terminal) -> None:
+def test_sync_without_a_team_is_an_error_with_a_hint(terminal: Terminal) -> None:
     ran = terminal.run("sync")
     assert ran.code == 1
-    assert "no team is named" in ran.err
+    assert "No team database is configured" in ran.err
 
 
-def test_sync_to_a_team_that_is_away_keeps_everything(seasoned: Terminal) -> None:
+def test_sync_to_an_unreachable_team_keeps_everything(seasoned: Terminal) -> None:
     seasoned.set(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
     ran = seasoned.run("sync")
     assert ran.code == 1
@@ -164,7 +164,7 @@ def test_sync_to_a_team_that_is_away_keeps_everything(seasoned: Terminal) -> Non
     assert seasoned.run("sync", "--status", "--json").json["sessions"] == 1
 
 
-def test_handoffs_that_were_sent_are_seen_where_a_team_is_named(
+def test_pushed_handoffs_are_shown_if_a_team_is_configured(
     terminal: Terminal, postgres_place: str
 ) -> None:
     session_of_a_colleague(postgres_place, "theirs")
@@ -181,12 +181,12 @@ def test_handoffs_that_were_sent_are_seen_where_a_team_is_named(
     assert terminal.run("handoff", "show", ident, "--raw").out == "all the words\n"
 
 
-def test_a_team_s_store_is_cleared_on_demand(terminal: Terminal, postgres_place: str) -> None:
+def test_gc_deletes_old_data_of_a_team(terminal: Terminal, postgres_place: str) -> None:
     terminal.set(HOLDFAST_DATABASE=postgres_place)
     assert terminal.run("gc", "--team", "--dry-run", "--json").json["snapshots"] == 0
 
 
-def test_a_team_s_tokens_are_the_team_s(terminal: Terminal, postgres_place: str) -> None:
+def test_tokens_of_a_team_are_in_the_team_database(terminal: Terminal, postgres_place: str) -> None:
     terminal.set(HOLDFAST_DATABASE=postgres_place)
     terminal.run("token", "new", "ci")
     assert len(terminal.run("token", "list", "--json").json) == 1

@@ -1,4 +1,4 @@
-"""What is particular to PostgreSQL: its words, and how far back a word is looked for."""
+"""What is specific to the PostgreSQL index: its words, and how far back it searches."""
 
 from __future__ import annotations
 
@@ -12,33 +12,45 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.index.database import IN_MEMORY, Index
-from holdfast.index.lexemes import in_order, query, rows, share, stretch, words
-from holdfast.index.search import ANYTHING, MOST_PLACES, Filter, search
-from holdfast.index.sending import send
-from holdfast.index.team import TeamIndex
-from holdfast.index.words import beginning, match, terms
+from holdfast.search.index_db import IN_MEMORY, SearchIndex
+from holdfast.search.pg_tokenizer import (
+    estimate_share,
+    sessions_tsquery,
+    split_words,
+    to_like_patterns,
+    to_tsquery,
+    to_word_sequence,
+)
+from holdfast.search.push import push_session
+from holdfast.search.search import MAX_MATCHES_PER_TERM, NO_FILTER, Filter, search
+from holdfast.search.team_index import TeamIndex
+from holdfast.search.tokenizer import parse_terms, to_match, to_prefix_match
 from holdfast.store.postgres import PostgresStore
-from tests.unit.index.transcripts import NOW, append, filled, said
+from tests.unit.search.transcripts import NOW, append, ingest_file, message_line
 
 
 @pytest.fixture
 def team(postgres_place: str, tmp_path: Path) -> Iterator[TeamIndex]:
     """Sessions of many lines, which all have one word; every fifth has another, too."""
-    with closing(PostgresStore.at(postgres_place)) as store, Index(IN_MEMORY) as index:
+    with closing(PostgresStore.at(postgres_place)) as store, SearchIndex(IN_MEMORY) as index:
         made = TeamIndex(store.database)
         for session in range(20):
             path = tmp_path / f"{session}.jsonl"
             lines = [f"queue {n}{' a lease' * (not n % 5)}" for n in range(200)]
-            append(path, *map(said, lines), said("queue obelisk"), *[said("monolith")][session:])
-            filled(index, path, session=f"s{session}")
-        for row in reversed(index.all("standings")):
-            send(index, row, made, "p", NOW)
+            append(
+                path,
+                *map(message_line, lines),
+                message_line("queue obelisk"),
+                *[message_line("monolith")][session:],
+            )
+            ingest_file(index, path, session=f"s{session}")
+        for row in reversed(index.fetch_all("session_states")):
+            push_session(index, row, made, "p", NOW)
         yield made
 
 
-class Told:
-    """A database that notes what it is asked."""
+class RecordingDatabase:
+    """A database that records the values of its queries."""
 
     def __init__(self, database: Any) -> None:
         self._database = database
@@ -53,97 +65,99 @@ class Told:
 ASKED = ["queue", "lease", "obelisk", "queue 17", "a/lease", "lease/a"]
 
 
-def found(team: TeamIndex, only: Filter = ANYTHING) -> list[list[int]]:
+def found(team: TeamIndex, only: Filter = NO_FILTER) -> list[list[int]]:
     scope = team.scope("p", None)
     assert scope is not None
     lookup = team.lookup(scope, only)
-    return [lookup.places(term.match) for word in ASKED for term in terms(word)]
+    return [lookup.find(term.match) for word in ASKED for term in parse_terms(word)]
 
 
-def test_what_is_found_does_not_depend_on_what_was_counted(
+def test_results_do_not_depend_on_the_statistics(
     team: TeamIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.index.tsearch.SMALLEST_STRETCH", 100)
-    monkeypatch.setattr("holdfast.index.tsearch.PLENTY", 50)
-    filters = (ANYTHING, Filter(kinds=("prompt",)), Filter(kinds=("reply",)))
+    monkeypatch.setattr("holdfast.search.pg_query.MIN_WINDOW_DOCUMENTS", 100)
+    monkeypatch.setattr("holdfast.search.pg_query.MIN_MATCHES_TO_NARROW", 50)
+    filters = (NO_FILTER, Filter(kinds=("prompt",)), Filter(kinds=("reply",)))
     before = [found(team, only) for only in filters]
-    assert team.counted == ({}, 0.0)
-    team.database.run("ANALYZE recall_pieces")
+    assert team.word_statistics == ({}, 0.0)
+    team.database.run("ANALYZE recall_documents")
     counted = TeamIndex(team.database)
-    assert counted.counted.texts == 4021
-    assert counted.counted.shares["lease"] == pytest.approx(0.2, abs=0.01)
+    assert counted.word_statistics.texts == 4021
+    assert counted.word_statistics.shares["lease"] == pytest.approx(0.2, abs=0.01)
     assert [found(counted, only) for only in filters] == before
     assert before[0][0] == sorted(before[0][0], reverse=True)
     assert [len(some) for some in before[0]] == [400, 400, 20, 400, 20, 400, 0]
 
 
-def test_of_a_common_word_only_the_latest_sessions_are_looked_at(
+def test_for_a_common_word_only_the_latest_sessions_are_searched(
     team: TeamIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.index.tsearch.SMALLEST_STRETCH", 100)
-    monkeypatch.setattr("holdfast.index.tsearch.PLENTY", 50)
-    team.database.run("ANALYZE recall_pieces")
-    told = Told(team.database)
+    monkeypatch.setattr("holdfast.search.pg_query.MIN_WINDOW_DOCUMENTS", 100)
+    monkeypatch.setattr("holdfast.search.pg_query.MIN_MATCHES_TO_NARROW", 50)
+    team.database.run("ANALYZE recall_documents")
+    recorder = RecordingDatabase(team.database)
     scope = team.scope(None, None)
     assert scope is not None
-    lookup = TeamIndex(told).lookup(scope, ANYTHING)  # type: ignore[arg-type]
-    assert len(lookup.places(match("queue"))) == MOST_PLACES
-    first, *more = told.values
-    assert first["told1"].count("_s") < 10
+    lookup = TeamIndex(recorder).lookup(scope, NO_FILTER)  # type: ignore[arg-type]
+    assert len(lookup.find(to_match("queue"))) == MAX_MATCHES_PER_TERM
+    first, *more = recorder.values
+    assert first["tsquery1"].count("_s") < 10
     assert not more
-    told.values.clear()
-    assert lookup.places(match("lease/a")) == [], "words that stand together, but not in this order"
-    starts = [values["low"] for values in told.values]
+    recorder.values.clear()
+    assert lookup.find(to_match("lease/a")) == [], (
+        "words that stand together, but not in this order"
+    )
+    starts = [values["low"] for values in recorder.values]
     assert starts == sorted(starts, reverse=True)
     assert starts[-1] == 0
 
 
-def test_common_words_are_not_asked_for_where_a_rare_one_does_not_stand(
+def test_common_words_are_not_searched_where_a_rare_one_is_missing(
     team: TeamIndex, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.index.tsearch.RECENT", 300)
-    told = Told(team.database)
+    monkeypatch.setattr("holdfast.search.pg_query.RECENT_DOCUMENTS", 300)
+    recorder = RecordingDatabase(team.database)
     scope = team.scope(None, None)
-    first, *_ = search(TeamIndex(told), "queue monolith", scope)  # type: ignore[arg-type]
+    first, *_ = search(TeamIndex(recorder), "queue monolith", scope)  # type: ignore[arg-type]
     assert first.session == "s0"
-    assert [values["told0"] for values in told.values] == ["(('queue'))", "(('monolith'))"]
+    assert [values["tsquery0"] for values in recorder.values] == ["(('queue'))", "(('monolith'))"]
 
 
-def test_a_question_is_at_most_as_common_as_its_rarest_need() -> None:
+def test_a_query_is_at_most_as_common_as_its_rarest_required_word() -> None:
     known = {"a": 0.5, "b": 0.1}
     for text, most, likely in (
         ("a", 0.5, 0.5), ("a/b", 0.1, 0.05), ("a/c", 0.025, 0.0125), ("c", 0.025, 0.025),
     ):  # fmt: skip
-        assert share(match(text), known) == pytest.approx((most, likely)), text
-    assert share((*match("a"), *match("b")), known) == pytest.approx((0.1, 0.05))
-    assert share(match("aB"), known | {"ab": 0.2}) == pytest.approx((0.3, 0.25))
-    assert share(match("a"), {}).most == 0.0
+        assert estimate_share(to_match(text), known) == pytest.approx((most, likely)), text
+    assert estimate_share((*to_match("a"), *to_match("b")), known) == pytest.approx((0.1, 0.05))
+    assert estimate_share(to_match("aB"), known | {"ab": 0.2}) == pytest.approx((0.3, 0.25))
+    assert estimate_share(to_match("a"), {}).upper_bound == 0.0
 
 
-def test_words_are_those_that_fts5_would_have() -> None:
-    assert words("src/Worker.py:49, RÉSUMÉ_x") == ["src", "worker", "py", "49", "resume", "x"]
-    assert words("がぎ") == ["がぎ"], "such a mark makes another letter"
+def test_words_are_the_same_as_in_fts5() -> None:
+    assert split_words("src/Worker.py:49, RÉSUMÉ_x") == ["src", "worker", "py", "49", "resume", "x"]
+    assert split_words("がぎ") == ["がぎ"], "such a mark makes another letter"
 
 
-def test_words_are_kept_in_order_and_what_was_added_apart() -> None:
-    assert in_order("to be, to", "x.py") == "to be to _ x py"
-    assert in_order("plain") == "plain"
-    assert in_order("") == in_order("?!") == ""
+def test_words_are_stored_in_order_and_added_words_separately() -> None:
+    assert to_word_sequence("to be, to", "x.py") == "to be to _ x py"
+    assert to_word_sequence("plain") == "plain"
+    assert to_word_sequence("") == to_word_sequence("?!") == ""
 
 
-def test_no_sign_of_a_question_is_syntax() -> None:
-    assert query(match("it's:*&!(x)")) == "(('it' & 's' & 'x'))"
-    assert query(match("retryWith")) == "(('retrywith') | ('retry' & 'with'))"
-    assert query(()) == ""
-    assert rows(match("100%_x\\")) == [["% 100 x %"]]
+def test_no_character_of_a_query_is_syntax() -> None:
+    assert to_tsquery(to_match("it's:*&!(x)")) == "(('it' & 's' & 'x'))"
+    assert to_tsquery(to_match("retryWith")) == "(('retrywith') | ('retry' & 'with'))"
+    assert to_tsquery(()) == ""
+    assert to_like_patterns(to_match("100%_x\\")) == [["% 100 x %"]]
 
 
-def test_words_in_a_row_are_told_apart_from_single_ones() -> None:
-    assert rows(match("worker")) == []
-    assert rows(match("src/worker.py")) == [["% src worker py %"]]
-    assert rows(match("retryWith")) == [["% retrywith %", "% retry with %"]]
-    (term,) = terms("src/wor")
-    assert rows(beginning(term)) == [["% src wor%"]]
+def test_phrases_are_distinguished_from_single_words() -> None:
+    assert to_like_patterns(to_match("worker")) == []
+    assert to_like_patterns(to_match("src/worker.py")) == [["% src worker py %"]]
+    assert to_like_patterns(to_match("retryWith")) == [["% retrywith %", "% retry with %"]]
+    (term,) = parse_terms("src/wor")
+    assert to_like_patterns(to_prefix_match(term)) == [["% src wor%"]]
 
 
 @pytest.mark.parametrize(
@@ -156,16 +170,16 @@ def test_words_in_a_row_are_told_apart_from_single_ones() -> None:
         (4096, 100_000, " | ".join(f"_v{number}" for number in range(1, 25))),
     ],
 )
-def test_a_stretch_of_sessions_is_a_few_words(first: int, last: int, expected: str) -> None:
-    assert stretch(first, last) == expected
+def test_a_range_of_sessions_is_a_few_words(first: int, last: int, expected: str) -> None:
+    assert sessions_tsquery(first, last) == expected
 
 
 @given(st.integers(0, 9000), st.integers(0, 9000))
-def test_a_stretch_begins_where_it_should_and_leaves_nothing_out(first: int, count: int) -> None:
-    told = stretch(first, first + count).split(" | ")
+def test_a_range_starts_in_the_right_place_and_has_no_gaps(first: int, count: int) -> None:
+    words = sessions_tsquery(first, first + count).split(" | ")
     widths = {"_s": 1, "_t": 16, "_u": 256, "_v": 4096}
-    starts = [(int(word[2:]) * widths[word[:2]], widths[word[:2]]) for word in told]
+    starts = [(int(word[2:]) * widths[word[:2]], widths[word[:2]]) for word in words]
     assert starts[0][0] == first
     assert all(at + width == more for (at, width), (more, _) in pairwise(starts))
     assert sum(starts[-1]) > first + count
-    assert len(told) < 80
+    assert len(words) < 80

@@ -1,4 +1,4 @@
-"""Two machines and one team: nothing is lost, nothing is there twice, whoever was offline."""
+"""Two machines and one team: nothing is lost or duplicated, whichever was offline."""
 
 from __future__ import annotations
 
@@ -6,13 +6,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.actions.retention import clear
-from holdfast.actions.sync import Sent
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import messages, projects, work
 from holdfast.ledger.actions import add_action
-from holdfast.ledger.ledger import Ledger, Row
-from holdfast.ledger.tables import (
+from holdfast.ledger.repository import Ledger, Row
+from holdfast.ledger.schema import (
     ACTIONS,
     MESSAGES,
     PROJECTS,
@@ -21,7 +19,9 @@ from holdfast.ledger.tables import (
     SUBTASKS,
     TASKS,
 )
-from holdfast.store.copying import Copying
+from holdfast.services.team.retention import remove_expired
+from holdfast.services.team.sync import SyncResult
+from holdfast.store.copy import SessionCopier
 from holdfast.store.postgres import PostgresStore
 from holdfast.store.sqlite import SQLiteStore
 
@@ -29,10 +29,10 @@ from .machine import TEAM, Machine
 
 
 def shared(team: PostgresStore, table: Any = REQUESTS) -> list[Row]:
-    return Ledger(team.database).rows(table, newest_first=False)
+    return Ledger(team.database).find(table, newest_first=False)
 
 
-def test_a_session_arrives_with_its_snapshots_compactions_and_tree(
+def test_a_session_arrives_with_its_snapshots_compactions_and_work(
     machine: Machine, team: PostgresStore
 ) -> None:
     snapshot = machine.session("s1", "add login")
@@ -53,9 +53,7 @@ def hand_on(store: SQLiteStore, session: str, words: str, now: float, agent: str
     )  # fmt: skip
 
 
-def test_handoffs_arrive_and_so_do_an_agents_later_words(
-    machine: Machine, team: PostgresStore
-) -> None:
+def test_handoffs_arrive_and_are_updated(machine: Machine, team: PostgresStore) -> None:
     machine.session("s1", "add login")
     machine.sync()
     ident = hand_on(machine.store, "s1", "found it", 5.0)
@@ -67,7 +65,7 @@ def test_handoffs_arrive_and_so_do_an_agents_later_words(
     assert [row["raw"] for row in team.handoffs("s1")] == ["fixed it"]
 
 
-def test_two_sessions_whose_handoffs_have_one_id_keep_both(
+def test_two_sessions_with_the_same_handoff_id_keep_both_handoffs(
     machines: tuple[Machine, Machine], team: PostgresStore
 ) -> None:
     for number, machine in enumerate(machines):
@@ -75,13 +73,13 @@ def test_two_sessions_whose_handoffs_have_one_id_keep_both(
         ident = hand_on(machine.store, f"s{number}", f"words {number}", 5.0)
         machine.store.database.run("UPDATE handoffs SET id = 'same' WHERE id = ?", (ident,))
         machine.sync()
-    machines[1].ledger.keep_reading(f"sent to {TEAM}", {})
+    machines[1].ledger.save_progress(f"sent to {TEAM}", {})
     machines[1].sync()
     (mine,), (theirs,) = team.handoffs("s0"), team.handoffs("s1")
     assert (mine["id"], mine["raw"], theirs["raw"]) == ("same", "words 0", "words 1")
 
 
-def test_what_a_machine_keeps_in_short_stays_whole_with_the_team(
+def test_a_brief_shortened_on_a_machine_stays_whole_with_the_team(
     machine: Machine, team: PostgresStore
 ) -> None:
     machine.session("s1", "add login")
@@ -100,7 +98,7 @@ def test_what_a_machine_keeps_in_short_stays_whole_with_the_team(
     assert team.compactions("s1") == before
 
 
-def test_a_compaction_that_took_over_an_announced_one_does_not_keep_its_words(
+def test_a_compaction_that_replaces_an_announced_one_drops_its_texts(
     machine: Machine, team: PostgresStore
 ) -> None:
     first, second = machine.session("s1", "add login"), machine.session("s1", "add login", "go on")
@@ -112,14 +110,12 @@ def test_a_compaction_that_took_over_an_announced_one_does_not_keep_its_words(
     assert [row["summary"] for row in team.compactions("s1")] == [None]
 
 
-def test_what_was_sent_is_not_sent_again_and_what_is_new_is(
-    machine: Machine, team: PostgresStore
-) -> None:
+def test_only_what_is_new_is_sent(machine: Machine, team: PostgresStore) -> None:
     machine.session("s1", "add login")
     assert machine.waits() == (1, 0)
     assert machine.sync().sessions == 1
     assert machine.waits() == (0, 0)
-    assert machine.sync() == Sent(sessions=0, rows=0)
+    assert machine.sync() == SyncResult(sessions=0, rows=0)
     machine.session("s1", "add login", "and logout")
     assert machine.sync().sessions == 1
     found = team.session("s1")
@@ -128,7 +124,7 @@ def test_what_was_sent_is_not_sent_again_and_what_is_new_is(
     assert [row["prompt"] for row in shared(team)] == ["add login", "and logout"]
 
 
-def test_a_receipt_that_comes_late_arrives_too(machine: Machine, team: PostgresStore) -> None:
+def test_a_late_receipt_arrives_too(machine: Machine, team: PostgresStore) -> None:
     machine.session("s1", "add login")
     machine.store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=5.0)
     machine.sync()
@@ -137,33 +133,35 @@ def test_a_receipt_that_comes_late_arrives_too(machine: Machine, team: PostgresS
     assert [row["receipt"] for row in team.compactions("s1")] == ["whole"]
 
 
-def test_sending_everything_again_doubles_nothing(machine: Machine, team: PostgresStore) -> None:
+def test_sending_everything_again_duplicates_nothing(machine: Machine, team: PostgresStore) -> None:
     machine.session("s1", "add login")
     add_action(machine.ledger, 5.0, tool_name="Read", ident="a1", session="s1")
     machine.sync()
-    changes = Ledger(team.database).changes(most=1000)
-    machine.ledger.keep_sent(TEAM, 0, 0.0)
-    machine.ledger.keep_reading(f"sent to {TEAM}", {})
+    changes = Ledger(team.database).list_changes(limit=1000)
+    machine.ledger.save_sent_position(TEAM, 0, 0.0)
+    machine.ledger.save_progress(f"sent to {TEAM}", {})
     assert machine.sync().rows > 0
-    assert Ledger(team.database).changes(most=1000) == changes
+    assert Ledger(team.database).list_changes(limit=1000) == changes
     assert len(shared(team)) == len(shared(team, ACTIONS)) == len(team.snapshots("s1")) == 1
 
 
-def test_two_machines_with_one_project_make_one_tree(
+def test_two_machines_share_one_project(
     machines: tuple[Machine, Machine], team: PostgresStore
 ) -> None:
     for number, machine in enumerate(machines):
-        projects.project(machine.ledger, f"/home/{number}/app", 1.0, origin="example.org/app")
+        projects.ensure_project(
+            machine.ledger, f"/home/{number}/app", 1.0, origin="example.org/app"
+        )
         machine.session(f"s{number}", f"work of {number}")
     for machine in (*machines, *reversed(machines)):
         machine.sync()
     assert len(shared(team, REQUESTS)) == 2
     ledger = Ledger(team.database)
-    ids = {projects.by_path(ledger, f"/home/{number}/app")["id"] for number in range(2)}
+    ids = {projects.find_by_path(ledger, f"/home/{number}/app")["id"] for number in range(2)}
     assert len(ids) == 1
 
 
-def test_a_caller_at_the_team_s_server_and_the_fold_here_mean_the_same(
+def test_a_row_posted_at_the_team_and_the_same_row_from_the_fold_are_merged(
     machine: Machine, team: PostgresStore
 ) -> None:
     work.add_request(Ledger(team.database), 1.0, project="", session="s1", prompt="Add  login")
@@ -174,7 +172,7 @@ def test_a_caller_at_the_team_s_server_and_the_fold_here_mean_the_same(
     assert row["source"] == "s1:L1"
 
 
-def test_what_callers_said_at_the_team_stands_until_the_host_says_something_new(
+def test_a_status_set_at_the_team_stays_until_the_session_changes_it(
     machine: Machine, team: PostgresStore
 ) -> None:
     there = Ledger(team.database)
@@ -205,47 +203,43 @@ def tasks_of(team: PostgresStore) -> list[Row]:
     return [row for row in shared(team, TASKS) if row["name"] in ("schema", "form")]
 
 
-def test_a_key_that_a_caller_gave_is_known_at_the_team_and_stays(
+def test_an_idempotency_key_of_a_caller_is_kept_at_the_team(
     machine: Machine, team: PostgresStore
 ) -> None:
     there = Ledger(team.database)
-    told: dict[str, Any] = {"project": "", "session": "s1"}
-    here = work.add_request(machine.ledger, 1.0, prompt="add login", key="k1", **told)
-    also = work.add_request(there, 1.0, prompt="add logout", key="k2", **told)
+    request: dict[str, Any] = {"project": "", "session": "s1"}
+    here = work.add_request(machine.ledger, 1.0, prompt="add login", key="k1", **request)
+    also = work.add_request(there, 1.0, prompt="add logout", key="k2", **request)
     machine.session("s1", "add login", "add logout")
     machine.sync()
     for prompt, key, row in (("add login", "k1", here), ("add logout", "k2", also)):
-        again = work.add_request(there, 9.0, prompt=prompt, key=key, **told)
+        again = work.add_request(there, 9.0, prompt=prompt, key=key, **request)
         assert (again["id"], bool(again["source"])) == (row["id"], True)
     assert len(shared(team)) == 2
 
 
-def test_a_project_keeps_the_name_that_somebody_gave_it_at_the_team(
-    machine: Machine, team: PostgresStore
-) -> None:
+def test_a_project_keeps_the_name_given_at_the_team(machine: Machine, team: PostgresStore) -> None:
     there = Ledger(team.database)
-    projects.project(there, "/srv/app", 1.0, name="Fancy", metadata={"owner": "ada"})
+    projects.ensure_project(there, "/srv/app", 1.0, name="Fancy", metadata={"owner": "ada"})
     machine.session("s1", "add login")
     machine.sync()
     (row,) = shared(team, PROJECTS)
     assert (row["name"], row["metadata"]) == ("Fancy", {"owner": "ada"})
 
 
-def test_a_team_that_is_told_for_the_first_time_is_told_everything(
-    machine: Machine, team: PostgresStore
-) -> None:
+def test_the_first_sync_sends_everything(machine: Machine, team: PostgresStore) -> None:
     for number in range(120):
         add_action(machine.ledger, float(number), ident=f"a{number}", tool_name="Read")
     machine.session("s1", "add login")
-    clear(machine.store, machine.ledger, 1e12)
-    assert machine.ledger.count_changes(0) <= 1, "what told of them is gone"
+    remove_expired(machine.store, machine.ledger, 1e12)
+    assert machine.ledger.count_changed_rows(0) <= 1, "their changes are deleted"
     assert machine.waits()[1] >= 120
     sent = machine.sync()
     assert (sent.rows >= 120, len(shared(team, ACTIONS))) == (True, 120)
     assert (machine.waits(), machine.sync().rows) == ((0, 0), 0)
 
 
-def test_what_changed_last_stays_whoever_sends_last(
+def test_the_latest_change_wins_in_any_order_of_pushes(
     machines: tuple[Machine, Machine], team: PostgresStore
 ) -> None:
     one, two = machines
@@ -255,14 +249,14 @@ def test_what_changed_last_stays_whoever_sends_last(
         )
         work.add_task(machine.ledger, 10.0, request=request, name="schema")
     for machine, status, at in ((one, "completed", 30.0), (two, "running", 20.0)):
-        (task,) = machine.ledger.rows(TASKS)
+        (task,) = machine.ledger.find(TASKS)
         work.set_status(machine.ledger, TASKS, task, status, at)
     one.sync()
     two.sync()
     assert [row["status"] for row in shared(team, TASKS)] == ["completed"]
 
 
-def test_what_was_deleted_here_is_deleted_there(machine: Machine, team: PostgresStore) -> None:
+def test_rows_deleted_here_are_deleted_at_the_team(machine: Machine, team: PostgresStore) -> None:
     messages.subscribe(machine.ledger, "a", "api", 1.0)
     machine.sync()
     assert len(shared(team, SUBSCRIPTIONS)) == 1
@@ -327,19 +321,17 @@ def emptied(team: PostgresStore) -> None:
     team.database.run(f"TRUNCATE {', '.join(names)}")
 
 
-def test_a_database_that_was_made_anew_is_told_everything(
-    machine: Machine, team: PostgresStore
-) -> None:
+def test_a_recreated_database_gets_everything(machine: Machine, team: PostgresStore) -> None:
     machine.session("s1", "add login")
     machine.sync()
     emptied(team)
     machine.sync()
     assert team.session("s1") == machine.store.session("s1")
     assert [row["prompt"] for row in shared(team)] == ["add login"]
-    assert machine.sync() == Sent(sessions=0, rows=0)
+    assert machine.sync() == SyncResult(sessions=0, rows=0)
 
 
-def test_yesterday_s_backup_is_told_what_it_lacks(machine: Machine, team: PostgresStore) -> None:
+def test_a_restored_backup_gets_what_it_lacks(machine: Machine, team: PostgresStore) -> None:
     machine.session("s1", "add login")
     machine.sync()
     there = Ledger(team.database)
@@ -348,50 +340,48 @@ def test_yesterday_s_backup_is_told_what_it_lacks(machine: Machine, team: Postgr
         for row in team.database.run("SELECT id FROM readings")[0]
         if row["id"].startswith("sent by ")
     )
-    word = there.reading(name)
+    word = there.load_progress(name)
     machine.session("s2", "add logout")
     machine.sync()
-    with there.together():
+    with there.transaction():
         for table in ("requests", "snapshots", "sessions"):
             column = "id" if table == "sessions" else "session"
             team.database.run(f"DELETE FROM {table} WHERE {column} = 's2'")
-    there.keep_reading(name, word)
+    there.save_progress(name, word)
     machine.sync()
     assert sorted(row["prompt"] for row in shared(team)) == ["add login", "add logout"]
     assert team.session("s2") == machine.store.session("s2")
 
 
-def test_what_is_deleted_is_so_at_a_team_that_is_told_everything_again(
-    machine: Machine, team: PostgresStore
-) -> None:
+def test_deletions_are_part_of_a_full_push(machine: Machine, team: PostgresStore) -> None:
     messages.send(machine.ledger, 1.0, ident="m1", from_agent_id="a")
     machine.sync()
-    row = machine.ledger.need(MESSAGES, "m1")
-    machine.ledger.remove(MESSAGES, row, 5.0)
+    row = machine.ledger.require(MESSAGES, "m1")
+    machine.ledger.delete(MESSAGES, row, 5.0)
     # The same database under another spelling of its address.
-    machine.ledger.keep_reading(f"team at {TEAM}", {})
-    machine.ledger.forget_sent(TEAM)
+    machine.ledger.save_progress(f"team at {TEAM}", {})
+    machine.ledger.delete_sent_position(TEAM)
     machine.sync()
     assert shared(team, MESSAGES) == []
 
 
-def test_what_a_team_does_not_take_keeps_nothing_else_back(
+def test_a_rejected_row_does_not_block_others(
     machine: Machine, team: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.session("good", "add login")
     machine.session("bad", "add logout")
     path = "/" + "".join(chr(0x4E00 + (number * 7919) % 20_000) for number in range(3000))
-    bad = projects.project(machine.ledger, path, 1.0)["id"]
+    bad = projects.ensure_project(machine.ledger, path, 1.0)["id"]
     messages.send(machine.ledger, 2.0, ident="m1", from_agent_id="a")
-    real = Copying.copy
+    real = SessionCopier.copy
 
-    def copy(self: Copying, session: str) -> None:
+    def copy(self: SessionCopier, session: str) -> None:
         if session == "bad":
             raise OverflowError("too large")
         real(self, session)
 
     with monkeypatch.context() as broken:
-        broken.setattr(Copying, "copy", copy)
+        broken.setattr(SessionCopier, "copy", copy)
         sent = machine.sync()
     assert sorted(one.split(":")[0].split(" ")[0] for one in sent.skipped) == [
         "project_paths", "session",
@@ -405,7 +395,7 @@ def test_what_a_team_does_not_take_keeps_nothing_else_back(
     assert machine.sync().skipped == ()
 
 
-def test_a_clock_that_was_put_right_does_not_leave_an_old_state(
+def test_a_corrected_clock_does_not_keep_an_old_state(
     machine: Machine, team: PostgresStore
 ) -> None:
     machine.now = 90_000.0
@@ -419,7 +409,7 @@ def test_a_clock_that_was_put_right_does_not_leave_an_old_state(
     assert machine.waits() == (0, 0)
 
 
-def test_snapshots_that_were_thinned_there_do_not_come_back(
+def test_snapshots_deleted_at_the_team_do_not_come_back(
     machine: Machine, team: PostgresStore
 ) -> None:
     for line in (3, 6, 9):
@@ -436,19 +426,19 @@ def test_snapshots_that_were_thinned_there_do_not_come_back(
     assert all(row["line"] == 9 for row in team.snapshots("s1"))
 
 
-def test_a_session_that_is_called_like_a_secret_is_sent_once(machine: Machine) -> None:
+def test_a_session_id_that_looks_like_a_secret_is_sent_once(machine: Machine) -> None:
     machine.session("fix-auth-token", "add login")
     assert machine.sync().sessions == 1
     assert machine.sync().sessions == 0
     assert machine.waits() == (0, 0)
 
 
-def test_what_callers_deleted_does_not_come_back_with_the_log_it_stands_in(
+def test_rows_deleted_by_callers_do_not_come_back_with_the_log(
     machine: Machine, team: PostgresStore
 ) -> None:
     there = Ledger(team.database)
     gone = work.add_request(there, 1.0, project="", session="s1", prompt="forget me")
-    there.remove(REQUESTS, gone, 5000.0)
+    there.delete(REQUESTS, gone, 5000.0)
     machine.session("s1", "forget me")
     machine.sync()
     assert shared(team) == []

@@ -1,4 +1,4 @@
-"""timeline of a colleague's session, from what their machine sent to PostgreSQL."""
+"""The timeline of a colleague's session, from the texts in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.actions.kept_events import kept_events
-from holdfast.actions.rehearse import Rehearsal
-from holdfast.index.database import IN_MEMORY, Index
-from holdfast.index.fill import Source, fill
-from holdfast.index.sending import send
-from holdfast.index.team import TeamIndex
+from holdfast.reports.timeline import build_timeline
+from holdfast.search.index_db import IN_MEMORY, SearchIndex
+from holdfast.search.ingest import Source, ingest_transcript
+from holdfast.search.push import push_session
+from holdfast.search.team_index import TeamIndex
+from holdfast.services.doctor.self_test import SelfTest
+from holdfast.services.recall.indexed_events import load_indexed_events
 from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
-from holdfast.views.timeline import timeline
 from tests.terminal import Terminal
-from tests.unit.index.transcripts import NOW
-from tests.unit.surfaces.test_cli_timeline import happened
+from tests.unit.cli.test_timeline import happened
+from tests.unit.search.transcripts import NOW
 from tests.unit.transcript_lines import ROOT, bash, user
 
 from .colleagues import THEIRS, send_as_colleague
 
 
 @pytest.fixture
-def colleague_s(seasoned: Terminal, rehearsal: Rehearsal, postgres_place: str) -> Terminal:
-    """The example is also a colleague's session, sent from where nobody here can read it."""
-    with Index(IN_MEMORY) as index:
-        project = rehearsal.example.session.project_dir
-        fill(index, Source(THEIRS, project, rehearsal.transcript), time.time())
+def colleague_s(seasoned: Terminal, rehearsal: SelfTest, postgres_place: str) -> Terminal:
+    """The example is also a colleague's session, pushed from another machine."""
+    with SearchIndex(IN_MEMORY) as index:
+        project = rehearsal.demo.project_dir
+        ingest_transcript(index, Source(THEIRS, project, rehearsal.transcript), time.time())
         send_as_colleague(postgres_place, index)
     with closing(PostgresStore.at(postgres_place)) as store:
         store.save_session(
@@ -42,7 +42,7 @@ def colleague_s(seasoned: Terminal, rehearsal: Rehearsal, postgres_place: str) -
     return seasoned
 
 
-def test_a_colleague_s_session_is_told_from_what_was_sent(colleague_s: Terminal) -> None:
+def test_a_colleague_s_timeline_is_rebuilt_from_pushed_texts(colleague_s: Terminal) -> None:
     own = colleague_s.run("timeline", "--json").json
     for team in (["--team"], []):
         ran = colleague_s.run("timeline", "--session", THEIRS, "--json", *team)
@@ -56,42 +56,45 @@ def test_a_colleague_s_session_is_told_from_what_was_sent(colleague_s: Terminal)
     assert "──── compaction 1" in page
 
 
-def test_this_machine_s_own_session_is_told_by_its_transcript(
-    colleague_s: Terminal, rehearsal: Rehearsal
+def test_an_own_session_s_timeline_comes_from_its_transcript(
+    colleague_s: Terminal, rehearsal: SelfTest
 ) -> None:
-    session = rehearsal.example.session.session_id
+    session = rehearsal.demo.session_id
     ran = colleague_s.run("timeline", "--session", session, "--team", "--json")
     assert {entry["source"] for entry in ran.json} == {"transcript"}
 
 
-def test_whose_session_has_to_be_said(colleague_s: Terminal) -> None:
+def test_a_timeline_of_the_team_needs_a_session(colleague_s: Terminal) -> None:
     ran = colleague_s.run("timeline", "--team")
     assert (ran.code, ran.out) == (1, "")
     assert "--session ID" in ran.err
     for unknown in ("nobody's", f"{THEIRS[:-1]}0"):
         ran = colleague_s.run("timeline", "--team", "--session", unknown)
         assert (ran.code, ran.out) == (1, "")
-        assert "neither here nor in the team's store" in ran.err
+        assert "neither here nor in the team database" in ran.err
     colleague_s.set(HOLDFAST_DATABASE="")
-    assert "no team is named" in colleague_s.run("timeline", "--team", "--session", THEIRS).err
+    assert (
+        "No team database is configured"
+        in colleague_s.run("timeline", "--team", "--session", THEIRS).err
+    )
     assert "lists them" in colleague_s.run("timeline", "--session", THEIRS).err
 
 
-def test_what_was_sent_before_outcomes_were_is_told_without_them(
+def test_texts_pushed_without_outcomes_give_a_timeline_without_them(
     tmp_path: Path, postgres_place: str
 ) -> None:
     path = tmp_path / "session.jsonl"
     lines = [user("Go."), *bash("pytest -q", "1 failed", ok=False), *bash("ruff check .", "")]
     path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
-    with closing(PostgresStore.at(postgres_place)) as store, Index(IN_MEMORY) as index:
-        fill(index, Source("s1", ROOT, str(path)), NOW)
+    with closing(PostgresStore.at(postgres_place)) as store, SearchIndex(IN_MEMORY) as index:
+        ingest_transcript(index, Source("s1", ROOT, str(path)), NOW)
         team = TeamIndex(store.database)
-        send(index, index.all("standings")[0], team, "p", NOW)
+        push_session(index, index.fetch_all("session_states")[0], team, "p", NOW)
 
         def checks() -> list[tuple[str, bool | None]]:
-            entries = timeline(kept_events(team, "s1", ROOT))
+            entries = build_timeline(load_indexed_events(team, "s1", ROOT))
             return [(entry.text, entry.ok) for entry in entries if entry.kind != "turn"]
 
         assert checks() == [("pytest -q", False), ("ruff check .", True)]
-        team.database.run("UPDATE recall_pieces SET call = NULL, ok = NULL, aside = NULL")
+        team.database.run("UPDATE recall_documents SET call = NULL, ok = NULL, aside = NULL")
         assert all(ok is None for _, ok in checks()), "nothing is made up"

@@ -1,12 +1,13 @@
-"""Templates: what a project may write, and what is said when it is wrong."""
+"""Parsing templates, and the errors for wrong ones."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.brief.roles import built_in, of_agent, template
-from holdfast.brief.template import ALWAYS, SECTIONS, parse
-from holdfast.errors import BadTemplate, BadUsage
+from holdfast.brief.roles import built_in_templates, find_role, find_template
+from holdfast.brief.template import REQUIRED_SECTIONS, SECTIONS, parse_template
+from holdfast.errors import BadTemplate, InvalidInput
+from tests.cases import case
 
 REVIEW = """\
 # Where this review stands
@@ -18,7 +19,7 @@ for: reviewer, Quality
 
 
 def test_a_template_names_sections_headings_weights_and_agents() -> None:
-    made = parse("review", REVIEW)
+    made = parse_template("review", REVIEW)
     assert made.title == "Where this review stands"
     assert made.agents == ("reviewer", "quality")
     assert made.sections["failing"] == "Broken"
@@ -26,23 +27,24 @@ def test_a_template_names_sections_headings_weights_and_agents() -> None:
     assert made.heading("plan") == "## Plan of the review"
 
 
-def test_what_was_asked_and_what_binds_cannot_be_left_out() -> None:
-    assert [*parse("review", REVIEW).sections][: len(ALWAYS)] == [*ALWAYS]
+def test_requests_and_rules_cannot_be_left_out() -> None:
+    assert [*parse_template("review", REVIEW).sections][: len(REQUIRED_SECTIONS)] == [
+        *REQUIRED_SECTIONS
+    ]
 
 
-@pytest.mark.parametrize("role", sorted(built_in()))
-def test_a_role_can_be_written_out_and_read_again(role: str) -> None:
-    made = template(role)
-    again = parse(role, made.text())
+@pytest.mark.parametrize("role", sorted(built_in_templates()))
+def test_a_rendered_template_is_parsed_to_the_same(role: str) -> None:
+    made = find_template(role)
+    again = parse_template(role, made.render())
     assert (again.title, again.sections, again.agents) == (made.title, made.sections, made.agents)
     assert {key: value for key, value in again.weights.items() if value != 1.0} == {
         key: value for key, value in made.weights.items() if value != 1.0
     }
 
 
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
+def test_a_wrong_template_is_rejected_with_the_reason() -> None:
+    cases = [
         ("", "no section"),
         ("# Title only", "no section"),
         ("## Plan", "names no part"),
@@ -52,18 +54,18 @@ def test_a_role_can_be_written_out_and_read_again(role: str) -> None:
         ("## Plan {plan x-1}", "no weight"),
         ("## Plan {plan xnan}", "no weight"),
         ("Be sure to {plan}", "line 1: neither a heading"),
-    ],
-)
-def test_what_is_wrong_is_said(text: str, said: str) -> None:
-    with pytest.raises(BadTemplate) as told:
-        parse("mine", text)
-    assert said in told.value.detail
-    assert told.value.hint
+    ]
+    for text, said in cases:
+        with case(text, said):
+            with pytest.raises(BadTemplate) as told:
+                parse_template("mine", text)
+            assert said in told.value.detail
+            assert told.value.hint
 
 
-def test_a_heading_may_be_left_to_us_and_is_never_long() -> None:
-    assert parse("mine", "## {plan}").sections["plan"] == SECTIONS["plan"]
-    assert len(parse("mine", f"## {'x' * 500} {{plan}}").sections["plan"]) == 80
+def test_a_heading_has_a_default_and_a_limit() -> None:
+    assert parse_template("mine", "## {plan}").sections["plan"] == SECTIONS["plan"]
+    assert len(parse_template("mine", f"## {'x' * 500} {{plan}}").sections["plan"]) == 80
 
 
 @pytest.mark.parametrize(
@@ -78,13 +80,13 @@ def test_a_heading_may_be_left_to_us_and_is_never_long() -> None:
     ],
 )
 def test_the_role_is_found_by_the_agent_s_type(agent_type: str, role: str | None) -> None:
-    assert of_agent(agent_type) == role
+    assert find_role(agent_type) == role
 
 
-def test_a_project_s_own_role_is_asked_first() -> None:
-    own = {"review": parse("review", REVIEW)}
-    assert of_agent("backend-reviewer", own) == "review"
-    assert template("review", own).title == "Where this review stands"
-    with pytest.raises(BadUsage) as told:
-        template("boss", own)
+def test_a_projects_own_role_wins_over_built_in_ones() -> None:
+    own = {"review": parse_template("review", REVIEW)}
+    assert find_role("backend-reviewer", own) == "review"
+    assert find_template("review", own).title == "Where this review stands"
+    with pytest.raises(InvalidInput) as told:
+        find_template("boss", own)
     assert "review" in str(told.value.hint)

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.eval.cuts import PSEUDO, REAL, cuts
-from holdfast.eval.references import references
-from holdfast.eval.session import load, names_of
+from holdfast.eval.cuts import PSEUDO, REAL, find_cuts
+from holdfast.eval.references import find_references
+from holdfast.eval.session import load_session, parse_session_name
 from tests.unit.eval.transcript import (
     Line,
     bash,
@@ -29,15 +29,15 @@ def reads(count: int, start: int = 0) -> list[Line]:
 
 
 def test_a_span_is_cut_at_seventy_per_cent_of_its_calls(tmp_path: Path) -> None:
-    session = load(session_file(tmp_path, said("go"), reads(40)))
-    (cut,) = cuts(session)
+    session = load_session(session_file(tmp_path, said("go"), reads(40)))
+    (cut,) = find_cuts(session)
     assert (cut.arm, cut.line, cut.last) == (PSEUDO, 2 + 2 * 28, 81)
     assert len([piece for piece in session.before(cut.line) if piece.kind == "call"]) == 28
 
 
 def test_every_compaction_is_a_cut_and_spans_do_not_cross_it(tmp_path: Path) -> None:
-    session = load(session_file(tmp_path, reads(40), summarised("gist"), reads(50)))
-    pseudo, real, second = cuts(session)
+    session = load_session(session_file(tmp_path, reads(40), summarised("gist"), reads(50)))
+    pseudo, real, second = find_cuts(session)
     assert (pseudo.arm, pseudo.last) == (PSEUDO, 80)
     assert (real.arm, real.line, real.first, real.last) == (REAL, 81, 83, 182)
     assert real.summary.endswith("gist")
@@ -54,15 +54,17 @@ def test_every_compaction_is_a_cut_and_spans_do_not_cross_it(tmp_path: Path) -> 
 def test_older_clients_mark_a_compaction_by_its_summary_alone(
     tmp_path: Path, marker: list[Line]
 ) -> None:
-    session = load(session_file(tmp_path, reads(3), marker, reads(12)))
-    (real,) = [cut for cut in cuts(session) if cut.arm == REAL]
+    session = load_session(session_file(tmp_path, reads(3), marker, reads(12)))
+    (real,) = [cut for cut in find_cuts(session) if cut.arm == REAL]
     assert (real.line, real.first) == (7, 8)
     assert "Gist." in real.summary
 
 
 def test_a_cut_with_little_work_after_it_does_not_count(tmp_path: Path) -> None:
-    assert cuts(load(session_file(tmp_path, reads(30)))) == []
-    assert cuts(load(session_file(tmp_path, reads(3), summarised("x"), reads(9)))) == []
+    assert find_cuts(load_session(session_file(tmp_path, reads(30)))) == []
+    assert (
+        find_cuts(load_session(session_file(tmp_path, reads(3), summarised("x"), reads(9)))) == []
+    )
 
 
 def test_calls_of_one_message_are_not_torn_apart(tmp_path: Path) -> None:
@@ -74,8 +76,8 @@ def test_calls_of_one_message_are_not_torn_apart(tmp_path: Path) -> None:
         {**line("assistant", [block]), "message": {"id": "m", "content": [block]}}
         for block in together
     ]
-    session = load(session_file(tmp_path, reads(27), one, reads(14, 50)))
-    (cut,) = cuts(session)
+    session = load_session(session_file(tmp_path, reads(27), one, reads(14, 50)))
+    (cut,) = find_cuts(session)
     assert cut.line == 2 * 27 + 5 + 1
 
 
@@ -94,9 +96,9 @@ def test_needed_is_what_was_known_before_and_used_after(tmp_path: Path) -> None:
         *call("Task", {"prompt": "look at parseConfig"}),
         *reads(6),
     ]
-    session = load(session_file(tmp_path, before, summarised("src/b.py"), after))
-    (cut,) = [cut for cut in cuts(session) if cut.arm == REAL]
-    found = references(session, cut)
+    session = load_session(session_file(tmp_path, before, summarised("src/b.py"), after))
+    (cut,) = [cut for cut in find_cuts(session) if cut.arm == REAL]
+    found = find_references(session, cut)
     assert found.weights == {
         ("P", "src/a.py"): 1 + log(2),
         ("I", "load_settings"): 1.0,
@@ -113,9 +115,9 @@ def test_who_named_it_first_after_the_cut_is_told_apart(tmp_path: Path) -> None:
         *read("src/b.py"),
         *reads(9),
     ]
-    session = load(session_file(tmp_path, before, summarised("gist"), after))
-    (cut,) = [cut for cut in cuts(session) if cut.arm == REAL]
-    assert references(session, cut).from_memory == {("P", "src/a.py")}
+    session = load_session(session_file(tmp_path, before, summarised("gist"), after))
+    (cut,) = [cut for cut in find_cuts(session) if cut.arm == REAL]
+    assert find_references(session, cut).from_memory == {("P", "src/a.py")}
 
 
 def test_thinking_old_summaries_and_sidechains_are_not_known(tmp_path: Path) -> None:
@@ -123,9 +125,9 @@ def test_thinking_old_summaries_and_sidechains_are_not_known(tmp_path: Path) -> 
     aside = line("user", "src/b.py", isSidechain=True)
     steps = ([thought, aside], summarised("src/c.py"), reads(1, 50), summarised("x"))
     after = [*read("src/a.py"), *read("src/b.py"), *read("src/c.py"), *read("f50.py"), *reads(9)]
-    session = load(session_file(tmp_path, *steps, after))
-    last = [cut for cut in cuts(session) if cut.arm == REAL][-1]
-    assert set(references(session, last).weights) == {("P", "f50.py")}
+    session = load_session(session_file(tmp_path, *steps, after))
+    last = [cut for cut in find_cuts(session) if cut.arm == REAL][-1]
+    assert set(find_references(session, last).weights) == {("P", "f50.py")}
 
 
 @pytest.mark.parametrize(
@@ -137,4 +139,4 @@ def test_thinking_old_summaries_and_sidechains_are_not_known(tmp_path: Path) -> 
     ],
 )
 def test_names_of_sessions_and_repositories(path: str, session: str, repository: str) -> None:
-    assert names_of(path) == (session, repository)
+    assert parse_session_name(path) == (session, repository)

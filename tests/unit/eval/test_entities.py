@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.eval.commands import simple_commands
-from holdfast.eval.entities import Paths, entities
+from holdfast.eval.commands import split_commands
+from holdfast.eval.entities import Paths, extract_entities
 
 REPO = Paths(["/repo"])
 
 
 def named(kind: str, text: str, paths: Paths = REPO) -> set[str]:
-    return {name for found, name in entities(text, paths) if found == kind}
+    return {name for found, name in extract_entities(text, paths) if found == kind}
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
+def test_paths_end_in_a_known_extension_and_are_relative_to_the_repository() -> None:
+    cases = [
         ("see src/auth/login.py:12", {"src/auth/login.py"}),
         ("edited `/repo/src/a.go`, then ./b.ts.", {"src/a.go", "b.ts"}),
         ("/elsewhere/c.md stays absolute", {"/elsewhere/c.md"}),
@@ -25,16 +24,13 @@ def named(kind: str, text: str, paths: Paths = REPO) -> set[str]:
         ("backup.json.bak is no json", set()),
         ("https://example.org/a/b.html is a link", set()),
         ("os.path and e.g. this", set()),
-    ],
-)
-def test_paths_end_in_a_known_extension_and_are_relative_to_the_repository(
-    text: str, found: set[str]
-) -> None:
-    assert named("P", text) == found
+    ]
+    for text, found in cases:
+        assert named("P", text) == found, text
 
 
 def test_a_path_given_in_a_folder_below_is_resolved_from_the_root() -> None:
-    assert REPO.of_text("cat src/x.py ../y.py", "/repo/web") == {"web/src/x.py", "y.py"}
+    assert REPO.extract("cat src/x.py ../y.py", "/repo/web") == {"web/src/x.py", "y.py"}
 
 
 def test_a_second_working_folder_is_a_root_of_its_own() -> None:
@@ -86,4 +82,4 @@ def test_links_and_ids(text: str, found: set[str]) -> None:
     ],
 )
 def test_commands_are_what_can_be_run_again(script: str, found: list[str]) -> None:
-    assert list(simple_commands(script)) == found
+    assert list(split_commands(script)) == found

@@ -7,10 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.eval.failures import kind_of, last_unresolved, quotes, runs, signatures
-from holdfast.eval.instructions import instructions, normal, sentences
-from holdfast.eval.session import Session, load
-from holdfast.eval.todos import covers, todos
+from holdfast.eval.failures import (
+    classify_command,
+    find_check_runs,
+    find_error_lines,
+    find_last_unresolved,
+    quotes_error,
+)
+from holdfast.eval.instructions import find_instructions, normalize, split_sentences
+from holdfast.eval.session import Session, load_session
+from holdfast.eval.todos import is_about, read_todos
 from tests.unit.eval.transcript import (
     Line,
     bash,
@@ -28,7 +34,7 @@ Made = Callable[..., Session]
 @pytest.fixture
 def session(tmp_path: Path) -> Made:
     def made(*steps: list[Line]) -> Session:
-        return load(session_file(tmp_path, *steps))
+        return load_session(session_file(tmp_path, *steps))
 
     return made
 
@@ -42,16 +48,15 @@ def test_only_a_person_s_prose_is_a_sentence() -> None:
         "-> keep it in one file, please\n"
         "```\nyou must always run this\n```\n[12:01:33] ERROR at=3 x=9 12ms 0x33 {}"
     )
-    assert list(sentences(text)) == [
+    assert list(split_sentences(text)) == [
         "Please keep the API stable.",
         "never touch the migrations folder",
         "keep it in one file, please",
     ]
 
 
-@pytest.mark.parametrize(
-    ("text", "constraint", "prohibition"),
-    [
+def test_instructions_are_known_by_their_cues(session: Made) -> None:
+    cases = [
         ("Never push to the main branch.", True, True),
         ("please don't rename that file", True, True),
         ("It should not write to stdout.", True, True),
@@ -61,13 +66,10 @@ def test_only_a_person_s_prose_is_a_sentence() -> None:
         ("The parser reads a file and returns nodes.", False, False),
         ("I don't know where that comes from.", False, False),
         ("Should we keep the old format around?", False, False),
-    ],
-)
-def test_instructions_are_known_by_their_cues(
-    session: Made, text: str, constraint: bool, prohibition: bool
-) -> None:
-    (one,) = instructions(session(said(text)).pieces)
-    assert (one.constraint, one.prohibition) == (constraint, prohibition)
+    ]
+    for text, constraint, prohibition in cases:
+        (one,) = find_instructions(session(said(text)).pieces)
+        assert (one.constraint, one.prohibition) == (constraint, prohibition), text
 
 
 def test_what_the_user_took_back_no_longer_counts(session: Made) -> None:
@@ -76,7 +78,7 @@ def test_what_the_user_took_back_no_longer_counts(session: Made) -> None:
         said("Never touch the lockfile by hand."),
         said("Actually forget prettier, leave generated code without any format."),
     )
-    kept = [one.text for one in instructions(session(*steps).pieces)]
+    kept = [one.text for one in find_instructions(session(*steps).pieces)]
     assert "Always format generated code with prettier." not in kept
     assert "Never touch the lockfile by hand." in kept
 
@@ -89,11 +91,11 @@ def test_what_no_person_typed_is_not_the_user_s(session: Made) -> None:
         said("<command-name>/compact</command-name> always keep it"),
         replied("You should always do this."),
     )
-    assert instructions(session(*steps).pieces) == []
+    assert find_instructions(session(*steps).pieces) == []
 
 
 def test_quotes_and_white_space_have_one_spelling() -> None:
-    assert normal("don’t  “do”\nthat.") == normal('don\'t "do" that')
+    assert normalize("don’t  “do”\nthat.") == normalize('don\'t "do" that')
 
 
 # -- the plan
@@ -104,7 +106,7 @@ def test_the_last_status_of_an_item_counts(session: Made) -> None:
         listed = [{"content": text, "status": state} for text, state in status.items()]
         return call("TodoWrite", {"todos": listed})
 
-    found = todos(
+    found = read_todos(
         session(
             wrote(one="pending", two="pending"), wrote(one="completed", two="in_progress")
         ).pieces
@@ -119,7 +121,7 @@ def test_tasks_are_followed_by_their_number(session: Made) -> None:
         call("TaskUpdate", {"taskId": "1", "status": "completed"}),
         call("TaskUpdate", {"taskId": "2", "subject": "Test it all", "status": "in_progress"}),
     )
-    found = todos(session(*steps).pieces)
+    found = read_todos(session(*steps).pieces)
     assert (found.open, found.done) == (("Test it all",), ("Write the parser",))
 
 
@@ -132,23 +134,22 @@ def test_a_list_that_the_agent_asks_for_tells_what_others_have_done(session: Mad
             "#3 [in_progress] Review"
         )),
     )  # fmt: skip
-    found = todos(session(*steps).pieces)
+    found = read_todos(session(*steps).pieces)
     assert (found.open, found.done) == (("Test the parser", "Review"), ("Write the parser",))
 
 
 def test_a_line_is_about_an_item_if_it_holds_most_of_its_words_and_little_else() -> None:
     item = "Add retries to the upload client"
-    assert covers("- pending: add retries to the upload client (L12)", item)
-    assert not covers("- pending: add a button", item)
-    assert not covers(f"add retries to the upload client {' '.join(map(str, range(40)))}", item)
+    assert is_about("- pending: add retries to the upload client (L12)", item)
+    assert not is_about("- pending: add a button", item)
+    assert not is_about(f"add retries to the upload client {' '.join(map(str, range(40)))}", item)
 
 
 # -- checks and errors
 
 
-@pytest.mark.parametrize(
-    ("command", "kind"),
-    [
+def test_checks_are_known_by_their_words() -> None:
+    cases = [
         ("uv run pytest tests/unit -q", "test"),
         ("mise run test:ci", "test"),
         ("cargo clippy --all", "lint"),
@@ -157,10 +158,9 @@ def test_a_line_is_about_an_item_if_it_holds_most_of_its_words_and_little_else()
         ("git add tests/test_x.py", ""),
         ("ls tests/", ""),
         ("python tool.py", ""),
-    ],
-)
-def test_checks_are_known_by_their_words(command: str, kind: str) -> None:
-    assert kind_of(command) == kind
+    ]
+    for command, kind in cases:
+        assert classify_command(command) == kind, command
 
 
 def failed(command: str, output: str) -> list[Line]:
@@ -172,35 +172,35 @@ def test_the_last_failure_stands_until_a_run_puts_it_right(session: Made) -> Non
     other = bash("pytest tests/b.py", stdout="1 passed")
     again = bash("pytest tests/a.py | tail -3", stdout="1 passed")
     whole = bash("make check", stdout="all good")
-    unresolved = last_unresolved(runs(session(broken, other).pieces))
+    unresolved = find_last_unresolved(find_check_runs(session(broken, other).pieces))
     assert unresolved is not None
     assert unresolved.command == "pytest tests/a.py"
-    assert last_unresolved(runs(session(broken, again).pieces)) is None
-    assert last_unresolved(runs(session(broken, whole).pieces)) is None
+    assert find_last_unresolved(find_check_runs(session(broken, again).pieces)) is None
+    assert find_last_unresolved(find_check_runs(session(broken, whole).pieces)) is None
 
 
 def test_a_failure_behind_a_pipe_is_seen_in_its_output(session: Made) -> None:
     passed = bash("cargo test | tail", stdout="test result: ok. 7 passed; 0 failed")
     hidden = bash("go test ./... | tail", stdout="--- FAIL: TestX\n    x_test.go:3: unexpected EOF")
-    assert [run.ok for run in runs(session(passed, hidden).pieces)] == [True, False]
+    assert [run.ok for run in find_check_runs(session(passed, hidden).pieces)] == [True, False]
 
 
 def test_what_was_refused_did_not_run(session: Made) -> None:
     refused = call(
         "Bash", {"command": "make test"}, text="The user doesn't want to proceed", is_error=True
     )
-    assert runs(session(refused, bash_failed("ls nowhere")).pieces) == []
+    assert find_check_runs(session(refused, bash_failed("ls nowhere")).pieces) == []
 
 
 def test_a_signature_says_what_is_wrong() -> None:
     output = (
         "Exit code 1\n--- FAIL: TestX (0.0s)\nx.go:12:3: undefined: cpkg\nmake: *** [test] Error 1"
     )
-    assert signatures(output) == ["x.go:12:3: undefined: cpkg"]
-    assert signatures("--- FAIL: TestX (0.0s)") == ["--- FAIL: TestX (0.0s)"]
-    assert quotes("- fails: x.go:12:3: undefined: cpkg", "x.go:12:3: undefined: cpkg")
-    assert quotes("- fails at x.go:12:3\n undefined: cpkg", "x.go:12:3: undefined: cpkg")
-    assert not quotes("- fails at x.go:12:3", "x.go:12:3: undefined: cpkg")
+    assert find_error_lines(output) == ["x.go:12:3: undefined: cpkg"]
+    assert find_error_lines("--- FAIL: TestX (0.0s)") == ["--- FAIL: TestX (0.0s)"]
+    assert quotes_error("- fails: x.go:12:3: undefined: cpkg", "x.go:12:3: undefined: cpkg")
+    assert quotes_error("- fails at x.go:12:3\n undefined: cpkg", "x.go:12:3: undefined: cpkg")
+    assert not quotes_error("- fails at x.go:12:3", "x.go:12:3: undefined: cpkg")
 
 
 # -- the branch

@@ -6,36 +6,35 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.eval.arms import Told
-from holdfast.eval.artifacts import Trail
-from holdfast.eval.chain import first_seen, survival
-from holdfast.eval.cuts import REAL, Cut, cuts
+from holdfast.eval.cuts import REAL, Cut, find_cuts
 from holdfast.eval.entities import Paths
-from holdfast.eval.failures import Run
-from holdfast.eval.ground import Ground
+from holdfast.eval.failures import CheckRun
+from holdfast.eval.ground_truth import GroundTruth
 from holdfast.eval.instructions import Instruction
-from holdfast.eval.matching import Said
-from holdfast.eval.metrics.artifacts import artifacts
-from holdfast.eval.metrics.engineering import engineering
-from holdfast.eval.metrics.errors import last_error
-from holdfast.eval.metrics.instructions import retention
-from holdfast.eval.metrics.precision import precision
-from holdfast.eval.metrics.provenance import provenance, statements, unsupported
-from holdfast.eval.metrics.recall import recall
-from holdfast.eval.metrics.recovery import recovery
-from holdfast.eval.metrics.staleness import staleness
-from holdfast.eval.pointers import names_lookup, refs
-from holdfast.eval.references import References, references
-from holdfast.eval.session import load
+from holdfast.eval.line_refs import find_refs, names_lookup
+from holdfast.eval.matching import TextMatcher
+from holdfast.eval.measure import check_limits
+from holdfast.eval.methods import Candidate
+from holdfast.eval.metrics.provenance import (
+    find_unsupported_claims,
+    measure_provenance,
+    split_statements,
+)
+from holdfast.eval.metrics.recall import measure_precision, measure_recall
+from holdfast.eval.metrics.recovery import measure_recovery
+from holdfast.eval.metrics.retention import measure_last_error, measure_retention
+from holdfast.eval.metrics.staleness import measure_staleness
+from holdfast.eval.multi_compaction import find_first_spans, measure_survival
+from holdfast.eval.references import References, find_references
+from holdfast.eval.session import load_session
 from holdfast.eval.todos import Todos
 from tests.unit.eval.transcript import bash, read, said, session_file, summarised
 
 REPO = Paths(["/repo"])
-NOTHING = frozenset[str]()
 
 
-def about(text: str) -> Said:
-    return Said(text, REPO)
+def about(text: str) -> TextMatcher:
+    return TextMatcher(text, REPO)
 
 
 NEEDED = References(
@@ -54,7 +53,7 @@ NEEDED = References(
 
 
 def test_recall_is_weighted_and_split_by_class_and_origin() -> None:
-    found = recall(about("a.py and load_settings"), NEEDED)
+    found = measure_recall(about("a.py and load_settings"), NEEDED)
     assert found["frr"] == 0.25
     assert found["frr_basename"] == 0.75
     assert (found["frr_P"], found["frr_I"], found["frr_C"]) == (0.0, 1.0, 0.0)
@@ -63,58 +62,26 @@ def test_recall_is_weighted_and_split_by_class_and_origin() -> None:
 
 
 def test_precision_counts_what_was_named_in_vain() -> None:
-    found = precision(about("src/a.py src/b.py, run `npm run test`; otherThing"), NEEDED)
+    found = measure_precision(about("src/a.py src/b.py, run `npm run test`; otherThing"), NEEDED)
     assert found["frp"] == pytest.approx(2 / 4)
 
 
 def test_files_under_their_folder_are_named_once() -> None:
-    assert precision(about("src/: a.py, b.py"), NEEDED)["frp"] == 0.5
+    assert measure_precision(about("src/: a.py, b.py"), NEEDED)["frp"] == 0.5
 
 
 def test_a_line_of_names_alone_is_a_bare_list() -> None:
     bare = "src/a.py src/b.py load_settings"
     told = "src/a.py was edited so that load_settings no longer needs what src/b.py gave it"
-    found = precision(about(f"{bare}\n{told}"), NEEDED)["bare_list_share"]
+    found = measure_precision(about(f"{bare}\n{told}"), NEEDED)["bare_list_share"]
     assert found == pytest.approx(len(bare) / len(bare + told))
 
 
 def test_a_list_is_a_list_also_with_one_name_to_a_line() -> None:
     names = "- src/a.py\n- src/b.py\n- load_settings"
-    assert precision(about(names), NEEDED)["bare_list_share"] == 1.0
+    assert measure_precision(about(names), NEEDED)["bare_list_share"] == 1.0
     told = "- src/a.py — edited\n- src/b.py — read\n- load_settings — new"
-    assert precision(about(told), NEEDED)["bare_list_share"] == 0.0
-
-
-TRAIL = Trail(
-    created=frozenset({"new.py"}),
-    modified=frozenset({"src/a.py", "src/b.py", "src/c.py"}),
-    deleted=frozenset({"old.py"}),
-    read=NOTHING,
-    unknown=NOTHING,
-)
-
-
-@pytest.mark.parametrize(
-    ("text", "complete"),
-    [
-        ("created new.py; src/a.py src/b.py src/c.py; old.py deleted", 1.0),
-        ("created new.py; modified 3 files; deleted old.py", 1.0),
-        ("1 created · 3 modified · 1 deleted", 1.0),
-        ("new.py, old.py, src/a.py and 2 more modified", 1.0),
-        ("modified: src/a.py, src/b.py, … 1 more; new.py old.py", 1.0),
-        ("new.py, old.py, src/a.py and 1 more modified", 0.0),
-        ("new.py, old.py, src/a.py edited 3×", 0.0),
-        ("src/: a.py, b.py, c.py; new.py", 0.0),
-        ("", 0.0),
-    ],
-)
-def test_changed_files_are_all_named_or_counted_exactly(text: str, complete: float) -> None:
-    assert artifacts(about(text), TRAIL)["artifacts_complete"] == complete
-
-
-def test_without_changes_there_is_nothing_to_name() -> None:
-    none = Trail(created=NOTHING, modified=NOTHING, deleted=NOTHING, read=NOTHING, unknown=NOTHING)
-    assert artifacts(about("x"), none) == {}
+    assert measure_precision(about(told), NEEDED)["bare_list_share"] == 0.0
 
 
 def test_sentences_are_kept_word_for_word_or_not_at_all() -> None:
@@ -123,32 +90,30 @@ def test_sentences_are_kept_word_for_word_or_not_at_all() -> None:
         Instruction(text="Always run the linter.", line=2, constraint=True, prohibition=False),
         Instruction(text="Look at the parser first.", line=3, constraint=False, prohibition=False),
     ]
-    found = retention("- “Never push  to main” (L1)\n- run the linter, always", told)
+    found = measure_retention("- “Never push  to main” (L1)\n- run the linter, always", told)
     assert found == {"instructions": pytest.approx(1 / 3), "constraints": 0.5, "prohibitions": 1.0}
 
 
-def truth(**more: object) -> Ground:
+def truth(**more: object) -> GroundTruth:
     given = {
         "session": None,
         "cut": Cut(arm=REAL, line=9, first=10, last=20),
         "references": NEEDED,
-        "trail": TRAIL,
         "instructions": [],
         "todos": Todos(open=("Write the parser tests",), done=("Add retries to the client",)),
         "runs": [],
         "error": None,
         "branch": "main",
     }
-    return Ground(**{**given, **more})  # type: ignore[arg-type]
+    return GroundTruth(**{**given, **more})  # type: ignore[arg-type]
 
 
-def run(command: str, ok: bool) -> Run:
-    return Run(command=command, kind="test", line=1, ok=ok, output="")
+def run(command: str, ok: bool) -> CheckRun:
+    return CheckRun(command=command, kind="test", line=1, ok=ok, output="")
 
 
-@pytest.mark.parametrize(
-    ("text", "errors", "checked"),
-    [
+def test_what_is_no_longer_so_is_counted() -> None:
+    cases = [
         ("- pending: Write the parser tests", 0, 1),
         ("- pending: Add retries to the client", 1, 1),
         ("## Next steps\n- Add retries to the client", 1, 1),
@@ -156,47 +121,46 @@ def run(command: str, ok: bool) -> Run:
         ("- Add retries to the client (pending)", 1, 1),
         ("- Add retries to the pending client", 0, 0),
         ("- “pending: Add retries to the client”", 0, 0),
-        ("- old.py — edited", 1, 1),
-        ("- old.py — deleted", 0, 1),
         ("- branch main", 0, 1),
         ("- branch feature/x", 1, 1),
-    ],
-)
-def test_what_is_no_longer_so_is_counted(text: str, errors: int, checked: int) -> None:
-    found = staleness(about(text), truth())
-    assert (found["stale_errors"], found["stale_checked"]) == (errors, checked)
+    ]
+    for text, errors, checked in cases:
+        found = measure_staleness(about(text), truth())
+        assert (found["stale_errors"], found["stale_checked"]) == (errors, checked), text
 
 
 def test_a_check_that_passes_must_not_be_said_to_fail() -> None:
     now = truth(runs=[run("make test", False), run("make test", True), run("make lint", False)])
-    found = staleness(about("- `make test` fails\n- `make lint` fails"), now)
+    found = measure_staleness(about("- `make test` fails\n- `make lint` fails"), now)
     assert (found["stale_errors"], found["stale_checked"]) == (1, 2)
 
 
 def test_a_command_that_looks_for_failures_says_of_no_other_that_it_fails() -> None:
     now = truth(runs=[run("make test", True)])
-    found = staleness(about('- `grep -E "FAIL|fails"` · `make test` (L3)'), now)
+    found = measure_staleness(about('- `grep -E "FAIL|fails"` · `make test` (L3)'), now)
     assert (found["stale_errors"], found["stale_checked"]) == (0, 0)
 
 
 def test_open_items_are_kept_or_not() -> None:
-    assert staleness(about("- Write the parser tests"), truth())["open_todos"] == 1.0
-    assert staleness(about("- something else"), truth())["open_todos"] == 0.0
+    assert measure_staleness(about("- Write the parser tests"), truth())["open_todos"] == 1.0
+    assert measure_staleness(about("- something else"), truth())["open_todos"] == 0.0
 
 
 def test_the_last_error_is_there_as_it_was_printed() -> None:
-    error = Run(command="make test", kind="test", line=3, ok=False, output="E  KeyError: 'port'")
-    kept = last_error(about("`make test` fails\n  `E  KeyError: 'port'`"), error)
+    error = CheckRun(
+        command="make test", kind="test", line=3, ok=False, output="E  KeyError: 'port'"
+    )
+    kept = measure_last_error(about("`make test` fails\n  `E  KeyError: 'port'`"), error)
     assert kept == {"last_error": 1.0, "last_error_command": 1.0}
-    assert last_error(about("a KeyError about a port"), error)["last_error"] == 0.0
-    assert last_error(about("x"), None) == {}
+    assert measure_last_error(about("a KeyError about a port"), error)["last_error"] == 0.0
+    assert measure_last_error(about("x"), None) == {}
 
 
 def test_budgets_and_bytes_are_checked_by_the_scorer_itself() -> None:
-    fine = Told(method="brief", budget=100, text="short", ours="short", again="short")
-    assert set(engineering(fine, 1000).values()) == {0.0}
-    long = Told(method="brief", budget=10, text="", ours="𝄞" * 5001, again="other")
-    found = engineering(long, 100)
+    fine = Candidate(method="brief", budget=100, text="short", ours="short", rebuilt="short")
+    assert set(check_limits(fine, 1000).values()) == {0.0}
+    long = Candidate(method="brief", budget=10, text="", ours="𝄞" * 5001, rebuilt="other")
+    found = check_limits(long, 100)
     assert [
         found[name] for name in ("overshoots", "over_cap", "not_repeatable", "not_shorter")
     ] == [1.0] * 4
@@ -206,13 +170,13 @@ def test_budgets_and_bytes_are_checked_by_the_scorer_itself() -> None:
 
 
 def test_references_are_read_in_every_form() -> None:
-    assert list(refs("a (L12), b (L3–5) and (L7, L9)")) == [12, 3, 4, 5, 7, 9]
-    assert list(refs("HTML5, XL12")) == []
+    assert list(find_refs("a (L12), b (L3–5) and (L7, L9)")) == [12, 3, 4, 5, 7, 9]
+    assert list(find_refs("HTML5, XL12")) == []
     assert names_lookup('`holdfast recall "words"`')
 
 
 def test_a_statement_is_held_to_the_lines_it_refers_to(tmp_path: Path) -> None:
-    session = load(
+    session = load_session(
         session_file(
             tmp_path,
             said("Please keep   the port at 8080."),
@@ -226,27 +190,27 @@ def test_a_statement_is_held_to_the_lines_it_refers_to(tmp_path: Path) -> None:
         "- `npm run test` fails (L2, L3)\n  `loadSettings failed`\n"
         'Everything else: `holdfast recall "words"`, or `holdfast recall L12`.\n'
     )
-    assert unsupported(good, session) == []
-    assert set(provenance(good, session).values()) == {1.0}
+    assert find_unsupported_claims(good, session) == []
+    assert set(measure_provenance(good, session).values()) == {1.0}
     bad = "- port 9090 (L1)\n- src/b.py (L3)\n- “keep the port open” (L1)\n- no ref to parseConfig"
-    assert [shown for _, shown in unsupported(bad, session)] == [
+    assert [shown for _, shown in find_unsupported_claims(bad, session)] == [
         "9090",
         "src/b.py",
         "keep the port open",
         "parseConfig",
     ]
-    assert provenance(bad, session)["lines_with_ref"] == 0.75
-    assert provenance(bad, session)["refs_hold"] == 0.0
+    assert measure_provenance(bad, session)["lines_with_ref"] == 0.75
+    assert measure_provenance(bad, session)["refs_hold"] == 0.0
 
 
 def test_a_result_without_its_call_is_told_apart(tmp_path: Path) -> None:
-    session = load(session_file(tmp_path, bash("npm run test", stdout="1 failed")))
-    found = provenance("- `npm run test` fails (L2)", session)
+    session = load_session(session_file(tmp_path, bash("npm run test", stdout="1 failed")))
+    found = measure_provenance("- `npm run test` fails (L2)", session)
     assert (found["refs_hold"], found["refs_hold_with_calls"]) == (0.0, 1.0)
 
 
 def test_what_is_indented_belongs_to_the_line_above() -> None:
-    assert list(statements("## A\n- one\n  two\n- three\n\nsrc/auth/\n- four")) == [
+    assert list(split_statements("## A\n- one\n  two\n- three\n\nsrc/auth/\n- four")) == [
         "- one\n  two",
         "- three",
         "- four",
@@ -260,26 +224,33 @@ def test_a_command_counts_as_it_was_typed_and_not_as_the_host_wrote_it_down(
         "<command-message>review</command-message>\n<command-name>/review</command-name>\n"
         "<command-args>this branch</command-args>"
     )
-    session = load(session_file(tmp_path, said(typed), bash("git add a.py \\\n  b.py")))
-    assert unsupported("- “/review this branch” (L1)\n- `git add a.py b.py` (L2)", session) == []
+    session = load_session(session_file(tmp_path, said(typed), bash("git add a.py \\\n  b.py")))
+    assert (
+        find_unsupported_claims("- “/review this branch” (L1)\n- `git add a.py b.py` (L2)", session)
+        == []
+    )
 
 
 def test_output_counts_as_a_terminal_shows_it(tmp_path: Path) -> None:
     red = "\x1b[31mError:\x1b[0m \x1b[2mmaxRetries\x1b[22m is 3"
-    session = load(session_file(tmp_path, bash("npm test", stdout=red)))
-    assert unsupported("- `Error: maxRetries is 3` (L2)", session) == []
+    session = load_session(session_file(tmp_path, bash("npm test", stdout=red)))
+    assert find_unsupported_claims("- `Error: maxRetries is 3` (L2)", session) == []
 
 
 def test_what_an_item_quotes_is_not_about_the_brief_itself(tmp_path: Path) -> None:
-    session = load(session_file(tmp_path, said("Make the lookup 8080.")))
-    assert list(statements("- “Make the lookup 8080.” (L1)")) == ["- “Make the lookup 8080.” (L1)"]
-    assert provenance("- “Make the lookup 8080.” (L1)", session)["lines_with_ref"] == 1.0
+    session = load_session(session_file(tmp_path, said("Make the lookup 8080.")))
+    assert list(split_statements("- “Make the lookup 8080.” (L1)")) == [
+        "- “Make the lookup 8080.” (L1)"
+    ]
+    assert measure_provenance("- “Make the lookup 8080.” (L1)", session)["lines_with_ref"] == 1.0
 
 
 def test_what_is_not_in_the_brief_is_behind_a_reference_or_a_search_or_lost(tmp_path: Path) -> None:
-    session = load(session_file(tmp_path, read("src/a.py"), said("call load_settings")))
+    session = load_session(session_file(tmp_path, read("src/a.py"), said("call load_settings")))
     told = about("- something (L3); more: `holdfast recall`")
-    found = recovery(told, NEEDED, session, lambda words: f"L1 {words}" if "/" in words else "")
+    found = measure_recovery(
+        told, NEEDED, session, lambda words: f"L1 {words}" if "/" in words else ""
+    )
     assert found == {
         "retained": 0.0,
         "by_reference": pytest.approx(1 / 3),
@@ -292,9 +263,9 @@ def test_survival_is_of_what_is_old(tmp_path: Path) -> None:
     files = [each for number in range(9) for each in read(f"f{number}.py")]
     steps = (read("old.py"), summarised("x"), read("newer.py"), summarised("y"))
     after = [*read("old.py"), *read("newer.py"), *files]
-    session = load(session_file(tmp_path, *steps, after))
-    last = [cut for cut in cuts(session) if cut.arm == REAL][-1]
-    needed = references(session, last)
-    seen = first_seen(session)
-    assert survival(about("newer.py"), needed, seen, last) == {"survival_1": 0.0}
-    assert survival(about("old.py"), needed, seen, last) == {"survival_1": 1.0}
+    session = load_session(session_file(tmp_path, *steps, after))
+    last = [cut for cut in find_cuts(session) if cut.arm == REAL][-1]
+    needed = find_references(session, last)
+    seen = find_first_spans(session)
+    assert measure_survival(about("newer.py"), needed, seen, last) == {"survival_1": 0.0}
+    assert measure_survival(about("old.py"), needed, seen, last) == {"survival_1": 1.0}

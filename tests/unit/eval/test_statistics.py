@@ -6,12 +6,12 @@ import pytest
 
 from holdfast.eval.statistics import (
     Key,
-    by_session,
+    adjust_holm,
+    bootstrap_interval,
+    compare_paired,
     estimate,
-    holm,
-    interval,
-    paired,
-    unit,
+    mean_by_session,
+    resampling_unit,
 )
 
 
@@ -21,7 +21,7 @@ def of(repository: str, session: str, *values: float) -> list[tuple[Key, float]]
 
 def test_a_session_with_many_cuts_counts_once() -> None:
     values = [*of("r", "a", 1.0, 1.0, 1.0, 1.0), *of("r", "b", 0.0)]
-    assert by_session(values) == {("r", "a"): 1.0, ("r", "b"): 0.0}
+    assert mean_by_session(values) == {("r", "a"): 1.0, ("r", "b"): 0.0}
     found = estimate(values)
     assert (found.mean, found.sessions, found.cuts) == (0.5, 2, 5)
 
@@ -38,21 +38,21 @@ def test_the_interval_holds_the_mean_and_is_the_same_every_time() -> None:
 
 
 def test_one_session_has_no_interval() -> None:
-    assert interval({("r", "a"): 0.5}) == (None, None)
+    assert bootstrap_interval({("r", "a"): 0.5}) == (None, None)
 
 
 def test_with_ten_repositories_whole_repositories_are_drawn() -> None:
     few = {(str(n % 9), str(n)): float(n % 9 > 4) for n in range(90)}
     many = {(str(n % 10), str(n)): float(n % 10 > 4) for n in range(100)}
-    assert (unit(few), unit(many)) == ("session", "repository")
-    narrow, wide = interval(few), interval(many)
+    assert (resampling_unit(few), resampling_unit(many)) == ("session", "repository")
+    narrow, wide = bootstrap_interval(few), bootstrap_interval(many)
     assert wide[1] - wide[0] > 2 * (narrow[1] - narrow[0])  # type: ignore[operator]
 
 
 def test_differences_are_taken_session_by_session() -> None:
     ours = [*of("r", "a", 0.9), *of("r", "b", 0.5), *of("r", "c", 0.2), *of("r", "only", 1.0)]
     theirs = [*of("r", "a", 0.4), *of("r", "b", 0.5), *of("r", "c", 0.3)]
-    found = paired(ours, theirs)
+    found = compare_paired(ours, theirs)
     assert found.sessions == 3
     assert found.mean == pytest.approx((0.5 + 0.0 - 0.1) / 3)
     assert found.win_rate == pytest.approx(0.5)
@@ -68,17 +68,17 @@ def test_the_worst_decile_is_told() -> None:
 def test_a_difference_that_every_session_shows_is_not_chance() -> None:
     ours = [pair for n in range(20) for pair in of("r", str(n), 0.5 + n / 100)]
     theirs = [pair for n in range(20) for pair in of("r", str(n), 0.4)]
-    assert paired(ours, theirs).p == pytest.approx(2 / 10_001)
-    assert paired(theirs, ours).p == pytest.approx(2 / 10_001)
+    assert compare_paired(ours, theirs).p == pytest.approx(2 / 10_001)
+    assert compare_paired(theirs, ours).p == pytest.approx(2 / 10_001)
 
 
 def test_no_difference_is_chance_and_one_session_says_nothing() -> None:
     same = [pair for n in range(5) for pair in of("r", str(n), 0.5)]
-    assert paired(same, same).p == 1.0
-    assert paired(of("r", "a", 1.0), of("r", "a", 0.0)).p is None
+    assert compare_paired(same, same).p == 1.0
+    assert compare_paired(of("r", "a", 1.0), of("r", "a", 0.0)).p is None
 
 
 def test_many_questions_make_each_answer_weaker() -> None:
-    assert holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert holm([0.5, 0.9]) == [1.0, 1.0]
-    assert holm([]) == []
+    assert adjust_holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
+    assert adjust_holm([0.5, 0.9]) == [1.0, 1.0]
+    assert adjust_holm([]) == []

@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.eval.artifacts import Trail, trail
-
 Line = dict[str, Any]
 ROOT = "/repo"
 _numbers = itertools.count()
@@ -95,20 +93,6 @@ def compacted() -> list[Line]:
 
 def text_of(*steps: list[Line]) -> str:
     return "\n".join(json.dumps(each) for step in steps for each in step) + "\n"
-
-
-class Replayed:
-    """Writes steps into a file and replays it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.file = folder / "session.jsonl"
-
-    def __call__(self, *steps: list[Line], until_line: int | None = None) -> Trail:
-        return self.text(text_of(*steps), until_line=until_line)
-
-    def text(self, text: str, until_line: int | None = None) -> Trail:
-        self.file.write_text(text, encoding="utf-8")
-        return trail(str(self.file), until_line)
 
 
 def said(text: str, **more: Any) -> list[Line]:

@@ -1,4 +1,4 @@
-"""Handoffs: read whatever a model returns, never above 500 tokens, never without a path."""
+"""Handoffs: any response is parsed, summaries stay within 500 tokens and keep every path."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.brief.tokens import estimate
-from holdfast.handoff.compact import MOST_TOKENS, compact
-from holdfast.handoff.file_list import file_list, together
-from holdfast.handoff.model import Handoff, HandoffRequest
 from holdfast.handoff.orchestrator import OrchestratorState, Task
-from holdfast.handoff.reading import of_summary
+from holdfast.handoff.parser import check_summary
+from holdfast.handoff.path_list import group_paths, render_path_list
+from holdfast.handoff.shorten import MAX_TOKENS, shorten
+from holdfast.handoff.types import Handoff, HandoffRequest
+from holdfast.tokens.estimate import estimate_tokens
 
 # The pair with which the design of handoff compaction explains itself.
 GOOD = """\
@@ -31,15 +31,15 @@ There was also mention of auth in the README but that's documentation.
 After analyzing all this, I think we should..."""
 
 
-def test_the_good_example_passes_and_stays_as_it_is() -> None:
-    assert of_summary(GOOD) == []
-    assert compact(GOOD) == GOOD
+def test_the_good_example_passes_unchanged() -> None:
+    assert check_summary(GOOD) == []
+    assert shorten(GOOD) == GOOD
 
 
-def test_the_bad_example_is_told_and_loses_its_process_but_no_path() -> None:
-    (problem,) = of_summary(BAD)
+def test_the_bad_example_is_reported_and_loses_its_process_but_no_path() -> None:
+    (problem,) = check_summary(BAD)
     assert "how it was found: “I searched for 'auth'" in problem
-    short = compact(BAD, 60)
+    short = shorten(BAD, 60)
     exports = "The file exports validateToken which takes a token string parameter"
     assert short.splitlines() == [
         f"{exports} and returns a boolean.",
@@ -70,10 +70,10 @@ Decision: PROCEED. Next step: add jitter to `next_delay`.
 """ + "\n".join(f"- Routine remark number {n} about nothing in particular." for n in range(120))
 
 
-def test_what_the_next_one_needs_stays_and_the_way_there_goes() -> None:
-    assert estimate(REPORT) > MOST_TOKENS
-    short = compact(REPORT, 200)
-    assert estimate(short) <= 200
+def test_findings_stay_and_process_goes() -> None:
+    assert estimate_tokens(REPORT) > MAX_TOKENS
+    short = shorten(REPORT, 200)
+    assert estimate_tokens(short) <= 200
     for kept in (
         "src/retry/backoff.py", "Root cause", "never call `Queue.push`", "PROCEED", "next_delay",
         "src/worker/lease.py", "tests/test_queue.py",
@@ -88,8 +88,8 @@ words = st.text(alphabet=st.sampled_from("abZ9 /_.-é日\n`#*|{}"), max_size=400
 
 @settings(max_examples=80, deadline=None)
 @given(st.lists(words, max_size=40).map("\n".join), st.integers(40, 500))
-def test_the_budget_holds_whatever_was_said(text: str, most: int) -> None:
-    assert estimate(compact(text, most)) <= most
+def test_the_budget_holds_for_any_text(text: str, most: int) -> None:
+    assert estimate_tokens(shorten(text, most)) <= most
 
 
 @settings(max_examples=40, deadline=None)
@@ -98,17 +98,17 @@ def test_every_path_survives_as_long_as_there_is_room(folders: list[str], count:
     paths = [f"{'/'.join(folders)}/file_{n}.py" for n in range(count)]
     filler = "\n".join(f"- routine remark {n} about nothing in particular" for n in range(200))
     text = "\n".join(f"I looked at {path} for a while." for path in paths) + "\n" + filler
-    short = compact(text)
+    short = shorten(text)
     assert [path for path in paths if path.rpartition("/")[2] not in short] == []
 
 
-def test_paths_share_what_they_have_in_common() -> None:
-    assert together(["src/a.py", "src/b/c.py", "src/b/d.py", "x.md"]) == (
+def test_paths_share_their_common_folder() -> None:
+    assert group_paths(["src/a.py", "src/b/c.py", "src/b/d.py", "x.md"]) == (
         "src/{a.py, b/{c.py, d.py}}; x.md"
     )
-    assert file_list([f"src/file_{n}.py" for n in range(500)], 60).endswith("more")
-    assert file_list([], 60) == ""
-    assert file_list(["b.py", "src/a/b.py", "a/b.py"], 60) == "Files: src/a/b.py"
+    assert render_path_list([f"src/file_{n}.py" for n in range(500)], 60).endswith("more")
+    assert render_path_list([], 60) == ""
+    assert render_path_list(["b.py", "src/a/b.py", "a/b.py"], 60) == "Files: src/a/b.py"
 
 
 # Responses
@@ -146,54 +146,55 @@ def test_a_response_is_understood_in_every_form(raw: str) -> None:
     assert made.problems == ()
 
 
-@pytest.mark.parametrize(("raw", "problem"), [
-    ("", "context_summary is empty"),
-    ("Just words.", "no JSON object"),
-    (json.dumps({**FULL, "decision": "maybe"}), "decision 'MAYBE' is none of"),
-    (json.dumps({**FULL, "decision": None, "context_summary": "x"}), "decision is missing"),
-    (json.dumps({**FULL, "status": "odd"}), "status 'odd' is not known"),
-    (json.dumps({**FULL, "files_changed": 7}), "files_changed is int"),
-    (json.dumps({**FULL, "tokens_used": "many"}), "tokens_used is no number"),
-    (json.dumps({**FULL, "context_summary": {"a": 1}}), "context_summary is dict"),
-    (json.dumps({**FULL, "context_summary": None}), "the findings are taken for it"),
-    (json.dumps({**FULL, "context_summary": "word " * 900}), "tokens, 500 are allowed"),
-])  # fmt: skip
-def test_what_is_wrong_is_told_and_the_rest_is_used(raw: str, problem: str) -> None:
-    made = Handoff.parse(raw)
-    assert any(problem in one for one in made.problems), made.problems
-    assert estimate(made.context_summary) <= MOST_TOKENS
+def test_problems_are_reported_and_the_rest_is_used() -> None:
+    cases = [
+        ("", "context_summary is empty"),
+        ("Just words.", "no JSON object"),
+        (json.dumps({**FULL, "decision": "maybe"}), "decision 'MAYBE' is none of"),
+        (json.dumps({**FULL, "decision": None, "context_summary": "x"}), "decision is missing"),
+        (json.dumps({**FULL, "status": "odd"}), "status 'odd' is not known"),
+        (json.dumps({**FULL, "files_changed": 7}), "files_changed is int"),
+        (json.dumps({**FULL, "tokens_used": "many"}), "tokens_used is no number"),
+        (json.dumps({**FULL, "context_summary": {"a": 1}}), "context_summary is dict"),
+        (json.dumps({**FULL, "context_summary": None}), "the findings are taken for it"),
+        (json.dumps({**FULL, "context_summary": "word " * 900}), "tokens, 500 are allowed"),
+    ]
+    for raw, problem in cases:
+        made = Handoff.parse(raw)
+        assert any(problem in one for one in made.problems), (raw, made.problems)
+        assert estimate_tokens(made.context_summary) <= MAX_TOKENS, raw
 
 
 @given(st.text(max_size=300))
-def test_nothing_that_is_returned_raises(raw: str) -> None:
+def test_parsing_never_raises(raw: str) -> None:
     made = Handoff.parse(raw)
     assert json.dumps(made.as_dict())
 
 
-def test_a_decision_in_prose_stands_out_by_its_capitals() -> None:
+def test_a_decision_in_prose_is_found_by_its_capital_letters() -> None:
     assert Handoff.parse("All good.\n\n**Decision: PROCEED.**").decision == "PROCEED"
     assert Handoff.parse("We can proceed or stop.").decision == ""
 
 
-def test_a_secret_is_not_handed_on() -> None:
+def test_a_secret_is_redacted_in_a_handoff() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     assert token not in json.dumps(Handoff.parse(f"use {token}").as_dict())
 
 
-def test_a_request_carries_its_constraints_and_the_rules_for_the_answer() -> None:
+def test_a_prompt_has_the_constraints_and_the_rules_for_handoffs() -> None:
     prompt = HandoffRequest(
         task_id="t1", phase="write", context="Add login.", constraints=("Never push.",),
         previous_findings=REPORT, expected_output="a patch",
     ).prompt()  # fmt: skip
     assert "- Never push." in prompt
     assert "at most 500 tokens" in prompt
-    assert estimate(prompt) < 1000
+    assert estimate_tokens(prompt) < 1000
 
 
 # The orchestrator
 
 
-def test_a_response_is_absorbed_and_its_raw_output_forgotten() -> None:
+def test_a_response_is_absorbed_without_its_raw_output() -> None:
     lots = {"existing": ["long finding about the code " * 40] * 8}
     raw = json.dumps({**FULL, "findings": lots})
     state = OrchestratorState(task=Task(id="task-123", feature="user-auth")).absorb(raw, ref="h1")
@@ -207,7 +208,7 @@ def test_a_response_is_absorbed_and_its_raw_output_forgotten() -> None:
     assert Handoff.parse(raw).tokens < 0.04 * Handoff.parse(raw).raw_tokens
 
 
-def test_a_new_phase_closes_the_one_before() -> None:
+def test_a_new_phase_closes_the_current_one() -> None:
     state = OrchestratorState(task=Task(id="t"))
     for phase in ("research", "research", "write"):
         state = state.absorb(json.dumps({**FULL, "phase": phase}))
@@ -226,7 +227,7 @@ def response(number: int) -> str:
     })  # fmt: skip
 
 
-def test_hundreds_of_sub_agents_do_not_make_it_grow() -> None:
+def test_the_state_is_bounded_for_hundreds_of_sub_agents() -> None:
     state = OrchestratorState(task=Task(id="t"))
     sizes = []
     for number in range(600):

@@ -21,7 +21,7 @@ KNOWN_TO_EVERY_VERSION = {
 COMMON = {"session_id": "s-1", "transcript_path": "/t/s-1.jsonl", "cwd": "/srv/app"}
 
 
-def told(event: str, **fields: Any) -> dict[str, Any]:
+def payload_of(event: str, **fields: Any) -> dict[str, Any]:
     return {**COMMON, "hook_event_name": event, **fields}
 
 
@@ -41,29 +41,39 @@ def test_a_newer_client_gets_newer_events_too(version: tuple[int, ...]) -> None:
     assert newer == {"PostCompact", "SubagentStart", "UserPromptExpansion"}
 
 
-def test_an_event_is_never_taken_away_from_a_newer_client() -> None:
+def test_a_newer_client_gets_every_event_of_an_older_one() -> None:
     versions = [(0,), (2, 0, 14), (2, 1, 50), (2, 1, 197), (2, 1, 325)]
     found = [set(claude_code.events_for(version)) for version in versions]
     assert all(older <= newer for older, newer in itertools.pairwise(found))
 
 
-def test_a_compaction_is_told_with_its_source_and_trigger() -> None:
-    start = claude_code.call(told("SessionStart", source="compact", model="m"))
-    assert (start.event, start.source, start.session) == ("SessionStart", "compact", "s-1")
-    assert (start.transcript, start.cwd, start.host) == ("/t/s-1.jsonl", "/srv/app", "claude-code")
-    before = claude_code.call(told("PreCompact", trigger="manual", custom_instructions="keep X"))
+def test_the_fields_of_compaction_events_are_parsed() -> None:
+    start = claude_code.parse_payload(payload_of("SessionStart", source="compact", model="m"))
+    assert (start.name, start.source, start.session_id) == ("SessionStart", "compact", "s-1")
+    assert (start.transcript_path, start.cwd, start.host) == (
+        "/t/s-1.jsonl",
+        "/srv/app",
+        "claude-code",
+    )
+    before = claude_code.parse_payload(
+        payload_of("PreCompact", trigger="manual", custom_instructions="keep X")
+    )
     assert before.trigger == "manual"
-    after = claude_code.call(told("PostCompact", trigger="auto", compact_summary="<summary>"))
+    after = claude_code.parse_payload(
+        payload_of("PostCompact", trigger="auto", compact_summary="<summary>")
+    )
     assert (after.trigger, after.summary) == ("auto", "<summary>")
 
 
 def test_an_agent_without_a_type_is_the_fork_that_compacts() -> None:
-    fork = claude_code.call(
-        told("SubagentStop", agent_id="a1", agent_type="", last_assistant_message="the summary")
+    fork = claude_code.parse_payload(
+        payload_of(
+            "SubagentStop", agent_id="a1", agent_type="", last_assistant_message="the summary"
+        )
     )
     assert fork.is_compaction_fork
     assert fork.summary == "the summary"
-    assert fork.agent == ""
+    assert fork.agent_id == ""
 
 
 @pytest.mark.parametrize(
@@ -73,13 +83,13 @@ def test_an_agent_without_a_type_is_the_fork_that_compacts() -> None:
         {"agent_id": "a1", "last_assistant_message": "found it"},
     ],
 )
-def test_any_other_agent_is_a_sub_agent_and_its_words_are_no_summary(
+def test_the_last_message_of_an_ordinary_sub_agent_is_not_a_summary(
     fields: dict[str, str],
 ) -> None:
-    agent = claude_code.call(told("SubagentStop", **fields))
+    agent = claude_code.parse_payload(payload_of("SubagentStop", **fields))
     assert not agent.is_compaction_fork
     assert agent.summary == ""
-    assert agent.agent == "a1"
+    assert agent.agent_id == "a1"
 
 
 json_values = st.recursive(
@@ -93,25 +103,25 @@ FIELDS += ["compact_summary", "last_assistant_message", "something_new"]
 
 @settings(max_examples=60, deadline=None)
 @given(st.dictionaries(st.sampled_from(FIELDS), json_values))
-def test_a_field_of_the_wrong_type_is_as_good_as_none(payload: dict[str, Any]) -> None:
-    call = claude_code.call(payload)
-    for name in ("event", "session", "transcript", "cwd", "source", "trigger", "summary", "agent"):
-        assert isinstance(getattr(call, name), str)
+def test_a_field_of_the_wrong_type_counts_as_missing(payload: dict[str, Any]) -> None:
+    event = claude_code.parse_payload(payload)
+    for name in set(event.__slots__) - {"is_compaction_fork"}:
+        assert isinstance(getattr(event, name), str)
     sent = isinstance(payload.get("session_id"), str)
     named = isinstance(payload.get("hook_event_name"), str)
-    assert claude_code.recognises(payload) == (sent and named)
+    assert claude_code.recognizes(payload) == (sent and named)
 
 
-def test_a_payload_tells_its_host() -> None:
-    assert hosts.recognise(told("Stop")) is claude_code
-    assert hosts.recognise({"session_id": "s-1"}) is None
-    assert hosts.named("claude-code") is claude_code
-    assert hosts.named("claude") is None
+def test_the_host_is_detected_from_the_payload() -> None:
+    assert hosts.detect_host(payload_of("Stop")) is claude_code
+    assert hosts.detect_host({"session_id": "s-1"}) is None
+    assert hosts.find_host("claude-code") is claude_code
+    assert hosts.find_host("claude") is None
 
 
 def test_context_is_json_that_names_its_event() -> None:
     text = '{"looks": "like JSON"}\n— é 😀 \ud83d'
-    out = json.loads(claude_code.context("SessionStart", text))
+    out = json.loads(claude_code.render_context("SessionStart", text))
     assert out == {
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}
     }
@@ -127,7 +137,7 @@ def test_context_is_json_that_names_its_event() -> None:
         ({}, "/srv/app", True, "/srv/app/.claude/settings.local.json"),
     ],
 )
-def test_the_settings_are_the_users_or_a_projects(
+def test_the_settings_file_is_the_user_s_or_the_project_s(
     environ: dict[str, str], project: str | None, local: bool, path: str
 ) -> None:
     assert claude_code.settings_path(environ, project, local) == path

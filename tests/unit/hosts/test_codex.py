@@ -1,4 +1,4 @@
-"""Codex's payloads in our words, and which host a payload is from."""
+"""How payloads of Codex are parsed, and how the host of a payload is detected."""
 
 from __future__ import annotations
 
@@ -22,50 +22,52 @@ CLAUDE = {"session_id": "s1", "transcript_path": "/x/s1.jsonl", "hook_event_name
 @pytest.mark.parametrize(
     "payload", [{**TURN, "hook_event_name": "PreCompact", "trigger": "auto"}, START, END]
 )
-def test_its_payloads_are_recognised(payload: dict[str, Any]) -> None:
-    assert hosts.recognise(payload) is codex
+def test_payloads_of_codex_are_recognized(payload: dict[str, Any]) -> None:
+    assert hosts.detect_host(payload) is codex
 
 
-def test_claude_code_s_are_not_taken_for_its() -> None:
-    assert hosts.recognise(CLAUDE) is claude_code
-    assert not codex.recognises(CLAUDE)
+def test_payloads_of_claude_code_are_not_taken_for_codex() -> None:
+    assert hosts.detect_host(CLAUDE) is claude_code
+    assert not codex.recognizes(CLAUDE)
 
 
 @pytest.mark.parametrize("payload", [{}, {"hook_event_name": 7}, {"session_id": "s1"}, TURN])
-def test_what_no_host_sends_is_nobody_s(payload: dict[str, Any]) -> None:
-    assert hosts.recognise(payload) is None
+def test_a_payload_that_no_host_sends_has_no_host(payload: dict[str, Any]) -> None:
+    assert hosts.detect_host(payload) is None
 
 
 def test_fields_of_two_hosts_are_an_error_that_names_both() -> None:
     both = {**TURN, "hook_event_name": "Stop", "conversation_id": "c1"}
     with pytest.raises(HoldfastError, match="fields of Codex and of Cursor"):
-        hosts.recognise(both)
+        hosts.detect_host(both)
 
 
 def test_every_host_is_found_by_its_name() -> None:
-    assert [host.NAME for host in hosts.every()] == [*hosts.HOSTS]
-    assert hosts.named("nobody") is None
+    assert [host.NAME for host in hosts.all_hosts()] == [*hosts.HOSTS]
+    assert hosts.find_host("nobody") is None
 
 
-def test_a_compaction_is_a_call() -> None:
-    call = codex.call({**TURN, "hook_event_name": "PreCompact", "trigger": "auto", "agent_id": "a"})
-    assert (call.host, call.event, call.trigger) == ("codex", "PreCompact", "auto")
-    assert (call.session, call.transcript, call.agent) == ("01a1e0c7", LOG, "a")
+def test_the_fields_of_a_compaction_are_parsed() -> None:
+    event = codex.parse_payload(
+        {**TURN, "hook_event_name": "PreCompact", "trigger": "auto", "agent_id": "a"}
+    )
+    assert (event.host, event.name, event.trigger) == ("codex", "PreCompact", "auto")
+    assert (event.session_id, event.transcript_path, event.agent_id) == ("01a1e0c7", LOG, "a")
 
 
-def test_a_sub_agent_without_a_type_is_no_compaction_here() -> None:
-    told = {**TURN, "hook_event_name": "SubagentStop", "agent_type": ""}
-    assert not codex.call(told).is_compaction_fork
+def test_a_sub_agent_of_codex_without_a_type_is_not_a_compaction() -> None:
+    payload = {**TURN, "hook_event_name": "SubagentStop", "agent_type": ""}
+    assert not codex.parse_payload(payload).is_compaction_fork
 
 
-def test_a_session_without_a_log_has_none() -> None:
-    assert codex.call({**START, "transcript_path": None}).transcript == ""
+def test_a_missing_transcript_path_is_empty() -> None:
+    assert codex.parse_payload({**START, "transcript_path": None}).transcript_path == ""
 
 
-def test_the_list_of_hooks_is_the_user_s_or_the_project_s(tmp_path: Path) -> None:
+def test_the_hook_file_is_the_user_s_or_the_project_s(tmp_path: Path) -> None:
     assert codex.settings_path({"HOME": "/home/dev"}, None) == "/home/dev/.codex/hooks.json"
     assert codex.settings_path({"CODEX_HOME": "/c"}, None) == "/c/hooks.json"
     assert codex.settings_path({}, "/srv/app") == "/srv/app/.codex/hooks.json"
     assert not codex.is_installed({"CODEX_HOME": str(tmp_path)}, "")
-    (tmp_path / "hooks.json").write_text(f'{{"hooks": "{claude_code.OURS}"}}')
+    (tmp_path / "hooks.json").write_text(f'{{"hooks": "{claude_code.HOOK_MARKERS[0]}"}}')
     assert codex.is_installed({"CODEX_HOME": str(tmp_path)}, "")

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.hosts.codex_trust import Hook, are_off, checksum, states
+from holdfast.hosts.codex_trust import HookTrust, hook_checksum, hook_trust, hooks_are_disabled
 
 PATH = "/home/dev/.codex/hooks.json"
 COMMAND = "python3 -c 'from holdfast.surfaces.hook import main; main()'"
@@ -24,11 +24,11 @@ def noted(name: str, **state: Any) -> dict[str, Any]:
 
 def current(event: str = "PreCompact") -> str:
     (entry,) = listed(event)["hooks"][event]
-    return checksum(event, entry, entry["hooks"][0])
+    return hook_checksum(event, entry, entry["hooks"][0])
 
 
-def one(settings: dict[str, Any], config: dict[str, Any], path: str = PATH) -> Hook:
-    (hook,) = states(path, settings, config)
+def one(settings: dict[str, Any], config: dict[str, Any], path: str = PATH) -> HookTrust:
+    (hook,) = hook_trust(path, settings, config)
     return hook
 
 
@@ -45,11 +45,9 @@ CASES: list[tuple[dict[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("config", "status"), CASES)
-def test_a_hook_runs_only_if_it_is_the_one_that_was_trusted(
-    config: dict[str, Any], status: str
-) -> None:
-    assert one(listed(), config) == ("PreCompact", status)
+def test_a_hook_is_trusted_only_with_the_recorded_checksum() -> None:
+    for config, status in CASES:
+        assert one(listed(), config) == ("PreCompact", status), config
 
 
 # What Codex 0.166.0 itself answers when it is asked for its list of hooks.
@@ -65,17 +63,17 @@ ANSWERED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("event", "group", "hook", "answered"), ANSWERED)
-def test_a_checksum_is_the_client_s_own(
+def test_the_checksum_is_the_one_that_codex_computes(
     event: str, group: dict[str, Any], hook: dict[str, Any], answered: str
 ) -> None:
-    assert checksum(event, group, {"type": "command", "command": COMMAND, **hook}) == answered
+    assert hook_checksum(event, group, {"type": "command", "command": COMMAND, **hook}) == answered
 
 
-def test_hooks_of_others_are_none_of_our_business() -> None:
-    assert [*states(PATH, listed(command="make"), {})] == []
+def test_hooks_of_other_programs_are_ignored() -> None:
+    assert [*hook_trust(PATH, listed(command="make"), {})] == []
 
 
-def test_a_hook_is_named_by_its_place_in_the_list() -> None:
+def test_a_hook_is_found_by_its_position_in_the_file() -> None:
     settings = listed()
     settings["hooks"]["PreCompact"].insert(0, {"hooks": [{"type": "command", "command": "make"}]})
     assert one(settings, noted(KEY, trusted_hash=current())).status == "untrusted"
@@ -83,7 +81,7 @@ def test_a_hook_is_named_by_its_place_in_the_list() -> None:
     assert one(settings, moved).status == "trusted"
 
 
-def test_a_folder_that_is_a_link_is_named_by_where_it_leads(tmp_path: Path) -> None:
+def test_a_linked_codex_home_is_found_by_its_resolved_path(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
     config = noted(f"{tmp_path}/real/hooks.json:pre_compact:0:0", trusted_hash=current())
@@ -93,11 +91,13 @@ def test_a_folder_that_is_a_link_is_named_by_where_it_leads(tmp_path: Path) -> N
 def test_the_end_of_a_session_has_three_seconds_at_most() -> None:
     (entry,) = listed("SessionEnd")["hooks"]["SessionEnd"]
     short = {**entry["hooks"][0], "timeout": 3}
-    assert checksum("SessionEnd", entry, short) == checksum("SessionEnd", entry, entry["hooks"][0])
+    assert hook_checksum("SessionEnd", entry, short) == hook_checksum(
+        "SessionEnd", entry, entry["hooks"][0]
+    )
 
 
 def test_hooks_can_be_switched_off_as_a_whole() -> None:
-    assert are_off({"features": {"hooks": False}})
-    assert are_off({"features": {"codex_hooks": False}})
-    assert not are_off({"features": {"hooks": True}})
-    assert not are_off({})
+    assert hooks_are_disabled({"features": {"hooks": False}})
+    assert hooks_are_disabled({"features": {"codex_hooks": False}})
+    assert not hooks_are_disabled({"features": {"hooks": True}})
+    assert not hooks_are_disabled({})

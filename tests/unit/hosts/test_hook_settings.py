@@ -10,20 +10,19 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from holdfast.errors import SettingsFileUnusable
+from holdfast.errors import UnusableSettingsFile
 from holdfast.hosts.hook_settings import (
-    OURS,
-    add,
-    containers,
+    add_hooks,
+    existing_containers,
+    find_our_entries,
     has_matcher,
-    parse,
-    registered,
-    repeated,
-    take_out,
+    parse_settings,
+    remove_our_entries,
+    repeated_events,
 )
 from tests.unit.hosts.documents import OUR_EVENTS, blank, documents
 
-COMMAND = f"/opt/py -c 'from {OURS} import main; main()'"
+COMMAND = "/opt/py -c 'from holdfast.entry import hook; hook()'"
 ENTRY = {"hooks": [{"type": "command", "command": COMMAND, "timeout": 15}]}
 ENTRIES = {event: [ENTRY] for event in OUR_EVENTS}
 THEIRS = {"hooks": [{"type": "command", "command": "say done"}]}
@@ -48,13 +47,13 @@ def same(one: Any, other: Any) -> bool:
 
 @given(documents() | blank)
 def test_adding_keeps_every_other_value_and_its_order(text: str) -> None:
-    after, _ = add(text, ENTRIES)
+    after, _ = add_hooks(text, ENTRIES)
     assert same(load(after), with_ours(load(text)))
 
 
 @given(documents() | blank)
 def test_adding_replaces_nothing_but_white_space_and_can_be_undone(text: str) -> None:
-    after, splices = add(text, ENTRIES)
+    after, splices = add_hooks(text, ENTRIES)
     assert [splice.removed.strip("\ufeff \t\r\n") for splice in splices] == [""] * len(splices)
     for splice in reversed(splices):
         after = splice.undo(after)
@@ -62,76 +61,78 @@ def test_adding_replaces_nothing_but_white_space_and_can_be_undone(text: str) ->
 
 
 @given(documents() | blank)
-def test_taking_out_entry_by_entry_leaves_what_was_there(text: str) -> None:
-    after, _ = add(text, ENTRIES)
-    left = take_out(after, containers(load(text)))
+def test_removing_our_entries_restores_the_settings(text: str) -> None:
+    after, _ = add_hooks(text, ENTRIES)
+    left = remove_our_entries(after, existing_containers(load(text)))
     assert same(load(left), load(text))
-    assert registered(load(left)) == {}
+    assert find_our_entries(load(left)) == {}
 
 
 @given(documents())
 def test_a_text_without_our_hooks_is_left_as_it_is(text: str) -> None:
-    assert take_out(text) == text
+    assert remove_our_entries(text) == text
 
 
 @given(documents(), st.sampled_from([2, 4, "\t", None]), st.sampled_from(OUR_EVENTS), st.booleans())
-def test_what_others_changed_meanwhile_stays(
+def test_changes_by_other_programs_stay(
     text: str, indent: int | str | None, event: str, first: bool
 ) -> None:
     known = load(text)
     # Written anew by another program, as the host itself does, with changes in several places.
-    changed = load(add(text, ENTRIES)[0])
+    changed = load(add_hooks(text, ENTRIES)[0])
     for settings_ in (changed, known):
         settings_["model"] = {"new": ["value"]}
         hooks = settings_.setdefault("hooks", {})
         entries = hooks.setdefault(event, [])
         entries.insert(0 if first else len(entries), THEIRS)
     rewritten = json.dumps(changed, indent=indent)
-    left = take_out(rewritten, containers(load(text)))
+    left = remove_our_entries(rewritten, existing_containers(load(text)))
     assert load(left) == known
 
 
-def test_a_hook_of_ours_that_somebody_put_among_theirs_goes_alone() -> None:
+def test_our_hook_in_a_shared_group_is_removed_alone() -> None:
     theirs, ours = THEIRS["hooks"][0], ENTRY["hooks"][0]
     for mixed in ([theirs, ours], [ours, theirs], [ours, theirs, ours]):
         text = json.dumps({"hooks": {"Stop": [{"matcher": "x", "hooks": mixed}]}}, indent=2)
-        assert load(take_out(text)) == {"hooks": {"Stop": [{"matcher": "x", "hooks": [theirs]}]}}
+        assert load(remove_our_entries(text)) == {
+            "hooks": {"Stop": [{"matcher": "x", "hooks": [theirs]}]}
+        }
 
 
-def test_what_only_we_needed_goes_with_us() -> None:
-    text = add('{\n  "model": "opus"\n}\n', ENTRIES)[0]
-    assert take_out(text) == '{\n  "model": "opus"\n}\n'
+def test_containers_that_only_we_used_are_removed() -> None:
+    text = add_hooks('{\n  "model": "opus"\n}\n', ENTRIES)[0]
+    assert remove_our_entries(text) == '{\n  "model": "opus"\n}\n'
 
 
-def test_what_was_empty_before_us_is_empty_again() -> None:
+def test_containers_that_were_empty_before_stay_empty() -> None:
     before = '{"hooks": {"Stop": []}}'
-    after = add(before, ENTRIES)[0]
-    assert take_out(after, containers(load(before))) == before
-    assert take_out(after) == "{}"
+    after = add_hooks(before, ENTRIES)[0]
+    assert remove_our_entries(after, existing_containers(load(before))) == before
+    assert remove_our_entries(after) == "{}"
 
 
-def test_a_repeated_name_does_not_bring_back_what_it_had_hidden() -> None:
+def test_removing_from_a_repeated_key_does_not_expose_the_hidden_value() -> None:
     ours = json.dumps(ENTRY)
     hidden = '{"command": "hidden"}'
     twice = f'{{"hooks": {{"Stop": [{hidden}]}}, "hooks": {{"Stop": [{ours}]}}}}'
-    assert load(take_out(twice)) == {"hooks": {}}
+    assert load(remove_our_entries(twice)) == {"hooks": {}}
     twice = f'{{"hooks": {{"Stop": 5, "Stop": [{ours}], "X": []}}}}'
-    assert load(take_out(twice)) == {"hooks": {"Stop": [], "X": []}}
+    assert load(remove_our_entries(twice)) == {"hooks": {"Stop": [], "X": []}}
 
 
-def test_registered_tells_our_commands_by_event_and_nobody_elses() -> None:
+def test_only_our_commands_are_found_by_event() -> None:
     both = {"hooks": {"Stop": [THEIRS, ENTRY, ENTRY], "PreToolUse": [THEIRS]}}
-    assert registered(both) == {"Stop": [COMMAND, COMMAND]}
+    assert find_our_entries(both) == {"Stop": [COMMAND, COMMAND]}
 
 
 @pytest.mark.parametrize(
     "strange",
     [None, "text", {"hooks": "x"}, {"hooks": [None, 1, {"command": 5}, {"command": None}]}],
 )
-def test_entries_of_a_strange_shape_are_somebody_elses(strange: Any) -> None:
-    assert registered({"hooks": {"Stop": [strange]}}) == {}
+def test_entries_of_an_unknown_shape_are_not_ours(strange: Any) -> None:
+    assert find_our_entries({"hooks": {"Stop": [strange]}}) == {}
     text = json.dumps({"hooks": {"Stop": [strange, ENTRY]}})
-    assert load(take_out(text)) == {"hooks": {"Stop": [strange]}}
+    assert load(remove_our_entries(text)) == {"hooks": {"Stop": [strange]}}
 
 
 @pytest.mark.parametrize(
@@ -152,11 +153,11 @@ def test_entries_of_a_strange_shape_are_somebody_elses(strange: Any) -> None:
         pytest.param('{"a": ' + "[" * 100_000, "nested too deeply", "json.tool", id="deep"),
     ],
 )
-def test_a_file_that_cannot_be_changed_is_told_with_a_hint(
+def test_an_unusable_settings_file_is_an_error_with_a_hint(
     text: str, problem: str, hint: str
 ) -> None:
-    with pytest.raises(SettingsFileUnusable, match=PATH) as caught:
-        parse(text, PATH)
+    with pytest.raises(UnusableSettingsFile, match=PATH) as caught:
+        parse_settings(text, PATH)
     assert problem in str(caught.value)
     assert hint in caught.value.hint
 
@@ -164,14 +165,16 @@ def test_a_file_that_cannot_be_changed_is_told_with_a_hint(
 @given(documents() | blank)
 @settings(max_examples=40, deadline=None)
 def test_what_was_added_can_be_parsed_again(text: str) -> None:
-    settings_ = parse(text, PATH)
-    assume(not registered(settings_))
-    assert registered(parse(add(text, ENTRIES)[0], PATH)) == {e: [COMMAND] for e in OUR_EVENTS}
+    settings_ = parse_settings(text, PATH)
+    assume(not find_our_entries(settings_))
+    assert find_our_entries(parse_settings(add_hooks(text, ENTRIES)[0], PATH)) == {
+        e: [COMMAND] for e in OUR_EVENTS
+    }
 
 
 def test_a_hook_with_two_matchers_is_not_one_registered_twice() -> None:
     apart = {"hooks": {"PostToolUse": [{"matcher": name, **ENTRY} for name in ("Bash", "Edit")]}}
-    assert repeated(apart) == []
-    assert repeated({"hooks": {"Stop": [ENTRY, ENTRY]}}) == ["Stop"]
+    assert repeated_events(apart) == []
+    assert repeated_events({"hooks": {"Stop": [ENTRY, ENTRY]}}) == ["Stop"]
     assert has_matcher(apart, "PostToolUse", "Edit")
     assert not has_matcher(apart, "PostToolUse", "Write")

@@ -1,25 +1,25 @@
-"""The example's session, which is only read."""
+"""The demo session, which the tests only read."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast import example
+from holdfast.demo import DemoSession, load_demo
 from tests.unit.state.folding import BRIEF, SESSION
 from tests.unit.transcript_lines import Line
 
 
 @pytest.fixture(scope="module")
-def session() -> example.Example:
-    return example.build("/srv/courier", SESSION, 1_760_000_000.0)
+def session() -> DemoSession:
+    return load_demo("/srv/courier", SESSION, 1_760_000_000.0)
 
 
 @pytest.fixture(scope="module")
-def before(session: example.Example) -> list[Line]:
+def before(session: DemoSession) -> list[Line]:
     return list(session.before)
 
 
 @pytest.fixture(scope="module")
-def whole(session: example.Example) -> list[Line]:
-    brief = example.hook_attachment(session.session, BRIEF)
+def whole(session: DemoSession) -> list[Line]:
+    brief = session.hook_attachment(BRIEF)
     return [*session.before, *session.after(brief)]

@@ -1,4 +1,4 @@
-"""Logs folded in pieces, states as they are stored, and what logs in tests are made of."""
+"""Helpers to fold logs in pieces, and strategies for random logs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from typing import Any
 from hypothesis import strategies as st
 
 from holdfast.state.fold import fold, new_state
-from holdfast.state.model import State
-from holdfast.transcript.events import decode
-from holdfast.transcript.model import Event
+from holdfast.state.types import State
+from holdfast.transcript.decoder import decode
+from holdfast.transcript.types import Event
 from tests.unit.transcript_lines import ROOT
 
 SESSION = "3b0f6a52-8d1e-4c57-9a34-5e2f7c1d9b60"
@@ -60,7 +60,7 @@ outputs = st.sampled_from(
 
 
 def splits(length: int, count: int) -> Iterator[list[int]]:
-    """Random places to split a log at, the same in every run."""
+    """Random places to split a log, the same in every run."""
     chance = Random(length)
     for _ in range(count):
         yield sorted(chance.randrange(length + 1) for _ in range(chance.randrange(1, 5)))
@@ -79,7 +79,7 @@ def folded_in_pieces(events: list[Event], cuts: list[int]) -> State:
 
 
 def read_in_pieces(lines: list[tuple[int, bytes]], cuts: list[int]) -> State:
-    """As hooks do it: every process reads and decodes for itself what is new."""
+    """Read in pieces as hooks do: each process reads and decodes only what is new."""
     state = new_state()
     for piece in pieces(lines, cuts):
         state = json.loads(json_of(fold(state, decode(piece))))

@@ -1,4 +1,4 @@
-"""The fold: where a log is split does not matter, and what was given is left as it was."""
+"""The fold is pure: a log may be split anywhere, and the given state is not changed."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from hypothesis import example as such_as
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast import example
+from holdfast.demo import append_lines
 from holdfast.state.fold import fold, new_state
-from holdfast.state.model import State, Usage
-from holdfast.transcript.events import decode
+from holdfast.state.types import State, Usage
+from holdfast.transcript.decoder import decode
 from tests.unit.state.folding import (
     BRIEF,
     commands,
@@ -46,7 +46,7 @@ from tests.unit.transcript_lines import (
 )
 
 
-def test_the_example_may_be_split_anywhere(whole: list[Line]) -> None:
+def test_the_demo_may_be_split_anywhere(whole: list[Line]) -> None:
     lines = numbered(whole)
     events = list(decode(lines))
     at_once = json_of(fold(new_state(), events))
@@ -150,15 +150,15 @@ def test_the_same_log_gives_the_same_text_in_every_process(
     whole: list[Line], tmp_path: Path
 ) -> None:
     transcript = tmp_path / "session.jsonl"
-    example.write(transcript, whole)
+    append_lines(transcript, whole)
     program = (
         "import json, sys\n"
         "from holdfast.state.fold import fold, new_state\n"
-        "from holdfast.transcript.events import decode\n"
-        "from holdfast.transcript.reader import whole_file\n"
-        "print(json.dumps(fold(new_state(), decode(whole_file(sys.argv[1])))))\n"
+        "from holdfast.transcript.decoder import decode\n"
+        "from holdfast.transcript.reader import read_lines\n"
+        "print(json.dumps(fold(new_state(), decode(read_lines(sys.argv[1])))))\n"
     )
-    told = [
+    outputs = [
         subprocess.run(
             [sys.executable, "-c", program, str(transcript)],
             env={**os.environ, "PYTHONHASHSEED": seed},
@@ -168,10 +168,10 @@ def test_the_same_log_gives_the_same_text_in_every_process(
         ).stdout
         for seed in ("1", "2")
     ]
-    assert told[0] == told[1] == json_of(state_of(*whole)) + "\n"
+    assert outputs[0] == outputs[1] == json_of(state_of(*whole)) + "\n"
 
 
-def test_the_state_given_is_left_as_it_was(whole: list[Line]) -> None:
+def test_fold_does_not_change_the_given_state(whole: list[Line]) -> None:
     events = list(decode(numbered(whole)))
     half = fold(new_state(), events[: len(events) // 2])
     state, rest = copy.deepcopy(half), copy.deepcopy(events[len(events) // 2 :])
@@ -199,7 +199,7 @@ def test_two_states_share_nothing() -> None:
     assert new_state()["requests"] == []
 
 
-def test_a_call_and_its_result_are_one_however_far_apart() -> None:
+def test_a_call_is_joined_with_a_result_far_away() -> None:
     edit = {"file_path": "a.py", "new_string": "x"}
     lines = [call("Edit", edit, "t1"), call("Edit", edit, "t2"), boundary(), summary(), reply("x")]
     state = state_of(*lines, result(ident="t2"), result(ident="t1"))
@@ -213,7 +213,7 @@ def test_an_edit_without_a_result_at_a_compaction_is_unknown_and_not_dropped() -
     assert state["calls"]["toolu_1"]["line"] == 1
 
 
-def test_a_result_without_a_call_says_nothing() -> None:
+def test_a_result_without_a_call_changes_nothing() -> None:
     assert state_of(result("[main 3f2c1ab] x", ok=False))["checks"] == []
 
 
@@ -232,5 +232,5 @@ def test_a_result_without_a_call_says_nothing() -> None:
     ],
 )
 def test_the_root_stays_where_the_session_began(lines: list[Line], place: dict[str, str]) -> None:
-    told = state_of(*lines)["place"]
-    assert {name: told[name] for name in place} == place
+    folded = state_of(*lines)["place"]
+    assert {name: folded[name] for name in place} == place

@@ -11,9 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.state import trail
-from holdfast.state.fold import MOST_BAD_LINES, MOST_CALLS, fold, new_state
-from holdfast.transcript.model import Event
+from holdfast.state import file_history
+from holdfast.state.fold import MAX_BAD_LINES, MAX_PENDING_CALLS, fold, new_state
+from holdfast.transcript.types import Event
 from tests.unit.state.folding import commands, json_of, outputs, paths, words
 from tests.unit.transcript_lines import (
     ROOT,
@@ -30,11 +30,11 @@ from tests.unit.transcript_lines import (
 
 
 def test_only_the_newest_unanswered_calls_are_remembered() -> None:
-    state = state_of(*(call("Read", {}, f"t{n}") for n in range(MOST_CALLS + 5)))
-    assert list(state["calls"]) == [f"t{n}" for n in range(5, MOST_CALLS + 5)]
+    state = state_of(*(call("Read", {}, f"t{n}") for n in range(MAX_PENDING_CALLS + 5)))
+    assert list(state["calls"]) == [f"t{n}" for n in range(5, MAX_PENDING_CALLS + 5)]
 
 
-def test_of_a_calls_input_only_what_is_needed_is_remembered() -> None:
+def test_a_pending_calls_input_is_shortened() -> None:
     asked = {
         "content": "x" * 5000,
         "edits": [{"new_string": "x" * 5000}] * 200,
@@ -70,22 +70,22 @@ NESTED: dict[str, Callable[[Any], list[Line]]] = {
 }
 
 
-@pytest.mark.parametrize("key", NESTED)
-def test_no_depth_of_nesting_breaks_the_fold(key: str) -> None:
+def test_no_depth_of_nesting_breaks_the_fold() -> None:
     """A line that cannot be folded would stop every hook of the session from then on."""
-    limit = sys.getrecursionlimit()
-    for levels in (*range(100, limit - 200, 100), *range(limit - 200, limit + 10)):
-        # By hand: `json.dumps` itself would give up first.
-        nested = ("[" * levels + "]" * levels).encode()
-        lines = [raw(line).replace(b'"@"', nested) for line in NESTED[key]("@")]
-        state = state_of(*lines, user("Go on"))
-        assert state["requests"][-1]["text"] == "Go on"
-        assert json_of(fold(state, []))
+    for key in NESTED:
+        limit = sys.getrecursionlimit()
+        for levels in (*range(100, limit - 200, 100), *range(limit - 200, limit + 10)):
+            # By hand: `json.dumps` itself would give up first.
+            nested = ("[" * levels + "]" * levels).encode()
+            lines = [raw(line).replace(b'"@"', nested) for line in NESTED[key]("@")]
+            state = state_of(*lines, user("Go on"))
+            assert state["requests"][-1]["text"] == "Go on", key
+            assert json_of(fold(state, [])), key
 
 
-def test_bad_lines_are_named_but_not_all_of_them() -> None:
+def test_the_list_of_bad_lines_is_bounded() -> None:
     state = state_of(user("Go on"), *[b"not JSON"] * 100)
-    assert state["bad_lines"] == list(range(2, 2 + MOST_BAD_LINES))
+    assert state["bad_lines"] == list(range(2, 2 + MAX_BAD_LINES))
     assert state["lines"] == 101
 
 
@@ -141,7 +141,7 @@ foreign = st.recursive(
 
 @settings(deadline=None)
 @given(st.lists(st.tuples(tools, foreign, foreign, foreign, st.booleans()), max_size=5))
-def test_tools_may_be_given_and_give_anything(used_tools: list[Any]) -> None:
+def test_any_tool_input_and_result_can_be_folded(used_tools: list[Any]) -> None:
     lines: list[Line] = []
     for name, asked, content, detail, ok in used_tools:
         lines += used(name, asked, content, ok=ok, detail=detail)
@@ -185,11 +185,11 @@ def turn(number: int) -> Iterator[Event]:
     yield {"kind": "bad_line", "line": line + 6}
 
 
-def test_thousands_of_turns_take_no_more_room_than_some_hundred(
+def test_the_size_of_a_state_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # As many files as are remembered would take most of the time.
-    monkeypatch.setattr(trail, "MOST", 300)
+    # The real limit of files would take most of the time.
+    monkeypatch.setattr(file_history, "MAX_FILES", 300)
     state, sizes = new_state(), []
     for stretch in range(8):
         numbers = range(10_000 + 300 * stretch, 10_300 + 300 * stretch)

@@ -1,4 +1,4 @@
-"""One file has one name, whichever way a tool or a command wrote it."""
+"""Each file has one path, however a tool or a command writes it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import pytest
 
 from holdfast.state import paths
 from holdfast.state.fold import new_state
-from holdfast.state.paths import LONGEST, MOST_NAMED, relative
+from holdfast.state.paths import MAX_CACHED_PATHS, MAX_PATH_CHARS, to_project_path
 from tests.unit.transcript_lines import bash, state_of, used, user
 
 
 def name(root: str, path: str) -> str:
     state: Any = new_state()
     state["place"] = {"root": root, "cwd": root}
-    return relative(state, path)
+    return to_project_path(state, path)
 
 
-@pytest.mark.parametrize(
-    ("root", "path", "named"),
-    [
+def test_a_path_is_relative_to_the_project() -> None:
+    cases = [
         ("/srv/app", "/srv/app/src/a.py", "src/a.py"),
         ("/srv/app/", "/srv/app/src/a.py", "src/a.py"),
         ("/srv/app", "src/a.py", "src/a.py"),
@@ -30,9 +29,9 @@ def name(root: str, path: str) -> str:
         ("/srv/app", "/srv/app-old/a.py", "/srv/app-old/a.py"),
         ("", "/srv/app/a.py", "/srv/app/a.py"),
         ("", "a.py", "a.py"),
-        # A session that was started at the very top.
+        # A session that was started in the root folder.
         ("/", "/srv/a.py", "/srv/a.py"),
-        # A home.
+        # A home folder.
         ("/home/ann/app", "~/app/a.py", "a.py"),
         ("/home/ann/app", "~/notes.md", "/home/ann/notes.md"),
         ("/Users/ann/app", "~/app/src/a.py", "src/a.py"),
@@ -42,7 +41,7 @@ def name(root: str, path: str) -> str:
         ("/srv/app", "~/a.py", "~/a.py"),
         ("/rooted/app", "~/a.py", "~/a.py"),
         ("/home/ann/app", "~bob/a.py", "~bob/a.py"),
-        # Folders that macOS has under two names.
+        # Folders with two names on macOS.
         ("/private/tmp/app", "/tmp/app/a.py", "a.py"),
         ("/tmp/app", "/private/tmp/app/a.py", "a.py"),
         ("/private/var/f/app", "/var/f/app/a.py", "a.py"),
@@ -60,10 +59,9 @@ def name(root: str, path: str) -> str:
         ("C:\\code\\app", "D:\\code\\app\\a.py", "D:\\code\\app\\a.py"),
         ("C:\\", "C:\\a.py", "a.py"),
         ("/srv/App", "/srv/app/a.py", "/srv/app/a.py"),
-    ],
-)
-def test_a_file_is_named_as_the_project_has_it(root: str, path: str, named: str) -> None:
-    assert name(root, path) == named
+    ]
+    for root, path, named in cases:
+        assert name(root, path) == named, (root, path)
 
 
 def test_the_same_path_is_another_file_in_another_project() -> None:
@@ -72,14 +70,14 @@ def test_the_same_path_is_another_file_in_another_project() -> None:
     assert name("/srv/app", "/srv/app/a.py") == "a.py"
 
 
-def test_remembered_names_are_bounded() -> None:
-    for number in range(MOST_NAMED + 10):
+def test_the_path_cache_is_bounded() -> None:
+    for number in range(MAX_CACHED_PATHS + 10):
         name("/srv/app", f"/srv/app/{number}.py")
-    assert len(paths._named) <= MOST_NAMED + 1
+    assert len(paths._path_cache) <= MAX_CACHED_PATHS + 1
 
 
 def test_a_long_path_is_cut_and_a_secret_in_one_is_not_kept() -> None:
-    assert len(name("/srv/app", "/srv/app/" + "x" * 2 * LONGEST)) == LONGEST
+    assert len(name("/srv/app", "/srv/app/" + "x" * 2 * MAX_PATH_CHARS)) == MAX_PATH_CHARS
     assert name("/srv/app", "/srv/app/ghp_" + "a1B2" * 9) == "[redacted:github-token]"
 
 

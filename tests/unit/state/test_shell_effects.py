@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import pytest
-
-from holdfast.state.shell_effects import effects
+from holdfast.state.shell_effects import find_effects
 
 
-@pytest.mark.parametrize(
-    ("script", "expected"),
-    [
+def test_effects_are_read_from_the_command_line() -> None:
+    cases = [
         ("rm -f a.py b.py", [("delete", "/p/a.py", ""), ("delete", "/p/b.py", "")]),
         ("rm -rf dir", [("delete tree", "/p/dir", "")]),
         ("rm --recursive dir", [("delete tree", "/p/dir", "")]),
@@ -57,20 +54,17 @@ from holdfast.state.shell_effects import effects
         ("rm $(ls)", []),
         ("ls -la", []),
         ("", []),
-    ],
-)
-def test_effects_are_those_that_the_command_line_tells(
-    script: str, expected: list[tuple[str, str, str]]
-) -> None:
-    assert [tuple(effect) for effect in effects(script, "/p")] == expected
+    ]
+    for script, expected in cases:
+        assert [tuple(effect) for effect in find_effects(script, "/p")] == expected, script
 
 
 def test_a_patch_names_its_files() -> None:
     patch = "--- a/x.py\n+++ b/x.py\n@@\n--- /dev/null\n+++ b/new.py\n--- a/old.py\n+++ /dev/null\n"
-    assert [tuple(effect) for effect in effects(f"git apply <<'E'\n{patch}E", "/p")] == [
+    assert [tuple(effect) for effect in find_effects(f"git apply <<'E'\n{patch}E", "/p")] == [
         ("edit", "/p/x.py", ""), ("write", "/p/new.py", ""), ("delete", "/p/old.py", ""),
     ]  # fmt: skip
 
 
 def test_a_windows_path_stays_as_it_is() -> None:
-    assert effects("rm 'C:\\app\\a.py'", "/p")[0][1] == "C:\\app\\a.py"
+    assert find_effects("rm 'C:\\app\\a.py'", "/p")[0][1] == "C:\\app\\a.py"

@@ -11,36 +11,35 @@ from pathlib import Path
 import pytest
 
 from holdfast.state.fold import new_state
-from holdfast.store import schema
+from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
 
-MIGRATIONS = Path(schema.MIGRATIONS)
-TODAY = schema.VERSION
-NEXT = f"{TODAY + 1:04}_moods.sql"
+MIGRATIONS = Path(sqlite_migrations.STORE_MIGRATIONS[0])
+TODAY = sqlite_migrations.STORE_MIGRATIONS[1]
+NEXT = f"{TODAY + 1 - sqlite_migrations.VERSION_OFFSET:04}_moods.sql"
 MOODS = "-- One more table; and a comment with a semicolon.\nCREATE TABLE moods (mood TEXT);\n"
-# A message from b to a, before it was kept with it whether a has read it.
-OLD_MESSAGE = """
-INSERT INTO messages (id, project, session, from_agent_id, to_agent_id, message_type, topic,
-    payload, priority, created_at, expires_at, updated_at)
-VALUES (?, '', '', 'b', 'a', 'info', '', 'null', 5, 1, 9, 1)"""
 
 
 def tomorrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A Holdfast of tomorrow: the same migrations and one more."""
     shutil.copytree(MIGRATIONS, folder)
     (folder / NEXT).write_text(MOODS, encoding="utf-8")
-    monkeypatch.setattr(schema, "MIGRATIONS", str(folder))
-    monkeypatch.setattr(schema, "VERSION", TODAY + 1)
+    monkeypatch.setattr(sqlite_migrations, "STORE_MIGRATIONS", (str(folder), TODAY + 1))
     return folder
 
 
 def save_today(path: str, session: str = "s1") -> None:
     """A session in a store as today's Holdfast makes it."""
     with pytest.MonkeyPatch.context() as today:
-        today.setattr(schema, "VERSION", TODAY)
-        today.setattr(schema, "MIGRATIONS", str(MIGRATIONS))
+        today.setattr(sqlite_migrations, "STORE_MIGRATIONS", (str(MIGRATIONS), TODAY))
         with closing(SQLiteStore(path)) as store:
             save(store, session)
+
+
+def make_first_edition(path: str, version: int = 4) -> None:
+    """Make the database at `path` look like one of the first edition, which had the same tables."""
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"PRAGMA user_version = {version}")
 
 
 def open_and_close(path: str) -> None:

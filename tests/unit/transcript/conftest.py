@@ -1,4 +1,4 @@
-"""A transcript that grows, and a reader with other limits."""
+"""A transcript file, and a reader with smaller limits."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
-"""Files that grow, and what a reader gives of them."""
+"""Helpers to grow a file and to read it."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from holdfast.transcript.model import Cursor
-from holdfast.transcript.reader import Reader
+from holdfast.transcript.reader import TranscriptReader
+from holdfast.transcript.types import Cursor
 
 Numbered = list[tuple[int, bytes]]
 
@@ -19,7 +19,7 @@ def append(file: Path, content: bytes) -> None:
 def read_on(
     file: Path, cursor: Cursor | None = None, *, finished: bool = False
 ) -> tuple[Numbered, Cursor]:
-    """One process: it reads what is new and leaves a cursor, which is stored as JSON."""
-    it = Reader(str(file), cursor)
+    """Read what is new, as one process does, and return the lines and the stored cursor."""
+    it = TranscriptReader(str(file), cursor)
     lines = list(it.lines(finished=finished))
     return lines, json.loads(json.dumps(it.cursor()))

@@ -1,12 +1,11 @@
-"""What Claude Code's lines mean, in all its eras, and above all which words are a person's."""
+"""Claude Code's user lines, of all client versions: which texts the user typed."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.unit.transcript.told import IMAGE, only, without
+from tests.unit.transcript.decoding import IMAGE, only, without
 from tests.unit.transcript_lines import (
-    Line,
     attachment,
     events_of,
     line,
@@ -15,9 +14,8 @@ from tests.unit.transcript_lines import (
 )
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_text_that_the_user_typed_is_a_prompt() -> None:
+    cases = [
         user("Fix the build"),
         user("  Fix the build\n"),
         user([text("Fix the build")]),
@@ -28,15 +26,13 @@ from tests.unit.transcript_lines import (
         attachment("queued_command", prompt="Fix the build", commandMode="prompt"),
         attachment("queued_command", prompt="Fix the build"),
         attachment("queued_command", prompt=[text("Fix the build"), IMAGE]),
-    ],
-)
-def test_a_persons_words_are_a_prompt(given: Line) -> None:
-    assert without(only(given), "queued") == {"kind": "prompt", "text": "Fix the build"}
+    ]
+    for given in cases:
+        assert without(only(given), "queued") == {"kind": "prompt", "text": "Fix the build"}, given
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_a_prompt_may_quote_what_the_client_writes() -> None:
+    cases = [
         "Why does <command-name> stand in my log?",
         "Explain [Request interrupted by user] to me",
         'What is "Base directory for this skill"?',
@@ -46,15 +42,13 @@ def test_a_persons_words_are_a_prompt(given: Line) -> None:
         "[x] done, [ ] open: go through the list",
         "Stop hook feedback is confusing, reword it",
         "Implement the following plan:\n\n# Retry",
-    ],
-)
-def test_a_person_may_speak_of_what_the_client_writes(words: str) -> None:
-    assert without(only(user(words))) == {"kind": "prompt", "text": words}
+    ]
+    for words in cases:
+        assert without(only(user(words))) == {"kind": "prompt", "text": words}, words
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
+def test_client_text_in_the_users_role_is_no_prompt() -> None:
+    cases = [
         "<local-command-stdout>Compacted</local-command-stdout>",
         "<local-command-stderr>Error: no</local-command-stderr>",
         "<local-command-caveat>Caveat: The messages below</local-command-caveat>",
@@ -77,25 +71,25 @@ def test_a_person_may_speak_of_what_the_client_writes(words: str) -> None:
         "Unknown slash command: rate-limit-options",
         "",
         "  \n ",
-    ],
-)
-def test_what_the_client_writes_in_the_users_name_is_nobodys_words(words: str) -> None:
-    assert events_of(user(words)) == []
-    assert events_of(user("\n" + words)) == []
-    assert events_of(user([text(words)])) == []
-    assert events_of(attachment("queued_command", prompt=words, commandMode="prompt")) == []
+    ]
+    for words in cases:
+        assert events_of(user(words)) == [], words
+        assert events_of(user("\n" + words)) == [], words
+        assert events_of(user([text(words)])) == [], words
+        assert events_of(attachment("queued_command", prompt=words, commandMode="prompt")) == [], (
+            words
+        )
 
 
 @pytest.mark.parametrize("why", ["", " for tool use"])
-def test_that_the_user_stopped_the_agent_is_told_and_is_nobodys_words(why: str) -> None:
+def test_an_interruption_is_an_event_and_no_prompt(why: str) -> None:
     words = f"[Request interrupted by user{why}]"
     assert without(only(user(words))) == {"kind": "interrupted"}
     assert without(only(user([text(words)]))) == {"kind": "interrupted"}
 
 
-@pytest.mark.parametrize(
-    ("words", "hook", "shown"),
-    [
+def test_injected_context_is_no_prompt() -> None:
+    texts = [
         (
             "<session-start-hook># A brief\n\nLine.</session-start-hook>",
             "SessionStart",
@@ -113,18 +107,20 @@ def test_that_the_user_stopped_the_agent_is_told_and_is_nobodys_words(why: str) 
         ),
         ("<system-reminder>\nThe date has changed\n</system-reminder>", "", "The date has changed"),
         ("<system-reminder>never closed", "", ""),
-    ],
-)
-@pytest.mark.parametrize("meta", [True, False])
-def test_a_text_that_was_injected_is_nobodys_words(
-    words: str, hook: str, shown: str, meta: bool
-) -> None:
-    expected = {"kind": "injected", "hook": hook, "text": shown}
-    assert without(only(user(words, isMeta=meta))) == expected
-    assert without(only(user([text(words)], isMeta=meta))) == expected
+    ]
+    for words, hook, shown in texts:
+        for meta in [True, False]:
+            expected = {"kind": "injected", "hook": hook, "text": shown}
+            assert without(only(user(words, isMeta=meta))) == expected, (words, hook, shown, meta)
+            assert without(only(user([text(words)], isMeta=meta))) == expected, (
+                words,
+                hook,
+                shown,
+                meta,
+            )
 
 
-def test_a_notice_tells_which_agent_is_done_and_what_it_said() -> None:
+def test_a_task_notification_ends_an_agent_with_its_result() -> None:
     words = (
         "<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>no</summary>"
     )
@@ -133,9 +129,8 @@ def test_a_notice_tells_which_agent_is_done_and_what_it_said() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "given",
-    [
+def test_other_line_types_are_no_prompts() -> None:
+    cases = [
         user("Never stop", isMeta=True),
         user([text("# Review skill"), text("Never stop")], isMeta=True, sourceToolUseID="t"),
         user([IMAGE]),
@@ -154,15 +149,13 @@ def test_a_notice_tells_which_agent_is_done_and_what_it_said() -> None:
         line("progress", data={"type": "agent_progress", "message": "Never stop"}),
         line("attachment", attachment="Never stop"),
         line("attachment"),
-    ],
-)
-def test_other_lines_are_nobodys_words_either(given: Line) -> None:
-    assert events_of(given) == []
+    ]
+    for given in cases:
+        assert events_of(given) == [], given
 
 
-@pytest.mark.parametrize(
-    ("words", "name", "args"),
-    [
+def test_a_slash_command_is_a_command() -> None:
+    cases = [
         (
             "<command-name>/compact</command-name>\n  <command-message>compact</command-message>\n"
             "  <command-args>keep the tests</command-args>",
@@ -181,7 +174,9 @@ def test_other_lines_are_nobodys_words_either(given: Line) -> None:
         ("/compact keep the tests", "/compact", "keep the tests"),
         ("/compact\nkeep the tests", "/compact", "keep the tests"),
         ("/clear", "/clear", ""),
-    ],
-)
-def test_a_slash_command_is_a_command(words: str, name: str, args: str) -> None:
-    assert without(only(user(words))) == {"kind": "command", "name": name, "text": args}
+    ]
+    for words, name, args in cases:
+        assert without(only(user(words))) == {"kind": "command", "name": name, "text": args}, (
+            words,
+            name,
+        )

@@ -1,4 +1,4 @@
-"""Claude Code's lines: compactions, tools, usage, hooks, and where it all happened."""
+"""Claude Code's other lines: compactions, tools, usage, hooks and the session's place."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from holdfast.transcript.events import decode
-from tests.unit.transcript.told import IMAGE, kinds, only, without
+from holdfast.transcript.decoder import decode
+from tests.unit.transcript.decoding import IMAGE, kinds, only, without
 from tests.unit.transcript_lines import (
     AT,
     SUMMARY,
@@ -33,7 +33,7 @@ from tests.unit.transcript_lines import (
 
 
 @pytest.mark.parametrize(
-    ("era", "given", "told"),
+    ("era", "given", "expected"),
     [
         ("0.2", [user(SUMMARY, version="0.2.122")], ["summary"]),
         ("1.0.35", [user(SUMMARY, isCompactSummary=True, version="1.0.35")], ["summary"]),
@@ -44,14 +44,18 @@ from tests.unit.transcript_lines import (
         ("as a reminder", [user(SUMMARY, isMeta=True)], ["summary"]),
     ],
 )
-def test_a_compaction_is_seen_in_every_era(era: str, given: list[Line], told: list[str]) -> None:
-    assert kinds(*given) == told
+def test_a_compaction_is_recognised_in_every_client_version(
+    era: str, given: list[Line], expected: list[str]
+) -> None:
+    assert kinds(*given) == expected
     assert events_of(*given)[-1]["text"]
 
 
-def test_a_boundary_tells_how_much_was_dropped_and_why() -> None:
-    told = boundary(trigger="manual", preTokens=167_117, postTokens=8_215, durationMs=48_310)
-    assert without(only(told), "id") == {
+def test_a_boundary_carries_token_counts_and_trigger() -> None:
+    boundary_line = boundary(
+        trigger="manual", preTokens=167_117, postTokens=8_215, durationMs=48_310
+    )
+    assert without(only(boundary_line), "id") == {
         "kind": "compaction",
         "trigger": "manual",
         "before": 167_117,
@@ -61,9 +65,9 @@ def test_a_boundary_tells_how_much_was_dropped_and_why() -> None:
 
 
 @pytest.mark.parametrize("metadata", [None, "auto", [], {}, {"trigger": None, "preTokens": "9"}])
-def test_a_boundary_without_figures_is_still_a_compaction(metadata: object) -> None:
-    told = line("system", subtype="compact_boundary", compactMetadata=metadata)
-    assert without(only(told), "id") == {"kind": "compaction", "trigger": ""}
+def test_a_boundary_without_token_counts_is_still_a_compaction(metadata: object) -> None:
+    boundary_line = line("system", subtype="compact_boundary", compactMetadata=metadata)
+    assert without(only(boundary_line), "id") == {"kind": "compaction", "trigger": ""}
 
 
 @pytest.mark.parametrize(
@@ -76,11 +80,11 @@ def test_a_boundary_without_figures_is_still_a_compaction(metadata: object) -> N
         line("ai-title", aiTitle=SUMMARY),
     ],
 )
-def test_what_only_sounds_like_a_compaction_is_none(given: Line) -> None:
+def test_text_about_a_compaction_is_no_compaction(given: Line) -> None:
     assert events_of(given) == []
 
 
-def test_a_reply_and_its_tool_calls_come_in_order_and_thoughts_do_not() -> None:
+def test_replies_and_tool_calls_keep_their_order_and_thinking_is_left_out() -> None:
     blocks = [
         {"type": "thinking", "thinking": "never push"},
         text("I'll look."),
@@ -100,17 +104,16 @@ def test_a_reply_and_its_tool_calls_come_in_order_and_thoughts_do_not() -> None:
 
 
 @pytest.mark.parametrize("given", [None, [], "ls", 7])
-def test_a_call_whose_input_is_no_object_has_none(given: object) -> None:
+def test_a_call_whose_input_is_no_object_has_empty_input(given: object) -> None:
     assert only(call("Bash", given))["input"] == {}
 
 
-def test_an_error_of_the_api_is_not_a_reply() -> None:
+def test_an_api_error_is_not_a_reply() -> None:
     assert events_of(reply("API Error: 529 overloaded", isApiErrorMessage=True)) == []
 
 
-@pytest.mark.parametrize(
-    ("content", "read"),
-    [
+def test_a_tools_result_is_text_in_every_shape() -> None:
+    cases = [
         ("two\nlines", "two\nlines"),
         ([text("two"), text("lines")], "two\nlines"),
         ([text("one"), IMAGE, {"type": "tool_reference", "tool_name": "Read"}], "one"),
@@ -119,16 +122,15 @@ def test_an_error_of_the_api_is_not_a_reply() -> None:
         (None, ""),
         ({"type": "text", "text": "one"}, ""),
         ([[text("deep")], 7, None, {"text": 7}], ""),
-    ],
-)
-def test_a_tools_result_is_text_in_every_shape(content: object, read: str) -> None:
-    assert only(result(content))["text"] == read
+    ]
+    for content, read in cases:
+        assert only(result(content))["text"] == read, content
 
 
 @pytest.mark.parametrize("detail", [{"stdout": "x"}, "Error: x", [text("x")], None])
-def test_a_tools_result_keeps_what_the_client_knows_of_it(detail: object) -> None:
-    told = only(result("x", ok=False, detail=detail, ident="t9"))
-    assert without(told) == {
+def test_a_tools_result_keeps_the_clients_detail(detail: object) -> None:
+    event = only(result("x", ok=False, detail=detail, ident="t9"))
+    assert without(event) == {
         "kind": "tool_result",
         "id": "t9",
         "ok": False,
@@ -137,12 +139,12 @@ def test_a_tools_result_keeps_what_the_client_knows_of_it(detail: object) -> Non
     }
 
 
-def test_a_result_that_does_not_say_it_failed_is_fine() -> None:
+def test_a_result_without_an_error_flag_succeeded() -> None:
     block = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
     assert only(user([block]))["ok"]
 
 
-def test_words_beside_a_result_are_heard_and_an_interruption_is_told_apart() -> None:
+def test_text_next_to_a_result_is_a_prompt_unless_it_is_an_interruption() -> None:
     block = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
     interrupted = text("[Request interrupted by user for tool use]")
     assert kinds(user([block, interrupted, text("use tabs")])) == [
@@ -150,15 +152,15 @@ def test_words_beside_a_result_are_heard_and_an_interruption_is_told_apart() -> 
     ]  # fmt: skip
 
 
-def test_usage_counts_what_the_request_held() -> None:
+def test_usage_is_the_sum_of_all_input_tokens() -> None:
     usage = {
         "input_tokens": 4,
         "cache_creation_input_tokens": 300,
         "cache_read_input_tokens": 20_000,
         "output_tokens": 55,
     }
-    told = events_of(assistant(text("Done."), usage=usage))[-1]
-    assert without(told) == {
+    event = events_of(assistant(text("Done."), usage=usage))[-1]
+    assert without(event) == {
         "kind": "usage",
         "id": "msg_1",
         "model": "claude-sonnet-4-5",
@@ -175,9 +177,9 @@ def test_usage_counts_what_the_request_held() -> None:
         ({"input_tokens": 9.5, "cache_read_input_tokens": 3}, 3),
     ],
 )
-def test_usage_adds_up_only_what_is_a_number(usage: Line, context: int) -> None:
-    told = only(assistant(usage=usage))
-    assert (told["context"], told["output"]) == (context, 0)
+def test_usage_ignores_values_that_are_no_numbers(usage: Line, context: int) -> None:
+    event = only(assistant(usage=usage))
+    assert (event["context"], event["output"]) == (context, 0)
 
 
 @pytest.mark.parametrize(
@@ -188,13 +190,13 @@ def test_usage_adds_up_only_what_is_a_number(usage: Line, context: int) -> None:
         spent(0, model="<synthetic>"),
     ],
 )
-def test_a_message_the_model_did_not_make_has_no_usage(given: Line) -> None:
+def test_a_synthetic_message_has_no_usage(given: Line) -> None:
     assert "usage" not in kinds(given)
 
 
 def test_every_part_of_a_hooks_context_is_an_event_of_its_own() -> None:
-    told = attachment("hook_additional_context", hookEvent="SessionStart", content=["a", "b"])
-    assert [without(event) for event in events_of(told)] == [
+    attached = attachment("hook_additional_context", hookEvent="SessionStart", content=["a", "b"])
+    assert [without(event) for event in events_of(attached)] == [
         {"kind": "injected", "hook": "SessionStart", "text": "a"},
         {"kind": "injected", "hook": "SessionStart", "text": "b"},
     ]
@@ -202,39 +204,39 @@ def test_every_part_of_a_hooks_context_is_an_event_of_its_own() -> None:
 
 @pytest.mark.parametrize("content", ["a", ["a"], [text("a")]])
 def test_a_hooks_context_may_be_text_or_blocks(content: object) -> None:
-    told = attachment("hook_additional_context", hookEvent="UserPromptSubmit", content=content)
-    assert without(only(told)) == {"kind": "injected", "hook": "UserPromptSubmit", "text": "a"}
+    attached = attachment("hook_additional_context", hookEvent="UserPromptSubmit", content=content)
+    assert without(only(attached)) == {"kind": "injected", "hook": "UserPromptSubmit", "text": "a"}
 
 
-def test_what_a_hook_printed_plainly_was_shown_to_the_model() -> None:
-    told = attachment("hook_success", hookEvent="SessionStart", content="a", stdout="a\n")
-    assert without(only(told)) == {"kind": "injected", "hook": "SessionStart", "text": "a"}
+def test_plain_hook_output_is_injected_context() -> None:
+    attached = attachment("hook_success", hookEvent="SessionStart", content="a", stdout="a\n")
+    assert without(only(attached)) == {"kind": "injected", "hook": "SessionStart", "text": "a"}
 
 
 @pytest.mark.parametrize("content", ["", None, [], [""], 7, {}])
-def test_what_a_hook_answered_in_json_was_not_shown_as_it_stands(content: object) -> None:
+def test_json_hook_output_itself_is_not_injected_context(content: object) -> None:
     answer = json.dumps({"hookSpecificOutput": {"additionalContext": "a"}})
-    told = attachment("hook_success", hookEvent="SessionStart", content=content, stdout=answer)
-    assert [event["text"] for event in events_of(told) if event["text"]] == []
+    attached = attachment("hook_success", hookEvent="SessionStart", content=content, stdout=answer)
+    assert [event["text"] for event in events_of(attached) if event["text"]] == []
 
 
 @pytest.mark.parametrize("kind", ["hook_system_message", "file", "nested_memory", None, ["x"]])
-def test_other_attachments_say_nothing(kind: Any) -> None:
+def test_other_attachments_give_no_events(kind: Any) -> None:
     assert events_of(attachment(kind, content="never push", hookEvent="Stop")) == []
 
 
-def test_a_pull_request_is_told_by_its_address() -> None:
-    told = {"type": "pr-link", "prNumber": 7, "prUrl": "https://example.com/pull/7"}
-    assert only(told) == {
+def test_a_pull_request_event_carries_its_url() -> None:
+    link = {"type": "pr-link", "prNumber": 7, "prUrl": "https://example.com/pull/7"}
+    assert only(link) == {
         "kind": "pull_request",
         "line": 1,
         "text": "https://example.com/pull/7",
     }
 
 
-def test_every_event_says_where_and_when_it_was_written() -> None:
-    told = events_of(*used("Bash", {"command": "ls"}), user("go on", timestamp=None))
-    assert [(event["line"], event.get("at")) for event in told] == [(1, AT), (2, AT), (3, None)]
+def test_every_event_has_its_line_and_timestamp() -> None:
+    events = events_of(*used("Bash", {"command": "ls"}), user("go on", timestamp=None))
+    assert [(event["line"], event.get("at")) for event in events] == [(1, AT), (2, AT), (3, None)]
 
 
 @pytest.mark.parametrize(
@@ -246,12 +248,12 @@ def test_every_event_says_where_and_when_it_was_written() -> None:
         ({"isSidechain": False, "agentId": "a91b"}, None),
     ],
 )
-def test_what_a_sub_agent_did_bears_its_name(fields: Line, agent: str | None) -> None:
+def test_a_sub_agents_events_carry_its_id(fields: Line, agent: str | None) -> None:
     lines = [user("go on"), reply("Done."), call("Bash", {}), result("x"), summary(), spent(9)]
     lines += [boundary(trigger="auto"), attachment("queued_command", prompt="go on")]
-    told = events_of(*({**given, **fields} for given in lines))
-    assert len(told) == len(lines)
-    assert {event.get("agent") for event in told} == {agent}
+    events = events_of(*({**given, **fields} for given in lines))
+    assert len(events) == len(lines)
+    assert {event.get("agent") for event in events} == {agent}
 
 
 json_values = st.recursive(
@@ -267,7 +269,7 @@ json_values = st.recursive(
 
 
 def objects(**real: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Objects under the real names: what each holds is right, or anything at all."""
+    """Objects with the real keys, whose values are right or of any type."""
     return json_values | st.fixed_dictionaries(
         {}, optional={name: value | json_values for name, value in real.items()}
     )

@@ -1,4 +1,4 @@
-"""Codex's rollout lines: what each of them tells, and what they lead to."""
+"""Codex's rollout lines: their events, and the state that follows from them."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ from typing import Any
 
 import pytest
 
-from holdfast.brief.render import build
+from holdfast.brief.render import build_brief
 from holdfast.state.fold import fold, new_state
-from holdfast.transcript.codex import left_over
-from holdfast.transcript.events import Decoder, decode
+from holdfast.transcript.codex import render_remaining_context
+from holdfast.transcript.decoder import Decoder, decode
+from tests.cases import case
 from tests.unit.rollout_lines import (
     MODEL,
     ROOT,
     SESSION,
     WINDOW,
     call,
+    command_output,
     compacted,
     custom,
     from_hook,
@@ -32,7 +34,6 @@ from tests.unit.rollout_lines import (
     ran,
     reply,
     tokens,
-    told,
     turn,
 )
 from tests.unit.transcript_lines import Line, events_of, numbered, state_of
@@ -47,7 +48,7 @@ def one(*lines: Line) -> Any:
     return event
 
 
-def test_the_first_line_says_whose_session_it_is() -> None:
+def test_only_the_first_line_sets_the_session_id() -> None:
     parent = meta(id="the-parent", cwd="/elsewhere")
     (first, *_) = decode(numbered([meta(), parent]))
     place = {"cwd": ROOT, "client": "0.166.0", "branch": "main", "session": SESSION}
@@ -69,7 +70,7 @@ INJECTED = [
 
 
 @pytest.mark.parametrize("text", INJECTED)
-def test_what_the_client_writes_in_the_user_s_name_is_no_prompt(text: str) -> None:
+def test_codex_client_text_in_the_users_role_is_no_prompt(text: str) -> None:
     assert kinds(prompt(text)) == []
 
 
@@ -83,21 +84,21 @@ SAID = [
 
 
 @pytest.mark.parametrize(("text", "said"), SAID)
-def test_what_a_person_said_is_a_prompt(text: str, said: str) -> None:
+def test_codex_text_that_the_user_typed_is_a_prompt(text: str, said: str) -> None:
     assert one(prompt(text))["text"] == said
 
 
-def test_each_part_of_a_message_is_looked_at_alone() -> None:
+def test_each_part_of_a_message_is_classified_separately() -> None:
     assert [event["text"] for event in events_of(message("user", INJECTED[0], "Go on."))] == [
         "Go on."
     ]
 
 
-def test_developer_messages_are_nobody_s_request() -> None:
+def test_developer_messages_are_no_prompts() -> None:
     assert kinds(message("developer", "Never spawn agents.")) == []
 
 
-def test_a_brief_of_ours_is_seen_where_the_client_wrote_it_down() -> None:
+def test_a_brief_of_ours_is_recognised_in_the_log() -> None:
     brief = "Working state (holdfast:0a1b2c3d)\n- go on"
     for there in (from_hook(brief), message("developer", brief)):
         assert one(there)["kind"] == "injected"
@@ -126,7 +127,7 @@ COMMANDS: list[tuple[Line, str, str]] = [
 
 
 @pytest.mark.parametrize(("given", "command", "folder"), COMMANDS)
-def test_a_command_is_a_command_however_it_is_called(
+def test_every_form_of_a_command_call_becomes_a_bash_call(
     given: Line, command: str, folder: str
 ) -> None:
     event = one(given)
@@ -136,9 +137,9 @@ def test_a_command_is_a_command_however_it_is_called(
 
 
 OUTCOMES: list[tuple[Any, bool, str]] = [
-    (told(0, "fine\n"), True, "fine\n"),
-    (told(2, "no\n"), False, "no\n"),
-    (told(-1, "killed"), False, "killed"),
+    (command_output(0, "fine\n"), True, "fine\n"),
+    (command_output(2, "no\n"), False, "no\n"),
+    (command_output(-1, "killed"), False, "killed"),
     ("Exit code: 1\nWall time: 0 seconds\nOutput:\nno", False, "no"),
     ('{"output":"fine","metadata":{"exit_code":0,"duration_seconds":0.1}}', True, "fine"),
     ('{"output":"no","metadata":{"exit_code":1}}', False, "no"),
@@ -154,12 +155,10 @@ OUTCOMES: list[tuple[Any, bool, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "ok", "text"), OUTCOMES)
-def test_an_outcome_is_told_by_what_the_client_wrote_around_it(
-    given: Any, ok: bool, text: str
-) -> None:
-    event = one(output(given))
-    assert (event["kind"], event["ok"], event["text"]) == ("tool_result", ok, text)
+def test_success_is_read_from_the_header_of_the_output() -> None:
+    for given, ok, text in OUTCOMES:
+        event = one(output(given))
+        assert (event["kind"], event["ok"], event["text"]) == ("tool_result", ok, text), given
 
 
 RUNNING = "Chunk ID: 1\nWall time: 10 seconds\nProcess running with session ID 36373\nOutput:\n...."
@@ -169,21 +168,21 @@ def test_the_outcome_of_a_long_command_comes_with_a_later_call() -> None:
     begun = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(RUNNING)]
     assert state_of(*begun)["checks"] == []
     asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
-    (check,) = state_of(*begun, asks, output(told(1, "1 failed"), "call_2"))["checks"]
+    (check,) = state_of(*begun, asks, output(command_output(1, "1 failed"), "call_2"))["checks"]
     assert (check["command"], check["ok"], check["call"]) == ("pytest -q", False, 2)
 
 
-def test_a_command_that_goes_on_is_kept_until_its_end_and_not_told_as_lost() -> None:
+def test_a_running_command_stays_pending_until_its_end() -> None:
     begun = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(RUNNING)]
     asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
     again = state_of(*begun, asks, output(RUNNING, "call_2"))
     assert [*again["calls"]] == ["process 36373"]
-    assert "no result was recorded" not in build(again, tokens=2000, characters=9000).text
-    ended = state_of(*begun, asks, output(told(0, "3 passed"), "call_2"))
+    assert "no result was recorded" not in build_brief(again, tokens=2000, characters=9000).text
+    ended = state_of(*begun, asks, output(command_output(0, "3 passed"), "call_2"))
     assert ended["calls"] == {}
 
 
-def test_a_script_that_runs_on_is_waited_for() -> None:
+def test_a_running_script_stays_pending_until_its_end() -> None:
     script = custom("exec", 'await tools.exec_command({cmd:"pytest -q"})')
     goes_on = output("Script running with cell ID 45\nWall time 1.0 seconds\nOutput:\n")
     waits = call("wait", {"cell_id": "45"}, "call_2")
@@ -211,14 +210,17 @@ def test_a_patch_that_failed_changed_nothing() -> None:
     assert state_of(meta(), *patched("*** Update File: a.py", ok=False))["files"] == {}
 
 
-def test_a_patch_is_told_from_where_it_was_applied() -> None:
+def test_paths_of_a_patch_are_relative_to_its_folder() -> None:
     text = patch("*** Update File: a.py", "@@", "+x")
     shell = {"command": ["bash", "-lc", f"apply_patch <<'EOF'\n{text}EOF"]}
-    lines = [call("shell", {**shell, "workdir": "/srv/app/lib"}), output(told(0, "Success."))]
+    lines = [
+        call("shell", {**shell, "workdir": "/srv/app/lib"}),
+        output(command_output(0, "Success.")),
+    ]
     assert list(state_of(meta(), *lines)["files"]) == ["lib/a.py"]
 
 
-def test_a_patch_inside_a_script_is_told_by_the_client_alone() -> None:
+def test_a_patch_inside_a_script_comes_from_the_clients_report() -> None:
     changes = {
         "/srv/app/a.py": {"type": "update", "unified_diff": "@@", "move_path": None},
         "/srv/app/b.py": {"type": "add", "content": "x"},
@@ -227,7 +229,7 @@ def test_a_patch_inside_a_script_is_told_by_the_client_alone() -> None:
     end = {"type": "patch_apply_end", "success": True, "changes": changes, "stdout": "Success."}
     inner = line("event_msg", {**end, "call_id": "exec-1"})
     assert sorted(state_of(meta(), inner)["files"]) == ["a.py", "b.py", "c.py"]
-    # Of a call that has an item, the event for the screen tells nothing new.
+    # If a call has an item, the event for the screen adds nothing.
     assert kinds(line("event_msg", {**end, "call_id": "call_1"})) == []
     assert (
         state_of(meta(), line("event_msg", {**end, "call_id": "exec-1", "success": False}))["files"]
@@ -235,7 +237,7 @@ def test_a_patch_inside_a_script_is_told_by_the_client_alone() -> None:
     )
 
 
-def test_a_command_inside_a_script_is_told_once_whichever_way_the_client_tells_it() -> None:
+def test_a_command_inside_a_script_gives_one_call_with_every_client() -> None:
     script = custom("exec", 'await tools.exec_command({cmd:"pytest -q"})')
     done = output("Script completed\nWall time 0.1 seconds\nOutput:\n1 failed")
     ran_inside = {
@@ -256,7 +258,7 @@ def test_commands_feed_the_file_trail_from_their_own_folder() -> None:
     assert (files["lib/made.txt"]["created"], files["lib/old.txt"]["deleted"]) == (2, 2)
 
 
-def test_a_plan_is_told_as_a_whole() -> None:
+def test_each_plan_update_replaces_the_plan() -> None:
     state = state_of(meta(), plan(Look="completed", Build_it="in_progress"), output("Plan updated"))
     assert [(step["text"], step["status"]) for step in state["plan"]] == [
         ("Look", "completed"),
@@ -266,13 +268,13 @@ def test_a_plan_is_told_as_a_whole() -> None:
     assert [step["text"] for step in state_of(meta(), custom("exec", script))["plan"]] == ["Look"]
 
 
-def test_usage_is_the_last_request_s_and_the_window_is_the_host_s() -> None:
+def test_usage_is_that_of_the_last_request_with_the_hosts_window() -> None:
     usage = state_of(meta(), turn(), tokens(60_000))["usage"]
     assert (usage["context"], usage["window"], usage["model"]) == (60_000, WINDOW, MODEL)
     assert kinds(line("event_msg", {"type": "token_count", "info": None})) == []
 
 
-def test_right_after_a_compaction_the_client_s_estimate_counts() -> None:
+def test_right_after_a_compaction_the_clients_estimate_is_used() -> None:
     estimate = tokens(0)
     estimate["payload"]["info"]["last_token_usage"]["total_tokens"] = 6086
     state = state_of(meta(), tokens(60_000), compacted("short"), estimate, reply("On."), tokens(9))
@@ -280,29 +282,29 @@ def test_right_after_a_compaction_the_client_s_estimate_counts() -> None:
     assert (compaction["before"], compaction["after"]) == (60_000, 6086)
 
 
-def test_a_compaction_and_its_summary_stand_in_one_line() -> None:
+def test_one_line_gives_a_compaction_and_its_summary() -> None:
     state = state_of(meta(), prompt("Go."), compacted("what happened"), reply("On it."))
     (compaction,) = state["compactions"]
     assert (compaction["id"], compaction["line"]) == ("w1", 3)
     assert (compaction["summary_line"], compaction["reply_line"]) == (3, 4)
 
 
-def test_a_sealed_summary_says_nothing_and_counts_all_the_same() -> None:
+def test_an_encrypted_summary_is_empty_but_still_a_compaction() -> None:
     sealed = compacted("", prompt("Go."))
     sealed["payload"]["replacement_history"].append(
         {"type": "compaction", "encrypted_content": "x"}
     )
     state = state_of(meta(), prompt("Go."), sealed, reply("On it."))
     assert [compaction["reply_line"] for compaction in state["compactions"]] == [4]
-    assert left_over(sealed["payload"]) == "Go."
+    assert render_remaining_context(sealed["payload"]) == "Go."
 
 
-def test_what_is_left_over_is_the_summary_and_what_people_said() -> None:
+def test_the_remaining_context_is_the_summary_and_the_kept_prompts() -> None:
     kept = (prompt("Go."), prompt(INJECTED[0]), message("developer", "Be nice."))
-    assert left_over(compacted("short", *kept)["payload"]) == "short\n\nGo."
+    assert render_remaining_context(compacted("short", *kept)["payload"]) == "short\n\nGo."
 
 
-def test_a_sub_agent_is_followed_from_its_start_to_its_last_words() -> None:
+def test_a_sub_agent_is_followed_from_start_to_final_answer() -> None:
     spawned = call("spawn_agent", {"task_name": "look", "message": "Look around."})
     said = "Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/look\nPayload:\nAll quiet."
     done = item(
@@ -315,12 +317,12 @@ def test_a_sub_agent_is_followed_from_its_start_to_its_last_words() -> None:
     assert (agent["status"], agent["result"]) == ("completed", "All quiet.")
 
 
-def test_an_image_that_was_looked_at_was_read() -> None:
+def test_viewing_an_image_counts_as_reading_it() -> None:
     state = state_of(meta(), call("view_image", {"path": "/srv/app/a.png"}), output("attached"))
     assert state["files"]["a.png"]["reads"] == 1
 
 
-def test_a_search_leaves_no_call_open() -> None:
+def test_a_web_search_leaves_no_pending_call() -> None:
     search = item("web_search_call", id="ws_1", action={"type": "search", "query": "e2big"})
     assert state_of(meta(), search)["calls"] == {}
 
@@ -341,17 +343,17 @@ STRANGE: list[Any] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("payload", STRANGE, ids=lambda payload: repr(payload)[:60])
-@pytest.mark.parametrize(
-    "kind", ["session_meta", "turn_context", "response_item", "event_msg", "compacted"]
-)
-def test_no_shape_of_a_line_is_an_error(kind: str, payload: Any) -> None:
-    state = state_of(meta(), line(kind, payload), prompt("Still here."))
-    assert [request["text"] for request in state["requests"]] == ["Still here."]
+def test_a_line_of_any_shape_never_raises() -> None:
+    kinds = ["session_meta", "turn_context", "response_item", "event_msg", "compacted"]
+    for payload in STRANGE:
+        for kind in kinds:
+            with case(payload, kind):
+                state = state_of(meta(), line(kind, payload), prompt("Still here."))
+                assert [request["text"] for request in state["requests"]] == ["Still here."]
 
 
-def test_lines_of_both_hosts_are_told_apart_one_by_one() -> None:
-    """Whichever host writes a line, its type alone says whose it is."""
+def test_each_line_is_decoded_by_its_own_host_format() -> None:
+    """The type of a line alone says which host wrote it."""
     from tests.unit.transcript_lines import user
 
     assert kinds(prompt("one"), user("two")) == ["prompt", "prompt"]
@@ -360,7 +362,7 @@ def test_lines_of_both_hosts_are_told_apart_one_by_one() -> None:
     ]  # fmt: skip
 
 
-def test_it_does_not_matter_where_a_rollout_is_split() -> None:
+def test_a_rollout_may_be_split_anywhere() -> None:
     lines = numbered(
         [
             meta(),
@@ -370,7 +372,7 @@ def test_it_does_not_matter_where_a_rollout_is_split() -> None:
             output(RUNNING, "a"),
             *patched("*** Update File: a.py", "*** Move to: b.py", ident="b"),
             call("write_stdin", {"session_id": 36373}, "c"),
-            output(told(1, "1 failed"), "c"),
+            output(command_output(1, "1 failed"), "c"),
             plan(Look="completed"),
             output("Plan updated"),
             tokens(60_000),
@@ -384,12 +386,12 @@ def test_it_does_not_matter_where_a_rollout_is_split() -> None:
     for at in range(len(lines)):
         first = Decoder()
         state = fold(new_state(), first.events(lines[:at]))
-        stored = json.loads(json.dumps([state, first.memory()]))
+        stored = json.loads(json.dumps([state, first.cursor()]))
         rest = Decoder(stored[1]).events(lines[at:])
         assert json.dumps(fold(stored[0], rest)) == json.dumps(whole)
     assert whole["checks"][0]["ok"] is False
 
 
-def test_a_patch_is_looked_up_by_its_file() -> None:
+def test_a_patch_has_the_path_of_its_first_file() -> None:
     event = one(custom("apply_patch", patch("*** Add File: a.py", "+x")))
     assert event["input"]["path"] == "a.py"

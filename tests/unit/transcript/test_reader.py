@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.transcript import reader
-from holdfast.transcript.model import Cursor
-from holdfast.transcript.reader import Reader, whole_file
+from holdfast.transcript.reader import TranscriptReader, read_lines
+from holdfast.transcript.types import Cursor
 from tests.unit.transcript.reading import Numbered, append, read_on
 
 
@@ -26,7 +26,7 @@ def test_lines_are_numbered_from_one(file: Path) -> None:
     assert read_on(file)[0] == [(1, b"a"), (2, b"b")]
 
 
-def test_only_what_is_new_is_read_from_a_cursor(file: Path) -> None:
+def test_a_cursor_yields_only_new_lines(file: Path) -> None:
     file.write_bytes(b"a\nb\n")
     _, cursor = read_on(file)
     assert read_on(file, cursor)[0] == []
@@ -34,12 +34,12 @@ def test_only_what_is_new_is_read_from_a_cursor(file: Path) -> None:
     assert read_on(file, cursor)[0] == [(3, b"c")]
 
 
-def test_a_cursor_of_an_empty_file_still_holds_when_it_fills(file: Path) -> None:
+def test_a_cursor_of_an_empty_file_stays_valid(file: Path) -> None:
     file.touch()
     lines, cursor = read_on(file)
     assert lines == []
     append(file, b"a\n")
-    again = Reader(str(file), cursor)
+    again = TranscriptReader(str(file), cursor)
     assert not again.restarted
     assert list(again.lines()) == [(1, b"a")]
 
@@ -55,9 +55,9 @@ def test_a_line_that_is_still_being_written_waits_for_its_newline(file: Path) ->
     assert read_on(file, cursor)[0] == [(2, b'{"half":1}'), (3, b"c")]
 
 
-def test_there_is_more_as_long_as_bytes_are_unread(file: Path) -> None:
+def test_has_more_is_true_while_bytes_are_unread(file: Path) -> None:
     file.write_bytes(b"a\nhalf")
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     assert it.has_more
     list(it.lines())
     assert it.has_more
@@ -70,7 +70,7 @@ def test_the_last_line_of_a_finished_file_needs_no_newline(file: Path) -> None:
     assert read_on(file, finished=True)[0] == [(1, b"a"), (2, b"b")]
 
 
-def test_a_newline_that_arrives_after_all_is_not_a_line(file: Path) -> None:
+def test_a_late_newline_is_not_a_line_of_its_own(file: Path) -> None:
     file.write_bytes(b"a\nb")
     _, cursor = read_on(file, finished=True)
     append(file, b"\n")
@@ -119,48 +119,46 @@ def rewrite_head(file: Path) -> None:
         (rewrite_head, [(1, b"x"), (2, b"b"), (3, b"c")]),
     ],
 )
-def test_another_file_in_its_place_is_read_from_the_start(
+def test_a_replaced_file_is_read_from_the_start(
     file: Path, happens: Callable[[Path], None], lines: Numbered
 ) -> None:
     file.write_bytes(b"a\nb\nc\n")
     _, cursor = read_on(file)
     happens(file)
-    it = Reader(str(file), cursor)
+    it = TranscriptReader(str(file), cursor)
     assert it.restarted
     assert list(it.lines()) == lines
-    assert not Reader(str(file), it.cursor()).restarted
+    assert not TranscriptReader(str(file), it.cursor()).restarted
 
 
-def test_a_file_that_shrank_behind_its_head_is_read_from_the_start(
-    file: Path, limits: Callable[..., None]
-) -> None:
-    limits(HEAD=2)
+def test_a_file_that_shrank_is_read_from_the_start(file: Path, limits: Callable[..., None]) -> None:
+    limits(CHECKSUM_BYTES=2)
     file.write_bytes(b"a\nb\nc\n")
     _, cursor = read_on(file)
     os.truncate(file, 4)
-    it = Reader(str(file), cursor)
+    it = TranscriptReader(str(file), cursor)
     assert it.restarted
     assert list(it.lines()) == [(1, b"a"), (2, b"b")]
 
 
-def test_a_file_that_grew_or_changed_behind_its_head_is_the_same_file(
+def test_a_change_after_the_checksummed_head_is_the_same_file(
     file: Path, limits: Callable[..., None]
 ) -> None:
-    limits(HEAD=2)
+    limits(CHECKSUM_BYTES=2)
     file.write_bytes(b"a\nb\n")
     _, cursor = read_on(file)
     with file.open("r+b") as stream:
         stream.seek(2)
         stream.write(b"x\ny\n")
-    it = Reader(str(file), cursor)
+    it = TranscriptReader(str(file), cursor)
     assert not it.restarted
     assert list(it.lines()) == [(3, b"y")]
 
 
-def test_the_head_is_known_by_what_was_read_of_it(file: Path) -> None:
+def test_the_checksum_covers_only_what_was_read(file: Path) -> None:
     file.write_bytes(b"a\nhal")
     _, cursor = read_on(file)
-    # Only whole lines are vouched for: the rest may still turn out otherwise.
+    # Only complete lines are covered: the rest may still change.
     with file.open("r+b") as stream:
         stream.seek(2)
         stream.write(b"b\nc\n")
@@ -169,8 +167,8 @@ def test_the_head_is_known_by_what_was_read_of_it(file: Path) -> None:
 
 def test_a_new_reader_without_a_cursor_has_not_restarted(file: Path) -> None:
     file.write_bytes(b"a\n")
-    assert not Reader(str(file)).restarted
-    assert not Reader(str(file), {}).restarted
+    assert not TranscriptReader(str(file)).restarted
+    assert not TranscriptReader(str(file), {}).restarted
 
 
 @pytest.mark.parametrize(
@@ -185,27 +183,23 @@ def test_a_new_reader_without_a_cursor_has_not_restarted(file: Path) -> None:
         b"   ",
     ],
 )
-def test_bytes_are_given_as_they_are_and_only_a_newline_ends_a_line(
-    file: Path, line: bytes
-) -> None:
+def test_only_a_newline_ends_a_line_and_bytes_are_unchanged(file: Path, line: bytes) -> None:
     file.write_bytes(line + b"\n" + line + b"\nnext\n")
     assert read_on(file)[0] == [(1, line), (2, line), (3, b"next")]
 
 
-def test_a_line_longer_than_a_chunk_is_put_together(
-    file: Path, limits: Callable[..., None]
-) -> None:
-    limits(CHUNK=3)
+def test_a_line_longer_than_a_chunk_is_joined(file: Path, limits: Callable[..., None]) -> None:
+    limits(CHUNK_BYTES=3)
     file.write_bytes(b"0123456789\nab\n\ncde\n")
     assert read_on(file)[0] == [(1, b"0123456789"), (2, b"ab"), (3, b""), (4, b"cde")]
 
 
-def test_a_line_that_is_too_long_is_passed_over_but_counted(
+def test_a_line_that_is_too_long_is_skipped_but_counted(
     file: Path, limits: Callable[..., None]
 ) -> None:
-    limits(CHUNK=4, LONGEST_LINE=10)
+    limits(CHUNK_BYTES=4, MAX_LINE_BYTES=10)
     file.write_bytes(b"a\n" + b"x" * 11 + b"\n" + b"y" * 10 + b"\n" + b"z" * 50 + b"\nb\n")
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     assert list(it.lines()) == [(1, b"a"), (3, b"y" * 10), (5, b"b")]
     assert it.too_long == [2, 4]
     assert not it.has_more
@@ -214,9 +208,9 @@ def test_a_line_that_is_too_long_is_passed_over_but_counted(
 def test_a_line_that_is_too_long_may_also_be_the_last_of_a_finished_file(
     file: Path, limits: Callable[..., None]
 ) -> None:
-    limits(CHUNK=4, LONGEST_LINE=10)
+    limits(CHUNK_BYTES=4, MAX_LINE_BYTES=10)
     file.write_bytes(b"a\n" + b"x" * 30)
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     assert list(it.lines(finished=True)) == [(1, b"a")]
     assert it.too_long == [2]
     append(file, b"\nb\n")
@@ -227,13 +221,13 @@ def test_a_line_that_is_too_long_may_also_be_the_last_of_a_finished_file(
 def test_a_line_that_is_too_long_is_not_kept_in_memory(
     tmp_path: Path, limits: Callable[..., None], packed: bool
 ) -> None:
-    limits(CHUNK=1 << 14, LONGEST_LINE=1 << 16)
+    limits(CHUNK_BYTES=1 << 14, MAX_LINE_BYTES=1 << 16)
     content = b"x" * (8 << 20) + b"\nb\n"
     file = tmp_path / ("session.jsonl.gz" if packed else "session.jsonl")
     file.write_bytes(gzip.compress(content, 1) if packed else content)
     tracemalloc.start()
     try:
-        assert list(whole_file(str(file))) == [(2, b"b")]
+        assert list(read_lines(str(file))) == [(2, b"b")]
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -243,47 +237,47 @@ def test_a_line_that_is_too_long_is_not_kept_in_memory(
 def test_reading_stops_between_chunks_and_the_next_reader_goes_on(
     file: Path, limits: Callable[..., None]
 ) -> None:
-    limits(CHUNK=5)
+    limits(CHUNK_BYTES=5)
     file.write_bytes(b"aa\nbb\ncc\ndd\n")
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     assert list(it.lines(stop=lambda: True)) == [(1, b"aa")]
     assert it.has_more
     assert read_on(file, it.cursor())[0] == [(2, b"bb"), (3, b"cc"), (4, b"dd")]
 
 
-def test_reading_goes_on_as_long_as_nobody_says_stop(
+def test_reading_continues_while_stop_returns_false(
     file: Path, limits: Callable[..., None]
 ) -> None:
-    limits(CHUNK=3)
+    limits(CHUNK_BYTES=3)
     file.write_bytes(b"aa\nbb\ncc\ndd\n")
     answers = iter([False, False, True])
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     assert list(it.lines(stop=lambda: next(answers))) == [(1, b"aa"), (2, b"bb"), (3, b"cc")]
 
 
 def test_a_line_of_several_chunks_is_read_to_its_end_before_stopping(
     file: Path, limits: Callable[..., None]
 ) -> None:
-    """Otherwise a slow machine would never get past it."""
-    limits(CHUNK=4)
+    """Otherwise a slow machine would never get past that line."""
+    limits(CHUNK_BYTES=4)
     file.write_bytes(b"0123456789\nb\n")
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     assert list(it.lines(stop=lambda: True)) == [(1, b"0123456789")]
 
 
 def test_a_line_without_end_does_not_outlast_the_deadline(
     file: Path, limits: Callable[..., None]
 ) -> None:
-    limits(CHUNK=10, LONGEST_LINE=30)
+    limits(CHUNK_BYTES=10, MAX_LINE_BYTES=30)
     file.write_bytes(b"x" * 1000 + b"\nb\n")
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     assert list(it.lines(stop=lambda: True)) == []
     assert read_on(file, it.cursor())[0] == [(2, b"b")]
 
 
-def test_a_reader_that_is_dropped_halfway_knows_what_it_gave(file: Path) -> None:
+def test_the_cursor_of_an_abandoned_reader_counts_only_yielded_lines(file: Path) -> None:
     file.write_bytes(b"a\nb\nc\n")
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     next(it.lines())
     assert read_on(file, it.cursor())[0] == [(2, b"b"), (3, b"c")]
 
@@ -306,7 +300,7 @@ def test_a_file_read_in_pieces_gives_the_lines_of_the_whole(
     expected = list(enumerate(content.split(b"\n"), 1))
     if not content or content.endswith(b"\n"):
         expected.pop()
-    limits = patch.multiple(reader, CHUNK=chunk, LONGEST_LINE=longest, HEAD=7)
+    limits = patch.multiple(reader, CHUNK_BYTES=chunk, MAX_LINE_BYTES=longest, CHECKSUM_BYTES=7)
     with limits, tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "session.jsonl"
         file.touch()
@@ -316,12 +310,12 @@ def test_a_file_read_in_pieces_gives_the_lines_of_the_whole(
         edges = sorted({min(cut, len(content)) for cut in cuts} | {len(content)})
         for start, end in zip([0, *edges], edges, strict=False):
             append(file, content[start:end])
-            it = Reader(str(file), cursor)
+            it = TranscriptReader(str(file), cursor)
             assert not it.restarted
             got += it.lines(stop=lambda: hasty)
             too_long += it.too_long
             cursor = json.loads(json.dumps(it.cursor()))
-        last = Reader(str(file), cursor)
+        last = TranscriptReader(str(file), cursor)
         got += last.lines(finished=True)
         too_long += last.too_long
         assert last.offset == len(content)

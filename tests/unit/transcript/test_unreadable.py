@@ -1,4 +1,4 @@
-"""What is no transcript is refused at once, and said so."""
+"""Something that is no transcript is refused at once, with an error that says why."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.errors import NotATranscript
-from holdfast.transcript.reader import Reader, whole_file
+from holdfast.errors import UnreadableTranscript
+from holdfast.transcript.reader import TranscriptReader, read_lines
 from tests.unit.transcript.reading import read_on
 
 
@@ -41,18 +41,18 @@ def missing(path: Path) -> None:
     ],
 )
 @pytest.mark.parametrize("name", ["session.jsonl", "session.jsonl.gz"])
-def test_what_is_not_a_file_is_refused_at_once(
+def test_something_other_than_a_file_is_refused_at_once(
     tmp_path: Path, make: Callable[[Path], None], why: str, name: str
 ) -> None:
     path = tmp_path / name
     make(path)
-    with held_open(path), pytest.raises(NotATranscript, match=f"{name}.*{why}"):
-        next(whole_file(str(path)))
+    with held_open(path), pytest.raises(UnreadableTranscript, match=f"{name}.*{why}"):
+        next(read_lines(str(path)))
 
 
 @contextmanager
 def held_open(path: Path) -> Iterator[None]:
-    """Somebody at the other end of a pipe: a reader that opens it must fail, not wait for ever."""
+    """A writer at the other end of a pipe: a reader that opens it must fail, not wait for ever."""
     if not path.is_fifo():
         yield
         return
@@ -63,16 +63,16 @@ def held_open(path: Path) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("path", ["", "\0", "\ud800", "x" * 5000])
-def test_a_path_that_cannot_be_one_is_refused(path: str) -> None:
-    with pytest.raises(NotATranscript):
-        Reader(path)
+def test_an_invalid_path_is_refused(path: str) -> None:
+    with pytest.raises(UnreadableTranscript):
+        TranscriptReader(path)
 
 
-def test_a_file_that_vanishes_before_it_is_read_is_told(file: Path) -> None:
+def test_a_file_that_vanishes_before_it_is_read_is_an_error(file: Path) -> None:
     file.write_bytes(b"a\n")
-    it = Reader(str(file))
+    it = TranscriptReader(str(file))
     file.unlink()
-    with pytest.raises(NotATranscript, match=r"session\.jsonl"):
+    with pytest.raises(UnreadableTranscript, match=r"session\.jsonl"):
         next(it.lines())
 
 

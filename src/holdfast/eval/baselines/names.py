@@ -1,4 +1,4 @@
-"""Briefs that are nothing but names: an anchor index, a dump of everything, and the oracle."""
+"""Baselines that are nothing but names: an anchor index, a dump of all names, and an oracle."""
 
 from __future__ import annotations
 
@@ -7,75 +7,79 @@ from collections.abc import Sequence
 from math import log
 from posixpath import basename, dirname
 
-from holdfast.eval.baselines.material import Material
+from holdfast.eval.baselines.context import CutContext
 from holdfast.eval.budget import Budget
 from holdfast.eval.entities import Entity
-from holdfast.eval.matching import Said
+from holdfast.eval.matching import TextMatcher
 
-KIND = {"P": 3.0, "C": 1.5, "U": 1.0, "I": 1.0}
-SOURCE = {"call": 3.0, "prompt": 2.0, "reply": 2.0, "note": 1.0, "result": 1.0}
-HALF_LIFE = 60  # in pieces of the conversation
-
-
-def anchors(material: Material, budget: Budget) -> str:
-    """Names from tool inputs and from what was said."""
-    return budget.most(ranked(material, results=False), flat_list)
+KIND_WEIGHTS = {"P": 3.0, "C": 1.5, "U": 1.0, "I": 1.0}
+SOURCE_WEIGHTS = {"call": 3.0, "prompt": 2.0, "reply": 2.0, "note": 1.0, "result": 1.0}
+HALF_LIFE_PIECES = 60  # in pieces of the conversation
 
 
-def dump(material: Material, budget: Budget) -> str:
-    """Those, and the names in tool results."""
-    return budget.most(ranked(material, results=True), flat_list)
+def anchor_index(context: CutContext, budget: Budget) -> str:
+    """Names from tool inputs and from the conversation, without results."""
+    return budget.fill(rank_names(context, results=False), render_list)
 
 
-def grouped_dump(material: Material, budget: Budget) -> str:
-    """The same with files under their folders."""
-    return budget.most(ranked(material, results=True), by_folder)
+def name_dump(context: CutContext, budget: Budget) -> str:
+    """Names from tool inputs, from the conversation and from tool results."""
+    return budget.fill(rank_names(context, results=True), render_list)
 
 
-def lacking(material: Material, budget: Budget) -> str:
-    """Only the names that the host's summary does not say."""
-    told = Said(material.cut.summary, material.session.paths)
-    missing = [entity for entity in ranked(material, results=True) if not told.says(entity)]
-    return budget.most(missing, flat_list)
+def grouped_name_dump(context: CutContext, budget: Budget) -> str:
+    """The same as `name_dump`, with files under their folders."""
+    return budget.fill(rank_names(context, results=True), render_by_folder)
 
 
-def oracle(material: Material, budget: Budget) -> str:
-    """Exactly what will be needed: the ceiling."""
-    weights = material.references.weights
+def missing_names(context: CutContext, budget: Budget) -> str:
+    """The names that the host's summary lacks."""
+    summary = TextMatcher(context.cut.summary, context.session.paths)
+    missing = [
+        entity for entity in rank_names(context, results=True) if not summary.mentions(entity)
+    ]
+    return budget.fill(missing, render_list)
+
+
+def oracle(context: CutContext, budget: Budget) -> str:
+    """What will be needed, best weight per character first: the upper limit of recall."""
+    weights = context.references.weights
     best = sorted(weights, key=lambda entity: (-weights[entity] / (len(entity[1]) + 1), entity))
-    return budget.most(best, flat_list)
+    return budget.fill(best, render_list)
 
 
-def ranked(material: Material, *, results: bool) -> list[Entity]:
-    """By kind, by where it was named, by how recently and how often: weights set by hand."""
+def rank_names(context: CutContext, *, results: bool) -> list[Entity]:
+    """Rank by kind, source, age and number of mentions; the weights were set by hand."""
     name = "with results" if results else "without results"
-    if name not in material.rankings:
-        material.rankings[name] = _ranked(material, results)
-    return material.rankings[name]
+    if name not in context.rankings:
+        context.rankings[name] = _rank(context, results)
+    return context.rankings[name]
 
 
-def _ranked(material: Material, results: bool) -> list[Entity]:
+def _rank(context: CutContext, results: bool) -> list[Entity]:
     value: dict[Entity, float] = defaultdict(float)
     times: dict[Entity, int] = defaultdict(int)
-    last = len(material.pieces)
-    for number, piece in enumerate(material.pieces):
+    last = len(context.pieces)
+    for number, piece in enumerate(context.pieces):
         if piece.kind == "result" and not results:
             continue
-        fresh = 1 / (1 + (last - number) / HALF_LIFE)
+        recency = 1 / (1 + (last - number) / HALF_LIFE_PIECES)
         for entity in piece.names:
             source = (
                 "call" if entity in piece.used else "result" if piece.kind == "call" else piece.kind
             )
-            value[entity] = max(value[entity], SOURCE[source] * fresh)
+            value[entity] = max(value[entity], SOURCE_WEIGHTS[source] * recency)
             times[entity] += 1
-    return sorted(value, key=lambda one: (-value[one] * KIND[one[0]] * (1 + log(times[one])), one))
+    return sorted(
+        value, key=lambda one: (-value[one] * KIND_WEIGHTS[one[0]] * (1 + log(times[one])), one)
+    )
 
 
-def flat_list(names: Sequence[Entity]) -> str:
+def render_list(names: Sequence[Entity]) -> str:
     return "\n".join(name for _, name in names)
 
 
-def by_folder(names: Sequence[Entity]) -> str:
+def render_by_folder(names: Sequence[Entity]) -> str:
     folders: dict[str, list[str]] = defaultdict(list)
     others = []
     for kind, name in names:

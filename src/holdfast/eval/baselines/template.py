@@ -1,7 +1,7 @@
-"""A fixed template filled from a snapshot, as compaction tools of the first generation do.
+"""A baseline that fills a fixed template, as older compaction tools do.
 
-The developer's template of the DCM system: task, recent changes, code context, issues, tools,
-next action; cut from the end when it is too long, with a notice.
+It is the developer's template of the DCM system: task, recent changes, code context, issues, tools,
+next action. If it is too long, its end is cut off, with a notice.
 """
 
 from __future__ import annotations
@@ -9,33 +9,34 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
-from holdfast.eval.baselines.material import Material
+from holdfast.eval.baselines.context import CutContext
 from holdfast.eval.budget import Budget
-from holdfast.eval.todos import todos
+from holdfast.eval.todos import read_todos
 
 EDITORS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
 NOTICE = "\n---\n*[Brief truncated due to token limit]*"
-MOST_FILES = 20
-MOST_ISSUES, LONGEST_ISSUE = 3, 160
+MAX_FILES = 20
+MAX_ISSUES, MAX_ISSUE_CHARS = 3, 160
 
 
-def template(material: Material, budget: Budget) -> str:
-    if "template" not in material.rankings:
-        material.rankings["template"] = _lines(material)
-    lines = material.rankings["template"]
-    whole = "\n".join(lines)
-    if budget.fits(whole):
-        return whole
-    return budget.most(lines, lambda kept: "\n".join(kept) + NOTICE)
+def template(context: CutContext, budget: Budget) -> str:
+    if "template" not in context.rankings:
+        context.rankings["template"] = _lines(context)
+    lines = context.rankings["template"]
+    text = "\n".join(lines)
+    if budget.fits(text):
+        return text
+    return budget.fill(lines, lambda kept: "\n".join(kept) + NOTICE)
 
 
-def _lines(material: Material) -> list[str]:
-    pieces, plan = material.pieces, todos(material.pieces)
+def _lines(context: CutContext) -> list[str]:
+    pieces, plan = context.pieces, read_todos(context.pieces)
     prompts = [piece.text for piece in pieces if piece.kind == "prompt"]
     calls = [piece for piece in pieces if piece.kind == "call"]
     edits = [call for call in calls if call.tool in EDITORS]
     changed = {
-        str(call.given.get("file_path") or call.given.get("notebook_path")): call for call in edits
+        str(call.arguments.get("file_path") or call.arguments.get("notebook_path")): call
+        for call in edits
     }
     failed = [piece.text for piece in pieces if piece.kind == "result" and not piece.ok]
     tools = Counter(call.tool for call in calls[-100:])
@@ -48,12 +49,12 @@ def _lines(material: Material) -> list[str]:
         "## Recent Changes",
         *(
             f"- {path} ({call.tool}, L{call.line})"
-            for path, call in [*changed.items()][-MOST_FILES:]
+            for path, call in [*changed.items()][-MAX_FILES:]
         ),
         "## Code Context",
         f"Language: {_language(changed)}",
         "## Active Issues",
-        *(f"- {' '.join(text.split())[:LONGEST_ISSUE]}" for text in failed[-MOST_ISSUES:]),
+        *(f"- {' '.join(text.split())[:MAX_ISSUE_CHARS]}" for text in failed[-MAX_ISSUES:]),
         "## Tools Recently Used",
         *(f"- {name} ({count} times)" for name, count in tools.most_common(8)),
         "## Next Action",

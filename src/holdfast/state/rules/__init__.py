@@ -1,61 +1,61 @@
-"""One module per concern. A rule names the events that it handles and changes the state.
+"""The rules of the fold, one module per concern.
 
-A rule about certain tools names those too.
-
-Adding a rule is a module and a line here.
+A rule is a module with `HANDLES`, the event kinds that it wants, and `apply(state, event)`, which
+updates the state. A rule with `TOOLS` gets only the events of those tools. To add a rule, write a
+module and list it in RULES.
 """
 
 from __future__ import annotations
 
 from holdfast.state.rules import (
-    agent_work,
-    agents,
     checks,
     commands,
     compactions,
+    current_work,
     decisions,
     files,
-    focus,
     git,
     plan,
     requests,
-    rules_of_user,
+    subagent_activity,
+    subagents,
     usage,
+    user_rules,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from holdfast.state.model import State
-    from holdfast.transcript.model import Event
+    from holdfast.state.types import State
+    from holdfast.transcript.types import Event
 
 RULES = (
     requests,
-    rules_of_user,
+    user_rules,
     decisions,
     plan,
     files,
     checks,
     git,
-    agents,
+    subagents,
     commands,
-    focus,
+    current_work,
     compactions,
     usage,
 )
 
-# The rules that want to know of each kind of event, in their order.
+# The rules for each kind of event, in the order of RULES.
 BY_KIND: dict[str, list[Callable[[State, Event], None]]] = {}
 for _rule in RULES:
     for _kind in _rule.HANDLES:
         BY_KIND.setdefault(_kind, []).append(_rule.apply)
 
-# Of the rules about tools, those that a tool matters to: a rule that names none is about all.
+# The rules for each tool; "" has those for all other tools. A rule without TOOLS is for all tools.
 _TOOLS = {_rule: getattr(_rule, "TOOLS", ()) for _rule in RULES if "tool" in _rule.HANDLES}
 BY_TOOL: dict[str, list[Callable[[State, Event], None]]] = {
     _name: [_rule.apply for _rule, _names in _TOOLS.items() if not _names or _name in _names]
     for _name in ("", *(_name for _names in _TOOLS.values() for _name in _names))
 }
 
-of_agent = agent_work.apply
+apply_subagent_event = subagent_activity.apply

@@ -1,116 +1,119 @@
-"""The file trail: what is there now because of this session, net of everything that undid it.
+"""The file trails: what this session did to files, net of everything that undid it.
 
-Only what succeeded counts. Shell commands are read by `state/shell_effects.py`.
+Only successful calls count. Shell commands are understood by `state/shell_effects.py`.
 """
 
 from __future__ import annotations
 
-from holdfast.foreign_json import told
-from holdfast.state.paths import relative
-from holdfast.state.trail import edited, trail_of, written
+from holdfast.lenient_json import as_object
+from holdfast.state.file_history import record_edit, record_write, touch_trail
+from holdfast.state.paths import to_project_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.state.model import State
-    from holdfast.transcript.model import Event
+    from holdfast.state.types import State
+    from holdfast.transcript.types import Event
 
 HANDLES = ("tool", "compaction")
-EDITS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
+EDIT_TOOLS = ("Edit", "MultiEdit", "NotebookEdit", "Write")
 # The reference file-system server of the Model Context Protocol.
-SERVER = "mcp__filesystem__"
-SERVED = ("write_file", "edit_file", "read_file", "read_text_file", "move_file")
-TOOLS = (*EDITS, "Read", "Bash", "apply_patch", *(SERVER + _verb for _verb in SERVED))
+MCP_PREFIX = "mcp__filesystem__"
+MCP_TOOLS = ("write_file", "edit_file", "read_file", "read_text_file", "move_file")
+TOOLS = (*EDIT_TOOLS, "Read", "Bash", "apply_patch", *(MCP_PREFIX + _tool for _tool in MCP_TOOLS))
 
 
 def apply(state: State, event: Event) -> None:
     if event["kind"] == "compaction":
-        _lose_sight(state, event["line"])
+        _mark_unknown_edits(state, event["line"])
         return
     if not event["ok"]:
         return
-    name, given = event["name"], event["input"]
-    # The call names the file; its result often does not.
-    path, line = _path(given), event.get("call_line") or event["line"]
-    if name in EDITS and isinstance(path, str):
-        _settle(state, relative(state, path), event.get("call_line", 0))
+    name, arguments = event["name"], event["input"]
+    # References point to the call, which names the file; its result often does not.
+    path, line = _find_path(arguments), event.get("call_line") or event["line"]
+    if name in EDIT_TOOLS and isinstance(path, str):
+        _clear_unknown_edit(state, to_project_path(state, path), event.get("call_line", 0))
     if name == "Read":
-        trail = trail_of(state, path, line)
-        trail["reads"] = trail.get("reads", 0) + 1
+        _record_read(state, path, line)
     elif name in ("Edit", "MultiEdit", "NotebookEdit"):
-        edited(trail_of(state, path, line), str(given.get("new_string") or ""))
+        record_edit(touch_trail(state, path, line), str(arguments.get("new_string") or ""))
     elif name == "Write":
-        written(state, path, line, _is_new(event.get("detail")), str(given.get("content") or ""))
+        text = str(arguments.get("content") or "")
+        record_write(state, path, line, _is_new_file(event.get("detail")), text)
     elif name == "Bash":
-        _shell(state, event)
+        _apply_shell(state, event)
     elif name == "apply_patch":
-        _patched(state, event)
-    elif name.startswith(SERVER):
-        _served(state, name.removeprefix(SERVER), given, line)
+        _apply_patch(state, event)
+    elif name.startswith(MCP_PREFIX):
+        _apply_mcp(state, name.removeprefix(MCP_PREFIX), arguments, line)
 
 
-def _path(given: dict[str, Any]) -> Any:
-    return given.get("file_path") or given.get("notebook_path") or given.get("path")
+def _find_path(arguments: dict[str, Any]) -> Any:
+    return arguments.get("file_path") or arguments.get("notebook_path") or arguments.get("path")
 
 
-def _is_new(detail: Any) -> bool:
-    return bool(told(detail).get("type") == "create")
+def _is_new_file(detail: Any) -> bool:
+    return bool(as_object(detail).get("type") == "create")
 
 
-def _lose_sight(state: State, line: int) -> None:
-    """An edit whose result was not written down before a compaction may have happened or not."""
+def _record_read(state: State, path: Any, line: int) -> None:
+    trail = touch_trail(state, path, line)
+    trail["reads"] = trail.get("reads", 0) + 1
+
+
+def _mark_unknown_edits(state: State, line: int) -> None:
+    """Mark edits whose result was not logged before a compaction: they may have happened or not."""
     for call in state["calls"].values():
-        if call["name"] in EDITS and call["line"] < line:
-            path = _path(call["input"])
+        if call["name"] in EDIT_TOOLS and call["line"] < line:
+            path = _find_path(call["input"])
             if isinstance(path, str) and path:
-                trail = state["files"].get(relative(state, path), {"line": call["line"]})
+                trail = state["files"].get(to_project_path(state, path), {"line": call["line"]})
                 trail["unknown"] = call["line"]
-                state["files"][relative(state, path)] = trail
+                state["files"][to_project_path(state, path)] = trail
 
 
-def _settle(state: State, name: str, call_line: int) -> None:
-    """The result came after all."""
+def _clear_unknown_edit(state: State, name: str, call_line: int) -> None:
+    """Remove the mark if the result arrived after all."""
     trail = state["files"].get(name, {})
     if trail.get("unknown") == call_line:
         trail.pop("unknown", None)
 
 
-def _served(state: State, verb: str, given: dict[str, Any], line: int) -> None:
-    path = _path(given)
-    if verb == "write_file":
-        written(state, path, line, new=True, text=str(given.get("content") or ""))
-    elif verb == "edit_file":
-        edited(trail_of(state, path, line), "")
-    elif verb in ("read_file", "read_text_file"):
-        trail = trail_of(state, path, line)
-        trail["reads"] = trail.get("reads", 0) + 1
-    elif verb == "move_file":
-        from holdfast.state.file_effects import happened
+def _apply_mcp(state: State, tool: str, arguments: dict[str, Any], line: int) -> None:
+    path = _find_path(arguments)
+    if tool == "write_file":
+        record_write(state, path, line, new=True, text=str(arguments.get("content") or ""))
+    elif tool == "edit_file":
+        record_edit(touch_trail(state, path, line), "")
+    elif tool in ("read_file", "read_text_file"):
+        _record_read(state, path, line)
+    elif tool == "move_file":
+        from holdfast.state.file_effects import apply_effect
 
-        source, target = str(given.get("source") or ""), str(given.get("destination") or "")
-        happened(state, "move", source, target, line)
+        source = str(arguments.get("source") or "")
+        apply_effect(state, "move", source, str(arguments.get("destination") or ""), line)
 
 
-def _shell(state: State, event: Event) -> None:
-    from holdfast.state.file_effects import happened
-    from holdfast.state.shell_effects import effects
+def _apply_shell(state: State, event: Event) -> None:
+    from holdfast.state.file_effects import apply_effect
+    from holdfast.state.shell_effects import find_effects
 
     command = str(event["input"].get("command") or "")
     line = event.get("call_line") or event["line"]
     folder = event.get("cwd") or state["place"].get("cwd", "")
-    for kind, path, target in effects(command, folder):
-        happened(state, kind, path, target, line)
+    for kind, path, target in find_effects(command, folder):
+        apply_effect(state, kind, path, target, line)
     if "git" in command and "commit" in command:
         for trail in state["files"].values():
             if trail.get("edits"):
                 trail["committed"] = trail["edits"]
 
 
-def _patched(state: State, event: Event) -> None:
-    from holdfast.state.file_effects import happened
-    from holdfast.state.patch_effects import effects
+def _apply_patch(state: State, event: Event) -> None:
+    from holdfast.state.file_effects import apply_effect, find_patch_effects
 
     folder = event.get("cwd") or state["place"].get("cwd", "")
-    for kind, path, target in effects(event["input"].get("changes"), folder):
-        happened(state, kind, path, target, event["line"])
+    for kind, path, target in find_patch_effects(event["input"].get("changes"), folder):
+        apply_effect(state, kind, path, target, event["line"])

@@ -1,164 +1,167 @@
-"""The plan and where each item of it stands. The last status wins."""
+"""The plan: tasks or todos with their status, and a plan file. The last status wins."""
 
 from __future__ import annotations
 
 import zlib
 
-from holdfast.foreign_json import told
-from holdfast.state.wording import keep, plain
+from holdfast.lenient_json import as_dict, as_object
+from holdfast.state.text import redact_and_clip, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from holdfast.foreign_json import Told
-    from holdfast.state.model import State
-    from holdfast.transcript.model import Event
+    from holdfast.lenient_json import JsonObject
+    from holdfast.state.types import State
+    from holdfast.transcript.types import Event
 
 HANDLES = ("tool", "plan", "plan_file")
 TOOLS = (
     "TodoWrite", "TaskCreate", "TaskUpdate", "TaskList", "TaskGet", "Write", "ExitPlanMode",
 )  # fmt: skip
-MOST = 200
-LONGEST, LONGEST_FILE = 300, 3000
-# Where hosts keep plans that were made in plan mode.
+MAX_ITEMS = 200
+MAX_BLOCKED_BY = 20
+MAX_ITEM_CHARS, MAX_PLAN_FILE_CHARS = 300, 3000
+# Where hosts keep the plans of plan mode.
 PLAN_FOLDERS = ("/.claude/plans/", ".claude/plans/")
 
 
 def apply(state: State, event: Event) -> None:
     if event["kind"] == "plan":
-        _told(state, event["detail"], event["line"])
+        _read_list(state, event["detail"], event["line"])
     elif event["kind"] == "plan_file":
-        _filed(state, event["name"], event["text"], event["line"])
+        _set_plan_file(state, event["name"], event["text"], event["line"])
     elif event["ok"] and event["name"]:
-        _used(state, event, told(event.get("detail")))
+        _apply_tool(state, event, as_object(event.get("detail")))
 
 
-def _used(state: State, event: Event, detail: Told) -> None:
+def _apply_tool(state: State, event: Event, detail: JsonObject) -> None:
+    arguments, line = event["input"], event["line"]
     if event["name"] == "TodoWrite":
-        _replace(state, detail.get("newTodos") or event["input"].get("todos"), event["line"])
+        _replace_todos(state, detail.get("newTodos") or arguments.get("todos"), line)
     elif event["name"] == "TaskCreate":
-        _create(state, event, detail.get("task"))
+        _create_task(state, event, detail.get("task"))
     elif event["name"] == "TaskUpdate":
-        given = event["input"]
-        text, status = plain(given.get("subject")), plain(given.get("status"))
-        number = plain(given.get("taskId"))
-        _set(state, number, text, status, event["line"])
-        _block(state, number, given.get("addBlockedBy"))
+        text, status = to_text(arguments.get("subject")), to_text(arguments.get("status"))
+        ident = to_text(arguments.get("taskId"))
+        _set_item(state, ident, text, status, line)
+        _add_blocked_by(state, ident, arguments.get("addBlockedBy"))
     elif event["name"] == "TaskList":
-        _told(state, detail.get("tasks"), event["line"])
+        _read_list(state, detail.get("tasks"), line)
     elif event["name"] == "TaskGet":
-        _told(state, [detail.get("task")], event["line"])
+        _read_list(state, [detail.get("task")], line)
     elif event["name"] in ("Write", "ExitPlanMode"):
-        path = plain(event["input"].get("file_path")) or plain(detail.get("filePath"))
-        text = plain(event["input"].get("content")) or plain(detail.get("plan"))
+        path = to_text(arguments.get("file_path")) or to_text(detail.get("filePath"))
+        text = to_text(arguments.get("content")) or to_text(detail.get("plan"))
         if any(folder in path for folder in PLAN_FOLDERS):
-            _filed(state, path, text, event["line"])
-    del state["plan"][:-MOST]
+            _set_plan_file(state, path, text, line)
+    del state["plan"][:-MAX_ITEMS]
 
 
-def _filed(state: State, path: str, text: str, line: int) -> None:
-    """A plan in a file: the last text of it that the log holds."""
+def _set_plan_file(state: State, path: str, text: str, line: int) -> None:
+    """Keep the last text of a plan file; an empty path or text leaves the known one."""
     old = state["plan_file"]
-    path = keep(path, 300) or (old["path"] if old else "")
-    text = keep(text, LONGEST_FILE) or (old["text"] if old and old["path"] == path else "")
+    path = redact_and_clip(path, 300) or (old["path"] if old else "")
+    text = redact_and_clip(text, MAX_PLAN_FILE_CHARS)
+    text = text or (old["text"] if old and old["path"] == path else "")
     state["plan_file"] = {"path": path, "text": text, "line": line}
 
 
-def _create(state: State, event: Event, made: Any) -> None:
-    task = made if isinstance(made, dict) else {}
-    text = plain(task.get("subject")) or plain(event["input"].get("subject"))
-    number = plain(task.get("id")) or str(len(state["plan"]) + 1)
+def _create_task(state: State, event: Event, created: Any) -> None:
+    task = as_dict(created)
+    text = to_text(task.get("subject")) or to_text(event["input"].get("subject"))
+    ident = to_text(task.get("id")) or str(len(state["plan"]) + 1)
     for item in state["plan"]:
-        if item["id"] == number:
-            # A new list counts from one again; what was done stays done.
-            item["id"] = f"{number}@{item['line']}"
-    _set(state, number, text, "pending", event["line"])
-    given = event["input"].get("metadata")
-    wave = plain(given.get("wave") or given.get("wave_number")) if isinstance(given, dict) else ""
-    if _number(wave) and state["plan"] and state["plan"][-1]["id"] == number:
-        state["plan"][-1]["wave"] = _number(wave)
+        if item["id"] == ident:
+            # A new list numbers its tasks from one again; the old items stay, under another id.
+            item["id"] = f"{ident}@{item['line']}"
+    _set_item(state, ident, text, "pending", event["line"])
+    metadata = as_dict(event["input"].get("metadata"))
+    wave = _to_number(to_text(metadata.get("wave") or metadata.get("wave_number")))
+    if wave and state["plan"] and state["plan"][-1]["id"] == ident:
+        state["plan"][-1]["wave"] = wave
 
 
-def _wave(text: str) -> int:
-    """`Wave 2: …` says so itself."""
+def _find_wave(text: str) -> int:
+    """Return the number in a text such as `Wave 2: …`, or 0."""
     after = f" {text.lower()}".partition(" wave ")[2].split(":")[0].split()
-    return _number(after[0]) if after else 0
+    return _to_number(after[0]) if after else 0
 
 
-def _number(word: str) -> int:
+def _to_number(word: str) -> int:
     return int(word) if word.isascii() and word.isdigit() and len(word) < 5 else 0
 
 
-def _told(state: State, listed: Any, line: int) -> None:
-    """A whole list, told by the host: todos have a content, tasks a number and a subject."""
-    if not isinstance(listed, list) or not listed:
+def _read_list(state: State, items: Any, line: int) -> None:
+    """Read a whole list from the host: todos have a content, tasks an id and a subject."""
+    if not isinstance(items, list) or not items:
         return
-    tasks = [task for task in listed if isinstance(task, dict) and plain(task.get("subject"))]
+    tasks = [task for task in items if isinstance(task, dict) and to_text(task.get("subject"))]
     if not tasks:
-        _replace(state, listed, line)
+        _replace_todos(state, items, line)
     for task in tasks:
-        number, status = plain(task.get("id")), plain(task.get("status"))
-        known = next((item for item in state["plan"] if item["id"] == number), None)
+        ident, status = to_text(task.get("id")), to_text(task.get("status"))
+        known = next((item for item in state["plan"] if item["id"] == ident), None)
         if known is None or known["status"] != status:
-            _set(state, number, plain(task.get("subject")), status, line)
-        _block(state, number, task.get("blockedBy"))
+            _set_item(state, ident, to_text(task.get("subject")), status, line)
+        _add_blocked_by(state, ident, task.get("blockedBy"))
 
 
-def _block(state: State, number: str, others: Any) -> None:
-    """What must be done first."""
+def _add_blocked_by(state: State, ident: str, others: Any) -> None:
+    """Add the ids of tasks that must be done first."""
     for item in state["plan"]:
-        if item["id"] == number and isinstance(others, list):
-            named = [plain(other) for other in others if plain(other)]
-            item["blocked_by"] = list(dict.fromkeys([*item.get("blocked_by", []), *named]))[:20]
+        if item["id"] == ident and isinstance(others, list):
+            new = [to_text(other) for other in others if to_text(other)]
+            blocked_by = dict.fromkeys([*item.get("blocked_by", []), *new])
+            item["blocked_by"] = list(blocked_by)[:MAX_BLOCKED_BY]
 
 
-def _replace(state: State, todos: Any, line: int) -> None:
-    """TodoWrite tells the whole list each time."""
+def _replace_todos(state: State, todos: Any, line: int) -> None:
+    """Replace the plan by a list of todos: each TodoWrite holds the whole list."""
     if not isinstance(todos, list):
         return
-    listed = [todo for todo in todos if isinstance(todo, dict) and plain(todo.get("content"))]
+    valid = [todo for todo in todos if isinstance(todo, dict) and to_text(todo.get("content"))]
     known = {item["text"]: item for item in state["plan"]}
-    fresh = []
-    times: dict[str, int] = {}
-    for todo in listed:
-        text = keep(plain(todo["content"]), LONGEST)
-        status = plain(todo.get("status")) or "pending"
+    items = []
+    occurrences: dict[str, int] = {}
+    for todo in valid:
+        text = redact_and_clip(to_text(todo["content"]), MAX_ITEM_CHARS)
+        status = to_text(todo.get("status")) or "pending"
         old = known.pop(text, None)
-        moved = old is None or old["status"] != status
-        times[text] = times.get(text, 0) + 1
-        fresh.append(
+        is_changed = old is None or old["status"] != status
+        occurrences[text] = occurrences.get(text, 0) + 1
+        items.append(
             {
-                "id": _ident(text, times[text]),
+                "id": _make_todo_id(text, occurrences[text]),
                 "text": text,
                 "status": status,
-                "line": line if moved or old is None else old["line"],
-                "told": line if moved or old is None else old["told"],
+                "line": line if is_changed or old is None else old["line"],
+                "told": line if is_changed or old is None else old["told"],
                 "blocked_by": [],
-                "wave": _wave(text),
+                "wave": _find_wave(text),
             }
         )
-    # A list that was finished and then replaced stays as done; open items that were left out
-    # of the new list are no longer part of the plan.
-    done = [
+    # Completed items that the new list leaves out stay; open ones are no longer planned.
+    completed = [
         item for item in state["plan"] if item["text"] in known and item["status"] == "completed"
     ]
-    state["plan"] = [*done, *fresh]  # type: ignore[list-item]
+    state["plan"] = [*completed, *items]  # type: ignore[list-item]
 
 
-def _ident(text: str, times: int) -> str:
-    """Todos have no id of their own, so their words are one; lists may name a thing twice."""
+def _make_todo_id(text: str, occurrence: int) -> str:
+    """Make an id from a todo's text, because todos have none; equal texts are numbered."""
     ident = f"todo-{zlib.crc32(text.encode('utf-8', 'replace')):08x}"
-    return ident if times == 1 else f"{ident}-{times}"
+    return ident if occurrence == 1 else f"{ident}-{occurrence}"
 
 
-def _set(state: State, number: str, text: str, status: str, line: int) -> None:
-    if not number:
+def _set_item(state: State, ident: str, text: str, status: str, line: int) -> None:
+    """Update or add an item; the status `deleted` removes it."""
+    if not ident:
         return
     for item in state["plan"]:
-        if item["id"] == number:
+        if item["id"] == ident:
             if text:
-                item["text"], item["told"] = keep(text, LONGEST), line
+                item["text"], item["told"] = redact_and_clip(text, MAX_ITEM_CHARS), line
             item["status"] = status or item["status"]
             item["line"] = line
             break
@@ -166,13 +169,13 @@ def _set(state: State, number: str, text: str, status: str, line: int) -> None:
         if text:
             state["plan"].append(
                 {
-                    "id": number,
-                    "text": keep(text, LONGEST),
+                    "id": ident,
+                    "text": redact_and_clip(text, MAX_ITEM_CHARS),
                     "status": status or "pending",
                     "line": line,
                     "told": line,
                     "blocked_by": [],
-                    "wave": _wave(text),
+                    "wave": _find_wave(text),
                 }
             )
     state["plan"] = [item for item in state["plan"] if item["status"] != "deleted"]

@@ -1,22 +1,22 @@
-"""What the user asked for, verbatim: the first request, the latest, and the chain between."""
+"""What the user asked for, verbatim: the first request, the latest, and those between."""
 
 from __future__ import annotations
 
-from holdfast.state.rules.answers import own_words
-from holdfast.state.rules.commands import typed
-from holdfast.state.wording import keep
+from holdfast.state.rules.commands import render_command
+from holdfast.state.rules.question_answers import find_typed_answers
+from holdfast.state.text import redact_and_clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.state.model import State
-    from holdfast.transcript.model import Event
+    from holdfast.state.types import State
+    from holdfast.transcript.types import Event
 
 HANDLES = ("prompt", "command", "tool", "interrupted")
 TOOLS = ("AskUserQuestion",)
-MOST = 60
-LONGEST, LONGEST_QUESTION = 6000, 200
-# A long text that comes again right away is a second try, not a second wish.
-LONG = 200
+MAX_REQUESTS = 60
+MAX_REQUEST_CHARS, MAX_QUESTION_CHARS = 6000, 200
+# A text longer than this that is sent twice in a row is a second try, not a second request.
+REPEATED_REQUEST_MIN_CHARS = 200
 
 
 def apply(state: State, event: Event) -> None:
@@ -24,18 +24,20 @@ def apply(state: State, event: Event) -> None:
         if state["requests"]:
             state["requests"][-1]["stopped"] = event["line"]
     elif event["kind"] == "tool":
-        for question, said in own_words(event):
-            _add(state, said, event, question)
+        for question, answer in find_typed_answers(event):
+            _add_request(state, answer, event, question)
     else:
-        _add(state, event["text"] if event["kind"] == "prompt" else typed(event), event)
+        text = event["text"] if event["kind"] == "prompt" else render_command(event)
+        _add_request(state, text, event)
 
 
-def _add(state: State, said: str, event: Event, question: str = "") -> None:
+def _add_request(state: State, text: str, event: Event, question: str = "") -> None:
     requests = state["requests"]
-    text, at = keep(said, LONGEST), event.get("at", "")
-    if not text or (requests and len(text) > LONG and requests[-1]["text"] == text):
+    text, at = redact_and_clip(text, MAX_REQUEST_CHARS), event.get("at", "")
+    is_retry = len(text) > REPEATED_REQUEST_MIN_CHARS and requests and requests[-1]["text"] == text
+    if not text or is_retry:
         return
-    # A second compaction may write old messages down again, with their old time.
+    # A second compaction may log old messages again, with their old timestamps.
     # https://github.com/anthropics/claude-code/issues/92089
     if at and any(known["at"] == at and known["text"] == text for known in requests):
         return
@@ -43,8 +45,8 @@ def _add(state: State, said: str, event: Event, question: str = "") -> None:
     if "waited" in event:
         requests[-1]["waited"] = True
     if question:
-        requests[-1]["question"] = keep(question, LONGEST_QUESTION)
-    if len(requests) > MOST:
-        # The first says what all of this is for; the middle can be looked up.
+        requests[-1]["question"] = redact_and_clip(question, MAX_QUESTION_CHARS)
+    if len(requests) > MAX_REQUESTS:
+        # The first request states the purpose of the session, so the second oldest is dropped.
         del requests[1]
         state["requests_dropped"] += 1

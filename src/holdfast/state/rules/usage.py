@@ -1,16 +1,16 @@
-"""How full the context is: the host's own figure of the last message, once per message id."""
+"""How full the context is: the host's own count of the last message, once per message id."""
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.state.model import State, Usage
-    from holdfast.transcript.model import Event
+    from holdfast.state.types import State, Usage
+    from holdfast.transcript.types import Event
 
 HANDLES = ("usage", "tool_call", "compaction", "summary", "prompt")
-LARGE_WINDOW = 1_000_000
-# The weight of the newest turn in the average.
-NEWEST = 0.3
+LARGE_WINDOW_TOKENS = 1_000_000
+# The weight of the newest turn in the moving average of growth.
+NEWEST_WEIGHT = 0.3
 
 
 def apply(state: State, event: Event) -> None:
@@ -19,7 +19,7 @@ def apply(state: State, event: Event) -> None:
         usage["tool_calls"] += 1
         usage["calls_since_compaction"] += 1
     elif event["kind"] == "prompt":
-        _turn(usage)
+        _finish_turn(usage)
     elif event["kind"] == "compaction":
         usage["calls_since_compaction"] = usage["at_prompt"] = 0
         usage["context"] = event.get("after", 0)
@@ -29,8 +29,6 @@ def apply(state: State, event: Event) -> None:
     elif not event["context"]:
         usage["model"] = event["model"] or usage["model"]
     else:
-        # Thinking leaves no other trace of who spoke last.
-        state["last_speaker"] = "agent"
         if event["id"] and event["id"] == usage["message"] and event["context"] == usage["context"]:
             return
         usage["context"] = event["context"]
@@ -40,13 +38,13 @@ def apply(state: State, event: Event) -> None:
         if "window" in event:
             usage["window"] = event["window"]
         elif event["context"] > usage["window"] or "[1m]" in event["model"]:
-            usage["window"] = LARGE_WINDOW
+            usage["window"] = LARGE_WINDOW_TOKENS
 
 
-def _turn(usage: Usage) -> None:
-    """A turn is over: how much did it add?"""
+def _finish_turn(usage: Usage) -> None:
+    """Update the average growth with what the finished turn added."""
     added = usage["context"] - usage["at_prompt"]
     if usage["at_prompt"] and added > 0:
-        old = usage["growth"] or added
-        usage["growth"] = round(old + NEWEST * (added - old))
+        average = usage["growth"] or added
+        usage["growth"] = round(average + NEWEST_WEIGHT * (added - average))
     usage["at_prompt"] = usage["context"]

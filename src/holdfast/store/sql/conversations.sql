@@ -58,7 +58,7 @@ WHERE id = :id;
 UPDATE conversations SET lease = :lease, leased_until = :until
 WHERE id = :id AND (lease = '' OR leased_until < :now);
 
--- name: give_back_lease
+-- name: release_lease
 UPDATE conversations SET lease = '', leased_until = 0 WHERE id = :id AND lease = :lease;
 
 -- name: add_checkpoint
@@ -79,12 +79,12 @@ SELECT count(*) AS compactions, coalesce(sum(messages), 0) AS messages,
        coalesce(sum(tokens_reclaimed), 0) AS tokens_reclaimed
 FROM conversation_checkpoints WHERE conversation = :id AND messages > 0;
 
--- name: set_aside
+-- name: reserve_spend
 INSERT INTO spend
     (id, session, feature, day, model, input_tokens, output_tokens, micros, settled, spent_at)
 VALUES (:id, :session, :feature, :day, :model, 0, 0, :micros, 0, :now);
 
--- name: settle
+-- name: settle_spend
 UPDATE spend
 SET input_tokens = :input_tokens, output_tokens = :output_tokens, micros = :micros, settled = 1
 WHERE id = :id;

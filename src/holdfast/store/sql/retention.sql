@@ -1,5 +1,5 @@
--- What a session could be restored from stays: its newest snapshot, its richest, and those that a
--- compaction was made with.
+-- The snapshots that a restore may use stay: the newest and the richest of each session, and those
+-- that belong to a compaction.
 -- name: count_snapshots
 SELECT count(*) AS n, CAST(coalesce(sum(length(state)), 0) AS BIGINT) AS bytes
 FROM snapshots AS old WHERE created_at < :before
@@ -27,7 +27,7 @@ AND EXISTS (SELECT 1 FROM snapshots AS richer WHERE richer.session = old.session
     AND (richer.richness, richer.created_at, richer.id) > (old.richness, old.created_at, old.id))
 );
 
--- A brief shows the last so many of a session; what is older than those and than asked for goes.
+-- A brief shows the last :shown handoffs of a session: these stay, whatever their age.
 -- name: count_handoffs
 SELECT count(*) AS n, CAST(coalesce(sum(length(raw) + length(content)), 0) AS BIGINT) AS bytes
 FROM handoffs AS old WHERE captured_at < :before
@@ -41,21 +41,21 @@ AND (SELECT count(*) FROM handoffs AS newer WHERE newer.session = old.session
     AND (newer.captured_at, newer.id) > (old.captured_at, old.id)) >= :shown
 );
 
--- What a team can look up of sessions that have had no new text since. How far each was sent stays
--- known, so that it does not come back.
+-- The indexed texts of sessions without new text since :before. The row of the session stays with
+-- its position, so that the texts are not sent again.
 -- name: count_texts
-SELECT CAST(coalesce(sum(pieces), 0) AS BIGINT) AS n, CAST(coalesce(sum((
-    -- As they are stored: words may be packed, and are not read for this.
-    SELECT sum(length(text) + pg_column_size(words) + length(tool)) FROM recall_pieces
+SELECT CAST(coalesce(sum(documents), 0) AS BIGINT) AS n, CAST(coalesce(sum((
+    -- The stored size: words may be compressed, and are not read for this.
+    SELECT sum(length(text) + pg_column_size(words) + length(tool)) FROM recall_documents
     WHERE id BETWEEN number << 31 AND (number << 31) + 2147483647
 )), 0) AS BIGINT) AS bytes
-FROM recall_sessions WHERE last_at < :before AND pieces > 0;
+FROM recall_sessions WHERE last_at < :before AND documents > 0;
 
 -- name: drop_texts
 WITH old AS (
-    UPDATE recall_sessions SET pieces = 0 WHERE last_at < :before AND pieces > 0 RETURNING number
+    UPDATE recall_sessions SET documents = 0 WHERE last_at < :before AND documents > 0 RETURNING number
 )
-DELETE FROM recall_pieces USING old
+DELETE FROM recall_documents USING old
 WHERE id BETWEEN old.number << 31 AND (old.number << 31) + 2147483647;
 
 -- name: count_messages
@@ -65,7 +65,8 @@ FROM messages WHERE expires_at < :before;
 -- name: drop_messages
 DELETE FROM messages WHERE expires_at < :before;
 
--- A receipt goes with its message. One that came before its message is young.
+-- A read receipt is deleted with its message. A receipt without a message may have arrived before
+-- it, so it is deleted only when it is old.
 -- name: count_receipts
 SELECT count(*) AS n,
     CAST(coalesce(sum(length(id) + length(message) + length(agent_id)), 0) AS BIGINT) AS bytes
@@ -90,7 +91,8 @@ FROM agents WHERE updated_at < :before;
 -- name: drop_agents
 DELETE FROM agents WHERE updated_at < :before;
 
--- The newest stays, so that numbers go on from there.
+-- The newest change stays, so that sequence numbers continue from it. Changes that were not sent to
+-- every target yet stay too.
 -- name: count_changes
 SELECT count(*) AS n,
     CAST(coalesce(sum(length(id) + length(kind) + length(record)), 0) AS BIGINT) AS bytes

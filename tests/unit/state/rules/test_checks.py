@@ -1,4 +1,4 @@
-"""Commands that tell whether things work: what kind they are, how they ended, what is wrong."""
+"""Checks: their kind, their outcome and their errors."""
 
 from __future__ import annotations
 
@@ -10,9 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.state.model import Check
-from holdfast.state.rules.check_output import ERROR_LINES, FAILED, LONGEST_ERROR, tells_failure
-from holdfast.state.rules.checks import LONGEST_COMMAND, MOST
+from holdfast.state.rules.check_parser import (
+    FAILURE_PATTERN,
+    MAX_ERROR_CHARS,
+    MAX_ERROR_LINES,
+    reports_failure,
+)
+from holdfast.state.rules.checks import MAX_CHECKS, MAX_COMMAND_CHARS
+from holdfast.state.types import Check
 from tests.unit.transcript_lines import Line, bash, state_of, used
 
 PYTEST = """\
@@ -53,9 +58,8 @@ def only(*steps: list[Line]) -> Check:
     return check
 
 
-@pytest.mark.parametrize(
-    ("command", "kind"),
-    [
+def test_a_check_is_classified_by_what_it_runs() -> None:
+    cases = [
         ("pytest -q", "test"),
         ("python -m pytest tests/unit", "test"),
         (".venv/bin/pytest", "test"),
@@ -79,16 +83,14 @@ def only(*steps: list[Line]) -> Check:
         ("cargo build --release", "build"),
         ("npm run build", "build"),
         ("docker build .", "build"),
-    ],
-)
-def test_a_command_that_checks_is_known_by_what_it_runs(command: str, kind: str) -> None:
-    check = only(bash(command, "fine"))
-    assert (check["kind"], check["ok"], check["runs"]) == (kind, True, 1)
+    ]
+    for command, kind in cases:
+        check = only(bash(command, "fine"))
+        assert (check["kind"], check["ok"], check["runs"]) == (kind, True, 1), command
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_other_commands_are_not_kept_while_they_succeed() -> None:
+    cases = [
         "ls tests",
         "cat tests/test_worker.py",
         "git commit -m 'Test it'",
@@ -100,13 +102,12 @@ def test_a_command_that_checks_is_known_by_what_it_runs(command: str, kind: str)
         "latest=1",
         "cp a b",
         "",
-    ],
-)
-def test_other_commands_are_of_no_interest_while_they_succeed(command: str) -> None:
-    assert checks(bash(command, "1 failed")) == []
+    ]
+    for command in cases:
+        assert checks(bash(command, "1 failed")) == [], command
 
 
-def test_any_command_that_failed_is_remembered_until_it_succeeds() -> None:
+def test_any_failed_command_is_kept_until_it_succeeds() -> None:
     failed = bash("./deploy.sh", "Exit code 1\nno such host", ok=False)
     assert only(failed) == {
         "command": "./deploy.sh",
@@ -121,7 +122,7 @@ def test_any_command_that_failed_is_remembered_until_it_succeeds() -> None:
     assert checks(failed, bash("./deploy.sh", "done")) == []
 
 
-def test_the_same_thing_done_otherwise_settles_what_failed_by_the_way() -> None:
+def test_the_same_command_with_other_arguments_resolves_a_failed_run() -> None:
     failed = bash("git commit -m 'Fix it'", "Exit code 1\nhook failed", ok=False)
     assert checks(failed, bash("git add a.py && git commit -m 'Mend it'", "[main 1234567] x")) == []
     assert len(checks(failed, bash("git status", "clean"))) == 1
@@ -131,9 +132,8 @@ GO_FAILED = "--- FAIL: TestLease (0.05s)\n--- FAIL: TestRetry_Twice (0.01s)\nFAI
 PYTEST_FAILED = "FAILED tests/test_a.py::test_lease - assert 1 == 2\n1 failed"
 
 
-@pytest.mark.parametrize(
-    ("failed", "output", "passed", "settled"),
-    [
+def test_a_failure_is_resolved_when_what_failed_passes() -> None:
+    cases = [
         ("go test ./queue/", GO_FAILED, 'go test ./queue/ -run "TestLease|TestRetry"', True),
         ("go test ./queue/", GO_FAILED, "go test ./queue/ -run TestLease", False),
         ("go test ./queue/", GO_FAILED, "go test ./other/ -run 'TestLease|TestRetry'", False),
@@ -171,17 +171,14 @@ PYTEST_FAILED = "FAILED tests/test_a.py::test_lease - assert 1 == 2\n1 failed"
         ("ruff format --check src/a.py src/b.py", "error: x", "ruff format src/c.py", False),
         ("ruff check src/a.py", "error: x", "ruff check src", True),
         ("rtk bun run test", "error: unrecognized subcommand 'bun'", "bun run test", True),
-    ],
-)
-def test_a_failure_is_settled_when_what_failed_passes(
-    failed: str, output: str, passed: str, settled: bool
-) -> None:
-    first, second = checks(bash(failed, output, ok=False), bash(passed, "fine"))
-    assert (first["ok"], second["ok"]) == (settled, True)
-    assert (first["error"] == []) == settled
+    ]
+    for failed, output, passed, settled in cases:
+        first, second = checks(bash(failed, output, ok=False), bash(passed, "fine"))
+        assert (first["ok"], second["ok"]) == (settled, True), (failed, output, passed)
+        assert (first["error"] == []) == settled, (failed, output, passed)
 
 
-def test_of_many_failures_not_all_are_known_so_none_is_settled() -> None:
+def test_an_incomplete_list_of_failures_is_not_resolved_by_name() -> None:
     many = "\n".join(f"--- FAIL: TestLease{number} (0.0s)" for number in range(9))
     failed = bash("go test ./queue/", many, ok=False)
     first, _ = checks(failed, bash("go test ./queue/ -run TestLease", "ok"))
@@ -196,11 +193,11 @@ def test_of_many_failures_not_all_are_known_so_none_is_settled() -> None:
         'docker exec -i db psql -c "SELECT id FROM tests"',
     ],
 )
-def test_the_latest_version_and_quoted_words_are_no_test(command: str) -> None:
+def test_latest_and_quoted_words_are_no_tests(command: str) -> None:
     assert checks(bash(command, "fine")) == []
 
 
-def test_what_was_ended_by_hand_has_no_outcome() -> None:
+def test_an_interrupted_command_has_no_outcome() -> None:
     text = "Exit code 137\n[Request interrupted by user for tool use]\n=== RUN TestLease"
     assert checks(bash("go test ./...", text, ok=False)) == []
 
@@ -210,9 +207,8 @@ def test_a_commit_message_about_tests_is_no_test() -> None:
     assert checks(bash(message, "[main 1234567] Run make test in CI")) == []
 
 
-@pytest.mark.parametrize(
-    ("command", "core"),
-    [
+def test_a_check_is_the_same_with_head_or_tail() -> None:
+    cases = [
         ("cd app && make test", "make test"),
         ("cd app; make test", "make test"),
         ("make test 2>&1", "make test"),
@@ -221,15 +217,13 @@ def test_a_commit_message_about_tests_is_no_test() -> None:
         ("make test 2>&1 | head -50 | tail -5", "make test"),
         ("  cd app &&  make test 2>&1|tail ", "make test"),
         ("make test | grep -c FAIL", "make test | grep -c FAIL"),
-    ],
-)
-def test_the_same_check_is_known_however_its_output_is_cut(command: str, core: str) -> None:
-    assert only(bash(command, "fine"), bash(core, "fine"))["command"] == core
+    ]
+    for command, core in cases:
+        assert only(bash(command, "fine"), bash(core, "fine"))["command"] == core, command
 
 
-@pytest.mark.parametrize(
-    ("output", "ok", "passed"),
-    [
+def test_a_test_runs_output_counts_besides_its_exit_code() -> None:
+    cases = [
         ("33 passed in 6.91s", True, True),
         ("Exit code 1\nboom", False, False),
         # A pipe hides the exit code.
@@ -245,12 +239,9 @@ def test_the_same_check_is_known_however_its_output_is_cut(command: str, core: s
         ("ok: FAILED is a word here", True, True),
         ("test_failure_is_told PASSED", True, True),
         ("", True, True),
-    ],
-)
-def test_a_test_run_passed_if_it_says_so_and_not_only_its_exit_code(
-    output: str, ok: bool, passed: bool
-) -> None:
-    assert only(bash("make test", output, ok=ok))["ok"] == passed
+    ]
+    for output, ok, passed in cases:
+        assert only(bash("make test", output, ok=ok))["ok"] == passed, (output, ok)
 
 
 @given(
@@ -264,18 +255,17 @@ def test_a_test_run_passed_if_it_says_so_and_not_only_its_exit_code(
         max_size=12,
     )
 )  # fmt: skip
-def test_looking_at_lines_with_hints_alone_finds_the_same_failures(parts: list[str]) -> None:
+def test_searching_only_lines_with_hints_finds_the_same_failures(parts: list[str]) -> None:
     text = "".join(parts)
-    assert tells_failure(text) == (re.search(FAILED, text, re.MULTILINE) is not None)
+    assert reports_failure(text) == (re.search(FAILURE_PATTERN, text, re.MULTILINE) is not None)
 
 
 def test_what_a_linter_prints_does_not_fail_it() -> None:
     assert only(bash("ruff check . --exit-zero", "Found 3 errors."))["ok"]
 
 
-@pytest.mark.parametrize(
-    ("output", "error", "where"),
-    [
+def test_a_failure_keeps_its_error_lines_and_location() -> None:
+    cases = [
         (
             PYTEST,
             [
@@ -319,18 +309,15 @@ def test_what_a_linter_prints_does_not_fail_it() -> None:
             "a.py:3",
         ),
         ("see http://localhost:3000 at 10:30", ["see http://localhost:3000 at 10:30"], ""),
-    ],
-)
-def test_a_failure_says_what_is_wrong_word_for_word_and_where(
-    output: str, error: list[str], where: str
-) -> None:
-    check = only(bash("make test", output, ok=False))
-    assert check["error"] == error
-    assert check["where"].endswith(where)
-    assert bool(check["where"]) == bool(where)
+    ]
+    for output, error, where in cases:
+        check = only(bash("make test", output, ok=False))
+        assert check["error"] == error, (output, where)
+        assert check["where"].endswith(where), (output, error)
+        assert bool(check["where"]) == bool(where), (output, error)
 
 
-def test_an_open_failure_is_closed_by_a_later_pass() -> None:
+def test_a_later_pass_clears_the_error() -> None:
     fails, passes = bash("make test | tail", PYTEST), bash("make test", "33 passed")
     check = only(passes, fails)
     assert (check["ok"], check["where"]) == (False, "tests/test_worker.py:49")
@@ -383,28 +370,28 @@ def test_a_command_sent_to_the_background_has_not_passed() -> None:
         [bash("make test", "1 failed", ok=False)[1]],
     ],
 )
-def test_what_is_no_command_with_an_outcome_is_no_check(lines: list[Line]) -> None:
+def test_calls_without_a_command_or_an_outcome_are_no_checks(lines: list[Line]) -> None:
     assert checks(lines) == []
 
 
 def test_errors_and_commands_are_kept_short() -> None:
-    output = "\n".join(f"E   error {n} " + "x" * 2 * LONGEST_ERROR for n in range(20))
-    check = only(bash("make test " + "x" * 2 * LONGEST_COMMAND, output))
-    assert len(check["command"]) == LONGEST_COMMAND
-    assert len(check["error"]) == ERROR_LINES
-    assert {len(line) for line in check["error"]} == {LONGEST_ERROR}
+    output = "\n".join(f"E   error {n} " + "x" * 2 * MAX_ERROR_CHARS for n in range(20))
+    check = only(bash("make test " + "x" * 2 * MAX_COMMAND_CHARS, output))
+    assert len(check["command"]) == MAX_COMMAND_CHARS
+    assert len(check["error"]) == MAX_ERROR_LINES
+    assert {len(line) for line in check["error"]} == {MAX_ERROR_CHARS}
 
 
-def test_a_long_command_is_recognised_when_it_is_run_again() -> None:
-    long = "make test " + "x" * 2 * LONGEST_COMMAND
+def test_a_clipped_command_is_recognised_when_it_is_run_again() -> None:
+    long = "make test " + "x" * 2 * MAX_COMMAND_CHARS
     assert only(bash(long, "fine"), bash(long, "fine"))["runs"] == 2
 
 
-def test_checks_stand_in_the_order_of_their_last_run_and_the_oldest_go() -> None:
-    steps = [bash(f"make test{n}", "fine") for n in range(MOST + 1)]
-    told = [check["command"] for check in checks(*steps, bash("make test1", "fine"))]
-    assert len(told) == MOST
-    assert (told[0], told[-1]) == ("make test2", "make test1")
+def test_checks_are_ordered_by_last_run_and_the_oldest_are_dropped() -> None:
+    steps = [bash(f"make test{n}", "fine") for n in range(MAX_CHECKS + 1)]
+    commands = [check["command"] for check in checks(*steps, bash("make test1", "fine"))]
+    assert len(commands) == MAX_CHECKS
+    assert (commands[0], commands[-1]) == ("make test2", "make test1")
 
 
 def test_a_secret_in_a_command_or_an_error_is_not_kept() -> None:
@@ -425,14 +412,14 @@ def test_a_secret_in_a_command_or_an_error_is_not_kept() -> None:
     ],
     ids=lambda output: output[:9],
 )
-def test_output_without_end_is_looked_through_in_no_time(output: str) -> None:
+def test_huge_output_is_searched_quickly(output: str) -> None:
     lines: list[Any] = bash("make test", output, ok=False)
     started = time.perf_counter()
     only(lines)
     assert time.perf_counter() - started < 1
 
 
-def test_of_what_a_go_test_prints_the_failure_counts_and_not_what_it_logged() -> None:
+def test_a_go_tests_failure_is_told_from_its_log_lines() -> None:
     output = (
         "    hooks.go:196: Hook output: INFO saved\n"
         '    rewind_test.go:441: after rewind: got "2", want "1"\n'
@@ -442,7 +429,7 @@ def test_of_what_a_go_test_prints_the_failure_counts_and_not_what_it_logged() ->
     assert check["where"] == "rewind_test.go:441"
 
 
-def test_colours_and_lone_names_of_files_say_nothing_of_what_went_wrong() -> None:
+def test_colours_and_lone_file_names_are_left_out_of_errors() -> None:
     output = (
         "a/test-failed-1.png\n\x1b[31mlogin fails: no such user\x1b[0m\n\x1b[1A\x1b[2K  1 failed\n"
     )

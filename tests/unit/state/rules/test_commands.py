@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.state.rules.commands import MOST
+from holdfast.state.rules.commands import MAX_COMMANDS
 from tests.unit.transcript_lines import AT, Line, state_of, used, user
 
 
@@ -20,7 +20,7 @@ def started(*lines: Line) -> list[tuple[str, str, int]]:
     return [(one["name"], one["text"], one["line"]) for one in state["commands"]]
 
 
-def test_a_typed_command_is_remembered_with_what_was_said() -> None:
+def test_a_typed_command_is_kept_with_its_arguments() -> None:
     assert started(typed("plan-phase", "12 quickly")) == [("plan-phase", "12 quickly", 1)]
 
 
@@ -29,7 +29,7 @@ def test_the_message_may_come_before_the_name() -> None:
     assert started(line) == [("review", "", 1)]
 
 
-def test_a_skill_is_remembered() -> None:
+def test_a_skill_is_kept() -> None:
     assert started(*used("Skill", {"skill": "brainstorming", "args": "names"})) == [
         ("brainstorming", "names", 1)
     ]
@@ -40,27 +40,27 @@ def test_a_skill_that_failed_was_not_started() -> None:
 
 
 @pytest.mark.parametrize("name", ["clear", "compact", "model", "exit"])
-def test_the_hosts_own_commands_leave_nothing_behind(name: str) -> None:
+def test_built_in_commands_are_not_kept(name: str) -> None:
     assert started(typed(name)) == []
 
 
-def test_a_command_started_again_counts_once_and_is_the_latest() -> None:
+def test_a_command_started_again_is_kept_once_as_the_latest() -> None:
     assert started(typed("a", "1"), typed("b"), typed("a", "2")) == [("b", "", 2), ("a", "2", 3)]
 
 
-def test_it_is_told_when_a_command_was_started() -> None:
+def test_a_command_has_its_start_time() -> None:
     (one,) = state_of(typed("review"))["commands"]
     assert one["at"] == AT
 
 
-def test_a_look_up_of_our_own_is_not_followed() -> None:
+def test_our_own_commands_are_not_kept() -> None:
     assert started(typed("holdfast:recall", "the lock")) == []
 
 
-def test_only_the_latest_are_remembered() -> None:
-    assert len(started(*(typed(f"c{n}") for n in range(MOST + 5)))) == MOST
+def test_only_the_latest_commands_are_kept() -> None:
+    assert len(started(*(typed(f"c{n}") for n in range(MAX_COMMANDS + 5)))) == MAX_COMMANDS
 
 
-def test_a_secret_said_with_a_command_is_redacted() -> None:
+def test_a_secret_in_a_commands_arguments_is_redacted() -> None:
     ((_, text, _),) = started(typed("deploy", "ghp_" + "a1B2" * 9))
     assert text == "[redacted:github-token]"

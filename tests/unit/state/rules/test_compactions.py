@@ -1,4 +1,4 @@
-"""Compactions in every era, and the briefs of ours that arrived after each."""
+"""Compactions of all client versions, and the briefs that arrived after each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import zlib
 
 import pytest
 
-from holdfast.state.model import Compaction
+from holdfast.state.types import Compaction
 from tests.unit.transcript_lines import (
     SUMMARY,
     Line,
@@ -32,7 +32,7 @@ def injected(*parts: str, hook: str = "SessionStart") -> Line:
     return attachment("hook_additional_context", hookEvent=hook, content=list(parts))
 
 
-def test_a_compaction_keeps_the_hosts_figures() -> None:
+def test_a_compaction_keeps_the_hosts_token_counts() -> None:
     lines = [user("go"), boundary(trigger="auto", preTokens=149_288, postTokens=7_595), summary()]
     assert compactions(*lines, reply("On it.")) == [
         {
@@ -48,9 +48,8 @@ def test_a_compaction_keeps_the_hosts_figures() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("lines", "told"),
-    [
+def test_a_compaction_is_its_boundary_its_summary_and_the_first_reply() -> None:
+    cases = [
         ([boundary(), summary()], [(1, 2, 0)]),
         ([boundary(), attachment("file"), summary()], [(1, 3, 0)]),
         ([summary()], [(1, 1, 0)]),
@@ -68,14 +67,11 @@ def test_a_compaction_keeps_the_hosts_figures() -> None:
         ([{**boundary(), "isSidechain": True}, {**summary(), "isSidechain": True}], []),
         ([boundary(), summary(), reply("x", isSidechain=True)], [(1, 2, 0)]),
         ([{"type": "summary", "summary": "A title"}], []),
-    ],
-)
-def test_a_compaction_is_its_boundary_its_summary_and_the_first_reply(
-    lines: list[Line], told: list[tuple[int, int, int]]
-) -> None:
-    assert [
-        (made["line"], made["summary_line"], made["reply_line"]) for made in compactions(*lines)
-    ] == told
+    ]
+    for lines, expected in cases:
+        assert [
+            (made["line"], made["summary_line"], made["reply_line"]) for made in compactions(*lines)
+        ] == expected, lines
 
 
 @pytest.mark.parametrize(
@@ -87,7 +83,7 @@ def test_a_compaction_is_its_boundary_its_summary_and_the_first_reply(
         (attachment("hook_success", hookEvent="SessionStart", content=BRIEF), "SessionStart"),
     ],
 )
-def test_a_brief_that_arrived_is_known_by_its_mark_and_its_words(line: Line, hook: str) -> None:
+def test_a_delivered_brief_is_recognised_by_its_marker(line: Line, hook: str) -> None:
     (made,) = compactions(boundary(), summary(), line)
     assert made["deliveries"] == [
         {
@@ -100,9 +96,8 @@ def test_a_brief_that_arrived_is_known_by_its_mark_and_its_words(line: Line, hoo
     ]
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_other_injected_text_is_no_delivery() -> None:
+    cases = [
         injected("a hook of somebody else's"),
         injected("holdfast:0123"),
         injected("holdfast:0123ABCD"),
@@ -112,20 +107,19 @@ def test_a_brief_that_arrived_is_known_by_its_mark_and_its_words(line: Line, hoo
         user(BRIEF),
         reply(BRIEF),
         {**injected(BRIEF), "isSidechain": True},
-    ],
-)
-def test_what_is_no_brief_of_ours_is_no_delivery(line: Line) -> None:
-    (made,) = compactions(boundary(), summary(), line)
-    assert made["deliveries"] == []
+    ]
+    for line in cases:
+        (made,) = compactions(boundary(), summary(), line)
+        assert made["deliveries"] == [], line
 
 
 def test_a_brief_belongs_to_the_compaction_it_came_after() -> None:
     lines = [injected(BRIEF), boundary(), summary(), injected(BRIEF), reply("On it.")]
     lines += [boundary(), summary(), injected("holdfast:ffff0000"), injected("holdfast:ffff0000")]
-    told = [[brief["id"] for brief in made["deliveries"]] for made in compactions(*lines)]
-    assert told == [["0123abcd"], ["ffff0000", "ffff0000"]]
+    delivered = [[brief["id"] for brief in made["deliveries"]] for made in compactions(*lines)]
+    assert delivered == [["0123abcd"], ["ffff0000", "ffff0000"]]
 
 
-def test_a_brief_that_names_its_mark_twice_arrived_once() -> None:
+def test_a_brief_with_two_markers_is_one_delivery() -> None:
     (made,) = compactions(boundary(), summary(), injected(f"{BRIEF}\nsee holdfast:0123abcd"))
     assert len(made["deliveries"]) == 1

@@ -1,11 +1,11 @@
-"""What was decided, what was ruled out, and by whom."""
+"""What was decided and ruled out, by the user or by the agent."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.state.model import Decision
-from holdfast.state.rules.decisions import LONGEST, MOST
+from holdfast.state.rules.decisions import MAX_DECISION_CHARS, MAX_DECISIONS
+from holdfast.state.types import Decision
 from tests.unit.transcript_lines import ROOT, Line, reply, result, state_of, used, user
 
 
@@ -13,9 +13,8 @@ def decisions(*lines: Line) -> list[Decision]:
     return state_of(*lines)["decisions"]
 
 
-@pytest.mark.parametrize(
-    ("line", "text", "kind", "by"),
-    [
+def test_a_sentence_with_a_decision_is_kept() -> None:
+    cases = [
         (user("Fine. Let's use SQLite for it."), "Let's use SQLite for it.", "chosen", "user"),
         (user("Let’s go with option B."), "Let’s go with option B.", "chosen", "user"),
         (
@@ -66,30 +65,32 @@ def decisions(*lines: Line) -> list[Decision]:
             "rejected",
             "agent",
         ),
-    ],
-)
-def test_a_sentence_that_decides_is_kept(line: Line, text: str, kind: str, by: str) -> None:
-    (told,) = decisions(line)
-    assert (told["text"], told["kind"], told["by"], told["line"]) == (text, kind, by, 1)
+    ]
+    for line, text, kind, by in cases:
+        (decision,) = decisions(line)
+        assert (decision["text"], decision["kind"], decision["by"], decision["line"]) == (
+            text,
+            kind,
+            by,
+            1,
+        ), line
 
 
-@pytest.mark.parametrize(
-    "line",
-    [
+def test_other_sentences_are_no_decisions() -> None:
+    cases = [
         reply("I'll read the worker now."),
         reply("Shall I go on, going with plan B?"),
         reply("Agreed."),
-        reply("decided to " + "x" * LONGEST),
+        reply("decided to " + "x" * MAX_DECISION_CHARS),
         reply("```\n# decided to use threads here\n```"),
         reply("Let's use SQLite for it."),
         user("Do not use threads here."),
         user("What are the uses of it, if not this?"),
         result("We decided to use threads."),
         user("We decided to use threads.", isMeta=True),
-    ],
-)
-def test_other_sentences_decide_nothing(line: Line) -> None:
-    assert decisions(line) == []
+    ]
+    for line in cases:
+        assert decisions(line) == [], line
 
 
 def test_an_answered_question_is_the_users_decision() -> None:
@@ -99,12 +100,12 @@ def test_an_answered_question_is_the_users_decision() -> None:
         "answered",
         detail={"answers": {"Which\nstore?": "SQLite", "Which port?": ["80", "81"]}},
     )
-    told = decisions(*lines)
-    assert [(one["text"], one["by"], one["kind"]) for one in told] == [
+    kept = decisions(*lines)
+    assert [(one["text"], one["by"], one["kind"]) for one in kept] == [
         ("Which store? — SQLite", "user", "chosen"),
         ("Which port? — 80, 81", "user", "chosen"),
     ]
-    assert [one["quotes"] for one in told] == [
+    assert [one["quotes"] for one in kept] == [
         ["Which store?", "SQLite"],
         ["Which port?", "80, 81"],
     ]
@@ -115,8 +116,8 @@ def test_an_answered_question_is_the_users_decision() -> None:
     ("given", "detail"), [({}, {"plan": "# Retry\n1. Wait"}), ({"plan": "# Retry\n1. Wait"}, {})]
 )
 def test_an_approved_plan_is_the_users_decision(tool: str, given: Line, detail: Line) -> None:
-    (told,) = decisions(*used(tool, given, "approved", detail=detail))
-    assert told == {
+    (decision,) = decisions(*used(tool, given, "approved", detail=detail))
+    assert decision == {
         "text": "plan approved: # Retry 1. Wait",
         "kind": "chosen",
         "by": "user",
@@ -140,32 +141,33 @@ def test_an_approved_plan_is_the_users_decision(tool: str, given: Line, detail: 
         used("Read", {}, detail={"answers": {"Which?": "SQLite"}, "plan": "# Retry"}),
     ],
 )
-def test_what_was_not_approved_or_answered_is_no_decision(lines: list[Line]) -> None:
+def test_unanswered_questions_and_unapproved_plans_are_no_decisions(lines: list[Line]) -> None:
     assert decisions(*lines) == []
 
 
-def test_the_same_decision_is_kept_once_where_it_was_made() -> None:
+def test_a_repeated_decision_is_kept_once_at_its_first_line() -> None:
     line = reply("I decided to use threads.")
-    assert [told["line"] for told in decisions(line, user("ok"), line)] == [1]
+    assert [decision["line"] for decision in decisions(line, user("ok"), line)] == [1]
 
 
-def test_the_users_own_decisions_outlive_the_agents() -> None:
+def test_the_agents_decisions_are_dropped_before_the_users() -> None:
     mine = user("Let's use SQLite for it.")
-    told = decisions(mine, *(reply(f"I decided to use thread {n}.") for n in range(MOST + 5)))
-    assert len(told) == MOST
-    assert told[0]["text"] == "Let's use SQLite for it."
-    assert told[1]["text"] == "I decided to use thread 6."
+    kept = decisions(
+        mine, *(reply(f"I decided to use thread {n}.") for n in range(MAX_DECISIONS + 5))
+    )
+    assert len(kept) == MAX_DECISIONS
+    assert kept[0]["text"] == "Let's use SQLite for it."
+    assert kept[1]["text"] == "I decided to use thread 6."
 
 
-def test_of_the_users_decisions_the_newest_are_kept() -> None:
-    told = decisions(*(user(f"Let's use port {n} for it.") for n in range(MOST + 5)))
-    assert len(told) == MOST
-    assert told[0]["text"] == "Let's use port 5 for it."
+def test_the_users_newest_decisions_are_kept() -> None:
+    kept = decisions(*(user(f"Let's use port {n} for it.") for n in range(MAX_DECISIONS + 5)))
+    assert len(kept) == MAX_DECISIONS
+    assert kept[0]["text"] == "Let's use port 5 for it."
 
 
-@pytest.mark.parametrize(
-    ("words", "over", "why"),
-    [
+def test_a_decision_has_its_alternative_and_reason() -> None:
+    cases = [
         ("I decided to use SQLite rather than files.", "files", ""),
         ("I decided to use SQLite instead of files, for now.", "files", ""),
         ("I decided to use SQLite over files because it locks.", "files", "it locks"),
@@ -174,11 +176,10 @@ def test_of_the_users_decisions_the_newest_are_kept() -> None:
         ("I decided to use SQLite because it locks rather than files.", "files", "it locks"),
         ("I decided to use SQLite.", "", ""),
         ("I decided to go over the tests.", "", ""),
-    ],
-)
-def test_a_decision_says_over_what_and_why(words: str, over: str, why: str) -> None:
-    (told,) = decisions(reply(words))
-    assert (told["over"], told["why"]) == (over, why)
+    ]
+    for words, over, why in cases:
+        (decision,) = decisions(reply(words))
+        assert (decision["over"], decision["why"]) == (over, why), words
 
 
 def choice(question: str, *labels: str) -> Line:
@@ -200,12 +201,12 @@ def answered(*questions: Line, **answers: object) -> list[Line]:
         ("none of these: keep it in memory", "SQLite, files, Redis"),
     ],
 )
-def test_the_choices_not_taken_are_what_was_chosen_over(answer: object, over: str) -> None:
+def test_choices_that_were_not_taken_are_the_alternative(answer: object, over: str) -> None:
     lines = answered(
         choice("Which store?", "SQLite", "files", "Redis"), of={"Which store?": answer}
     )
-    (told,) = decisions(*lines)
-    assert told["over"] == over
+    (decision,) = decisions(*lines)
+    assert decision["over"] == over
 
 
 def test_a_choice_that_is_part_of_another_was_not_taken() -> None:
@@ -246,14 +247,14 @@ SAID = " To tell you how to proceed, the user said:\n"
 def test_a_call_that_the_user_refused_was_ruled_out_by_them(
     tool: str, given: Line, output: str, text: str, why: str
 ) -> None:
-    told = [
+    kept = [
         one for one in decisions(*used(tool, given, output, ok=False)) if one["kind"] == "rejected"
     ]
-    assert [(one["text"], one["by"], one["why"], one["line"]) for one in told] == [
+    assert [(one["text"], one["by"], one["why"], one["line"]) for one in kept] == [
         (text, "user", why, 2)
     ]
-    assert [": ".join([one["label"], *one["quotes"]]) for one in told] == [text]
-    assert [one["told"] for one in told] == [1]
+    assert [": ".join([one["label"], *one["quotes"]]) for one in kept] == [text]
+    assert [one["told"] for one in kept] == [1]
 
 
 @pytest.mark.parametrize(
@@ -265,13 +266,12 @@ def test_a_call_that_the_user_refused_was_ruled_out_by_them(
         [result(REFUSAL, ok=False)],
     ],
 )
-def test_what_only_failed_was_not_refused(lines: list[Line]) -> None:
+def test_a_failed_call_is_no_refusal(lines: list[Line]) -> None:
     assert decisions(*lines) == []
 
 
-@pytest.mark.parametrize(
-    ("refused", "later", "stands"),
-    [
+def test_a_refused_call_that_succeeds_later_is_not_ruled_out() -> None:
+    cases = [
         (("Bash", {"command": "git push"}), ("Bash", {"command": "cd a && git push -u x"}), False),
         (
             ("Bash", {"command": "gh pr comment 172 -b a"}),
@@ -284,17 +284,14 @@ def test_what_only_failed_was_not_refused(lines: list[Line]) -> None:
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Write", {"file_path": f"{ROOT}/a.py"}), False),
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Read", {"file_path": f"{ROOT}/a.py"}), True),
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Edit", {"file_path": f"{ROOT}/b.py"}), True),
-    ],
-)
-def test_what_was_refused_once_and_done_later_is_not_ruled_out(
-    refused: tuple[str, Line], later: tuple[str, Line], stands: bool
-) -> None:
-    lines = [*used(*refused, REFUSAL, ok=False), *used(*later, "done")]
-    assert bool(decisions(*lines)) == stands
+    ]
+    for refused, later, stands in cases:
+        lines = [*used(*refused, REFUSAL, ok=False), *used(*later, "done")]
+        assert bool(decisions(*lines)) == stands, (refused, later)
 
 
 @pytest.mark.parametrize("mark", ["Decision: ", "**Decision:** ", "- Decided: "])
-def test_what_an_agent_writes_down_as_a_decision_is_one(mark: str) -> None:
+def test_a_line_that_begins_with_decision_is_a_decision(mark: str) -> None:
     (made,) = decisions(reply(f"Done.\n{mark}cap the delay at 30 seconds."))
     assert (made["kind"], made["by"]) == ("chosen", "agent")
 
@@ -308,5 +305,5 @@ def test_what_an_agent_writes_down_as_a_decision_is_one(mark: str) -> None:
         "`ec decision` adds a decision to the list of decisions.",
     ],
 )
-def test_what_programs_reject_and_agents_try_is_no_decision(words: str) -> None:
+def test_what_programs_reject_and_agents_try_are_no_decisions(words: str) -> None:
     assert decisions(reply(words)) == []

@@ -1,4 +1,4 @@
-"""The file trail: what was read, edited, created, moved and deleted, if it really was."""
+"""The file trails: what was read, edited, created, moved and deleted."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from holdfast.state.model import FileTrail
-from holdfast.state.trail import MOST
+from holdfast.state.file_history import MAX_FILES
+from holdfast.state.types import FileTrail
 from tests.unit.transcript_lines import ROOT, Line, bash, state_of, used, user
 
 
@@ -28,9 +28,8 @@ def files(*steps: list[Line]) -> dict[str, FileTrail]:
     return state_of(*(line for step in steps for line in step))["files"]
 
 
-@pytest.mark.parametrize(
-    ("steps", "left"),
-    [
+def test_only_successful_calls_leave_a_trail() -> None:
+    cases = [
         ([read("a.py")], {"a.py": {"line": 1, "reads": 1}}),
         ([read("a.py"), read("a.py")], {"a.py": {"line": 3, "reads": 2}}),
         ([edit("a.py")], {"a.py": {"line": 1, "edits": 1}}),
@@ -48,17 +47,13 @@ def files(*steps: list[Line]) -> dict[str, FileTrail]:
         ([read("a.py", ok=False), edit("b.py", ok=False), bash("rm c.py", ok=False)], {}),
         ([used("Grep", {"path": "a.py"}), bash("cat a.py")], {}),
         ([read(None), read(""), read(7), edit(["a.py"])], {}),
-    ],
-)
-def test_only_what_succeeded_leaves_a_trail(
-    steps: list[list[Line]], left: dict[str, FileTrail]
-) -> None:
-    assert files(*steps) == left
+    ]
+    for steps, left in cases:
+        assert files(*steps) == left, steps
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_a_deleted_file_from_before_the_session_is_kept_as_deleted() -> None:
+    cases = [
         "rm a.py",
         "rm -f a.py",
         "rm -- a.py",
@@ -74,20 +69,19 @@ def test_only_what_succeeded_leaves_a_trail(
         "rm a.py 2>/dev/null",
         "rm a.py > /dev/null 2>&1",
         "rm a.py | cat",
-    ],
-)
-def test_what_existed_before_and_was_deleted_is_gone_and_nothing_else_is(command: str) -> None:
-    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 3, "deleted": 3}}
-    assert files(bash(command)) == {"a.py": {"line": 1, "deleted": 1}}
+    ]
+    for command in cases:
+        assert files(read("a.py"), bash(command)) == {"a.py": {"line": 3, "deleted": 3}}, command
+        assert files(bash(command)) == {"a.py": {"line": 1, "deleted": 1}}, command
 
 
 @pytest.mark.parametrize("command", ["rm a.py", "git rm -f a.py", f"rm {ROOT}/a.py"])
-def test_what_was_created_here_and_deleted_here_never_was(command: str) -> None:
+def test_a_file_created_and_deleted_here_leaves_no_trail(command: str) -> None:
     assert files(write("a.py"), edit("a.py"), bash(command)) == {}
 
 
 @pytest.mark.parametrize("folder", ["tmp", "tmp/", "./tmp", ".//tmp//"])
-def test_a_folder_goes_with_all_that_is_in_it(folder: str) -> None:
+def test_deleting_a_folder_deletes_its_files(folder: str) -> None:
     steps = [write("tmp/a.py"), read("tmp/deep/b.py"), read("tmpfile"), bash(f"rm -rf {folder}")]
     assert files(*steps) == {
         "tmp/deep/b.py": {"line": 7, "deleted": 7, "told": 3},
@@ -95,9 +89,8 @@ def test_a_folder_goes_with_all_that_is_in_it(folder: str) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
+def test_commands_that_name_no_known_file_delete_nothing() -> None:
+    cases = [
         "rm *.pyc",
         'rm "$FILE"',
         "git rm --cached a.py",
@@ -109,24 +102,22 @@ def test_a_folder_goes_with_all_that_is_in_it(folder: str) -> None:
         "rm",
         "mv a.py",
         "git",
-    ],
-)
-def test_what_cannot_be_known_deletes_nothing(command: str) -> None:
-    assert files(read("a.py"), bash(command)) == {"a.py": {"line": 1, "reads": 1}}
+    ]
+    for command in cases:
+        assert files(read("a.py"), bash(command)) == {"a.py": {"line": 1, "reads": 1}}, command
 
 
 @pytest.mark.parametrize(
     "again", [read("a.py"), edit("a.py"), write("a.py"), write("a.py", kind="update")]
 )
-def test_a_file_that_is_used_again_is_not_gone(again: list[Line]) -> None:
+def test_a_file_that_is_used_again_is_not_deleted(again: list[Line]) -> None:
     trail = files(read("a.py"), bash("rm a.py"), again)["a.py"]
     assert "deleted" not in trail
     assert trail["line"] == 5
 
 
-@pytest.mark.parametrize(
-    ("steps", "left"),
-    [
+def test_a_moved_file_keeps_its_trail() -> None:
+    cases = [
         (
             [read("a.py"), bash("mv a.py b.py")],
             {
@@ -166,17 +157,13 @@ def test_a_file_that_is_used_again_is_not_gone(again: list[Line]) -> None:
             [write("a.py"), bash("mv *.py src/")],
             {"src/a.py": {"line": 3, "edits": 1, "created": 3, "told": 1}},
         ),
-    ],
-)
-def test_a_moved_file_takes_its_trail_along(
-    steps: list[list[Line]], left: dict[str, FileTrail]
-) -> None:
-    assert files(*steps) == left
+    ]
+    for steps, left in cases:
+        assert files(*steps) == left, steps
 
 
-@pytest.mark.parametrize(
-    ("root", "path", "name"),
-    [
+def test_a_file_is_named_relative_to_the_project() -> None:
+    cases = [
         ("/srv/app", "/srv/app/src/a.py", "src/a.py"),
         ("/srv/app/", "/srv/app/src/a.py", "src/a.py"),
         ("/srv/app", "/srv/app2/a.py", "/srv/app2/a.py"),
@@ -186,11 +173,10 @@ def test_a_moved_file_takes_its_trail_along(
         ("/", "/etc/hosts", "/etc/hosts"),
         ("C:\\dev\\app", "C:\\dev\\app\\src\\a.py", "src\\a.py"),
         ("C:\\dev\\app", "C:/dev/app/src/a.py", "src\\a.py"),
-    ],
-)
-def test_a_file_is_named_as_the_project_names_it(root: str, path: str, name: str) -> None:
-    lines = [{**line, "cwd": root} for line in (user("go"), *read(path))]
-    assert list(state_of(*lines)["files"]) == [name]
+    ]
+    for root, path, name in cases:
+        lines = [{**line, "cwd": root} for line in (user("go"), *read(path))]
+        assert list(state_of(*lines)["files"]) == [name], (root, path)
 
 
 def test_the_root_is_where_the_session_began() -> None:
@@ -198,9 +184,8 @@ def test_the_root_is_where_the_session_began() -> None:
     assert list(state_of(*lines)["files"]) == ["web/a.js"]
 
 
-@pytest.mark.parametrize(
-    ("text", "symbol"),
-    [
+def test_an_edit_sets_the_symbol_it_defines() -> None:
+    cases = [
         ("def delay(attempt: int) -> float:\n    ...", "delay"),
         ("import os\n\n\nclass Worker:\n    def run(self): ...", "Worker"),
         ("    async def run_once(self):", "run_once"),
@@ -211,11 +196,10 @@ def test_the_root_is_where_the_session_began() -> None:
         ("# def old(): gone", None),
         ("default = 1\nclassify = 2", None),
         ("function () {", None),
-    ],
-)
-def test_an_edit_tells_what_it_defines(text: str, symbol: str | None) -> None:
-    assert files(edit("a.py", text))["a.py"].get("symbol") == symbol
-    assert files(write("a.py", text))["a.py"].get("symbol") == symbol
+    ]
+    for text, symbol in cases:
+        assert files(edit("a.py", text))["a.py"].get("symbol") == symbol, text
+        assert files(write("a.py", text))["a.py"].get("symbol") == symbol, text
 
 
 def test_an_edit_that_defines_nothing_leaves_the_last_symbol() -> None:
@@ -224,39 +208,39 @@ def test_an_edit_that_defines_nothing_leaves_the_last_symbol() -> None:
     )
 
 
-def test_files_stand_in_the_order_of_their_last_use() -> None:
+def test_files_are_ordered_by_last_use() -> None:
     assert list(files(edit("a"), edit("b"), read("c"), read("a"))) == ["b", "c", "a"]
 
 
-def many(make: Any, count: int = MOST + 10) -> list[list[Line]]:
+def many(make: Any, count: int = MAX_FILES + 10) -> list[list[Line]]:
     return [make(f"f{n}") for n in range(count)]
 
 
-def test_of_very_many_files_those_that_were_only_read_are_forgotten_first() -> None:
+def test_files_that_were_only_read_are_dropped_first() -> None:
     left = files(edit("mine"), *many(read))
-    assert len(left) == MOST
+    assert len(left) == MAX_FILES
     assert "mine" in left
     assert "f10" not in left
     assert "f11" in left
 
 
-def test_the_file_edited_last_is_never_the_one_forgotten() -> None:
+def test_the_file_edited_last_is_never_dropped() -> None:
     left = files(*many(edit), read("last"))
-    assert len(left) == MOST
-    assert list(left)[-2:] == [f"f{MOST + 9}", "last"]
+    assert len(left) == MAX_FILES
+    assert list(left)[-2:] == [f"f{MAX_FILES + 9}", "last"]
 
 
-def test_very_many_deleted_or_moved_files_are_forgotten_too() -> None:
+def test_deleted_and_moved_files_are_bounded_too() -> None:
     left = files(*many(lambda name: bash(f"rm {name}")), bash("mv x y"))
-    assert len(left) == MOST
+    assert len(left) == MAX_FILES
     assert list(left)[-1] == "y"
 
 
-def test_a_trail_names_the_line_of_the_call_because_that_names_the_file() -> None:
+def test_a_trail_has_the_line_of_the_call() -> None:
     assert files(bash("echo x > out.log"))["out.log"]["line"] == 1
 
 
-def test_a_file_that_is_named_again_needs_no_earlier_line() -> None:
+def test_naming_a_file_again_clears_the_earlier_line() -> None:
     gone = [read("tmp/a.py"), bash("rm -r tmp")]
     assert files(*gone)["tmp/a.py"]["told"] == 1
     assert "told" not in files(*gone, read("tmp/a.py"))["tmp/a.py"]

@@ -1,19 +1,18 @@
-"""Where the work stands in git: the branch, the commits made, the pull requests."""
+"""The position in git: branch, commits, uncommitted files, pull requests."""
 
 from __future__ import annotations
 
 import pytest
 
-from holdfast.state.rules.git import MOST, MOST_DIRTY
+from holdfast.state.rules.git import MAX_COMMITS, MAX_UNCOMMITTED_FILES
 from tests.unit.transcript_lines import Line, bash, reply, state_of, user
 
 COMMIT = 'git commit -m "Back off"'
 OUTPUT = "[main 3f2c1ab] Back off\n 2 files changed, 9 insertions(+)"
 
 
-@pytest.mark.parametrize(
-    ("output", "commits"),
-    [
+def test_a_commit_is_read_from_gits_output() -> None:
+    cases = [
         (OUTPUT, [("3f2c1ab", "Back off")]),
         ("[main (root-commit) 3f2c1ab] Begin", [("3f2c1ab", "Begin")]),
         ("[fix/retry-storm 3f2c1ab] Back off: [x] done", [("3f2c1ab", "Back off: [x] done")]),
@@ -30,12 +29,11 @@ OUTPUT = "[main 3f2c1ab] Back off\n 2 files changed, 9 insertions(+)"
         ("[3f2c1ab] Back off", []),
         ("[main 3f2c1ab]", []),
         ("", []),
-    ],
-)
-def test_a_commit_is_known_by_what_git_says(output: str, commits: list[tuple[str, str]]) -> None:
-    told = state_of(*bash(COMMIT, output))["commits"]
-    assert [(commit["sha"], commit["subject"]) for commit in told] == commits
-    assert {commit["line"] for commit in told} <= {2}
+    ]
+    for output, commits in cases:
+        made = state_of(*bash(COMMIT, output))["commits"]
+        assert [(commit["sha"], commit["subject"]) for commit in made] == commits, output
+        assert {commit["line"] for commit in made} <= {2}, output
 
 
 @pytest.mark.parametrize(
@@ -48,13 +46,12 @@ def test_a_commit_is_known_by_what_git_says(output: str, commits: list[tuple[str
         [{**line, "isSidechain": True} for line in bash(COMMIT, OUTPUT)],
     ],
 )
-def test_what_only_looks_like_a_commit_is_none(lines: list[Line]) -> None:
+def test_output_that_only_resembles_a_commit_is_ignored(lines: list[Line]) -> None:
     assert state_of(*lines)["commits"] == []
 
 
-@pytest.mark.parametrize(
-    ("lines", "branch"),
-    [
+def test_the_branch_is_the_last_one_stated() -> None:
+    cases = [
         ([], ""),
         ([user("go")], "main"),
         ([user("go"), reply("Done.", gitBranch="fix")], "fix"),
@@ -62,7 +59,7 @@ def test_what_only_looks_like_a_commit_is_none(lines: list[Line]) -> None:
         ([user("go"), reply("Done.", gitBranch="fix", isSidechain=True)], "main"),
         ([user("go"), *bash("git switch -c fix && git commit", "[fix 3f2c1ab] Back off")], "fix"),
         ([user("go"), *bash(COMMIT, "[detached HEAD 3f2c1ab] Back off")], "main"),
-        # The client goes on writing the branch that it saw at the start of the turn.
+        # The client keeps logging the branch that it saw at the start of the turn.
         ([*bash("git switch -c fix && git commit", "[fix 3f2c1ab] x"), reply("Done.")], "fix"),
         (
             [*bash("git switch -c fix && git commit", "[fix 3f2c1ab] x"), user("on", cwd="/srv")],
@@ -76,30 +73,31 @@ def test_what_only_looks_like_a_commit_is_none(lines: list[Line]) -> None:
             ],
             "main",
         ),
-    ],
-)
-def test_the_branch_is_the_one_last_told(lines: list[Line], branch: str) -> None:
-    assert state_of(*lines)["branch"] == branch
+    ]
+    for lines, branch in cases:
+        assert state_of(*lines)["branch"] == branch, lines
 
 
 def pull_request(number: int) -> Line:
     return {"type": "pr-link", "prUrl": f"https://example.com/pull/{number}"}
 
 
-def test_a_pull_request_is_told_once() -> None:
-    told = state_of(pull_request(1), pull_request(2), pull_request(1), {"type": "pr-link"})
-    assert told["pull_requests"] == [
+def test_a_pull_request_is_kept_once() -> None:
+    state = state_of(pull_request(1), pull_request(2), pull_request(1), {"type": "pr-link"})
+    assert state["pull_requests"] == [
         {"text": "https://example.com/pull/1", "line": 1},
         {"text": "https://example.com/pull/2", "line": 2},
     ]
 
 
 def test_the_newest_commits_and_pull_requests_are_kept() -> None:
-    lines = [line for n in range(MOST + 5) for line in bash(COMMIT, f"[main {n:07x}] commit {n}")]
-    state = state_of(*lines, *(pull_request(n) for n in range(MOST + 5)))
-    assert [len(state["commits"]), len(state["pull_requests"])] == [MOST, MOST]
+    lines = [
+        line for n in range(MAX_COMMITS + 5) for line in bash(COMMIT, f"[main {n:07x}] commit {n}")
+    ]
+    state = state_of(*lines, *(pull_request(n) for n in range(MAX_COMMITS + 5)))
+    assert [len(state["commits"]), len(state["pull_requests"])] == [MAX_COMMITS, MAX_COMMITS]
     assert state["commits"][0]["subject"] == "commit 5"
-    assert state["pull_requests"][-1]["text"].endswith(f"/{MOST + 4}")
+    assert state["pull_requests"][-1]["text"].endswith(f"/{MAX_COMMITS + 4}")
 
 
 def test_a_secret_in_a_subject_is_not_kept() -> None:
@@ -131,9 +129,8 @@ no changes added to commit
 CLEAN = "On branch main\nnothing to commit, working tree clean\n"
 
 
-@pytest.mark.parametrize(
-    ("command", "output", "files"),
-    [
+def test_uncommitted_files_are_those_of_the_last_git_status() -> None:
+    cases = [
         (
             "git status --short",
             SHORT,
@@ -146,12 +143,12 @@ CLEAN = "On branch main\nnothing to commit, working tree clean\n"
         ("git status -s", ' M "with space.py"\n', ["with space.py"]),
         ("git add -A && git status -s", "M  a.py", ["a.py"]),
         ("git status --porcelain", "", []),
-    ],
-)
-def test_what_is_not_committed_is_what_git_last_said(
-    command: str, output: str, files: list[str]
-) -> None:
-    assert state_of(*bash(command, output))["dirty"] == {"files": files, "line": 2}
+    ]
+    for command, output, files in cases:
+        assert state_of(*bash(command, output))["dirty"] == {"files": files, "line": 2}, (
+            command,
+            output,
+        )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +161,7 @@ def test_what_is_not_committed_is_what_git_last_said(
         [reply(SHORT)],
     ],
 )
-def test_what_does_not_come_from_git_status_says_nothing(lines: list[Line]) -> None:
+def test_output_of_other_commands_is_no_git_status(lines: list[Line]) -> None:
     assert state_of(*lines)["dirty"] is None
 
 
@@ -173,7 +170,7 @@ def test_a_later_status_replaces_an_earlier_one() -> None:
     assert state_of(*lines)["dirty"] == {"files": [], "line": 4}
 
 
-def test_a_commit_forgets_what_was_not_committed_and_a_failed_one_does_not() -> None:
+def test_a_commit_clears_the_uncommitted_files_and_a_failed_one_does_not() -> None:
     asked = bash("git status -s", " M a.py")
     assert state_of(*asked, *bash(COMMIT, OUTPUT))["dirty"] is None
     assert state_of(*asked, *bash(COMMIT, "hook failed", ok=False))["dirty"] is not None
@@ -182,15 +179,14 @@ def test_a_commit_forgets_what_was_not_committed_and_a_failed_one_does_not() -> 
 
 
 def test_uncommitted_files_are_bounded() -> None:
-    output = "".join(f" M {number}.py\n" for number in range(MOST_DIRTY + 5))
+    output = "".join(f" M {number}.py\n" for number in range(MAX_UNCOMMITTED_FILES + 5))
     dirty = state_of(*bash("git status -s", output))["dirty"]
     assert dirty is not None
-    assert len(dirty["files"]) == MOST_DIRTY
+    assert len(dirty["files"]) == MAX_UNCOMMITTED_FILES
 
 
-@pytest.mark.parametrize(
-    ("command", "output", "branch"),
-    [
+def test_switching_sets_the_branch() -> None:
+    cases = [
         ("git switch -c fix", "Switched to a new branch 'fix'", "fix"),
         ("git checkout fix", "Switched to branch 'fix'\nYour branch is behind.", "fix"),
         ("git checkout -B fix", "Switched to and reset branch 'fix'", "fix"),
@@ -202,9 +198,6 @@ def test_uncommitted_files_are_bounded() -> None:
         ("git status -sb", "## No commits yet on fix\n?? a.py", "fix"),
         ("git status -sb", "## HEAD (no branch)\n M a.py", "main"),
         ("echo switch", "Switched to branch 'fix'", "main"),
-    ],
-)
-def test_a_branch_that_git_switches_to_is_where_the_work_stands(
-    command: str, output: str, branch: str
-) -> None:
-    assert state_of(user("go"), *bash(command, output))["branch"] == branch
+    ]
+    for command, output, branch in cases:
+        assert state_of(user("go"), *bash(command, output))["branch"] == branch, (command, output)

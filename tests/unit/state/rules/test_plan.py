@@ -1,4 +1,4 @@
-"""The plan, told as a whole list or item by item: the last status wins."""
+"""The plan, from whole lists or single items: the last status wins."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.state.rules.plan import LONGEST, LONGEST_FILE, MOST
+from holdfast.state.rules.plan import MAX_ITEM_CHARS, MAX_ITEMS, MAX_PLAN_FILE_CHARS
 from tests.unit.transcript_lines import Line, attachment, line, state_of, used, user
 
 
@@ -29,9 +29,8 @@ def plan(*steps: list[Line]) -> list[tuple[str, str]]:
     return [(item["text"], item["status"]) for item in state["plan"]]
 
 
-@pytest.mark.parametrize(
-    ("steps", "left"),
-    [
+def test_the_plan_has_the_last_statuses() -> None:
+    cases = [
         ([todos(("a", "pending"), ("b", "pending"))], [("a", "pending"), ("b", "pending")]),
         (
             [
@@ -80,15 +79,12 @@ def plan(*steps: list[Line]) -> list[tuple[str, str]]:
             [("a", "pending"), ("b", "pending")],
         ),
         ([update("9", subject="b")], [("b", "pending")]),
-    ],
-)
-def test_the_plan_stands_as_it_was_last_told(
-    steps: list[list[Line]], left: list[tuple[str, str]]
-) -> None:
-    assert plan(*steps) == left
+    ]
+    for steps, left in cases:
+        assert plan(*steps) == left, steps
 
 
-def test_a_finished_list_is_told_as_empty_but_was_done() -> None:
+def test_a_finished_list_that_is_cleared_stays_completed() -> None:
     """The client forgets a list when its last item is completed."""
     given = {"todos": [{"content": "a", "status": "completed"}]}
     cleared = used("TodoWrite", given, detail={"oldTodos": [], "newTodos": []})
@@ -102,39 +98,42 @@ def test_an_item_carries_the_line_of_its_last_change() -> None:
         *create("1", "c"),
         *update("1", status="in_progress"),
     ]
-    told = {item["text"]: item["line"] for item in state_of(*lines)["plan"]}
-    assert told == {"a": 4, "b": 2, "c": 8}
+    items = {item["text"]: item["line"] for item in state_of(*lines)["plan"]}
+    assert items == {"a": 4, "b": 2, "c": 8}
 
 
 def test_a_long_item_is_cut_and_still_recognised() -> None:
-    long = "x" * 2 * LONGEST
+    long = "x" * 2 * MAX_ITEM_CHARS
     ((text, status),) = plan(todos((long, "pending")), todos((long, "completed")))
-    assert (len(text), text[-1], status) == (LONGEST, "…", "completed")
+    assert (len(text), text[-1], status) == (MAX_ITEM_CHARS, "…", "completed")
 
 
 def test_the_newest_items_are_kept() -> None:
-    steps = [create(str(n), f"step {n}") for n in range(MOST + 5)]
-    told = plan(*steps)
-    assert len(told) == MOST
-    assert told[0] == ("step 5", "pending")
+    steps = [create(str(n), f"step {n}") for n in range(MAX_ITEMS + 5)]
+    items = plan(*steps)
+    assert len(items) == MAX_ITEMS
+    assert items[0] == ("step 5", "pending")
 
 
 def listed(*tasks: dict[str, Any]) -> list[Line]:
     return used("TaskList", {}, detail={"tasks": list(tasks)})
 
 
-def test_a_list_of_tasks_tells_the_last_status_of_each() -> None:
-    told = listed({"id": "1", "subject": "a", "status": "completed", "blockedBy": []})
-    assert plan(create("1", "a"), create("2", "b"), told) == [("a", "completed"), ("b", "pending")]
+def test_a_task_list_sets_the_status_of_each_task() -> None:
+    reminder = listed({"id": "1", "subject": "a", "status": "completed", "blockedBy": []})
+    assert plan(create("1", "a"), create("2", "b"), reminder) == [
+        ("a", "completed"),
+        ("b", "pending"),
+    ]
 
 
-def test_a_list_of_tasks_tells_of_tasks_whose_making_was_not_seen() -> None:
+def test_a_task_list_adds_unknown_tasks() -> None:
     assert plan(listed({"id": "7", "subject": "late", "status": "in_progress"})) == [
         ("late", "in_progress")
     ]
 
 
-def test_what_a_task_waits_for_is_kept_once() -> None:
+def test_the_tasks_that_block_another_are_kept_once() -> None:
     steps = [create("1", "a"), create("2", "b"), update("2", addBlockedBy=["1"])]
     steps.append(listed({"id": "2", "subject": "b", "status": "pending", "blockedBy": ["1", "9"]}))
     state = state_of(*(line for step in steps for line in step))
@@ -142,15 +141,15 @@ def test_what_a_task_waits_for_is_kept_once() -> None:
 
 
 @pytest.mark.parametrize("kind", ["task_reminder", "todo_reminder"])
-def test_a_reminder_of_the_host_tells_the_plan_too(kind: str) -> None:
+def test_a_reminder_of_the_host_sets_the_plan(kind: str) -> None:
     content = [{"id": "1", "subject": "a", "status": "completed"}]
-    told = line("attachment", attachment={"type": kind, "content": content})
-    assert plan(create("1", "a"), [told]) == [("a", "completed")]
+    reminder = line("attachment", attachment={"type": kind, "content": content})
+    assert plan(create("1", "a"), [reminder]) == [("a", "completed")]
 
 
 def test_an_empty_reminder_changes_nothing() -> None:
-    told = line("attachment", attachment={"type": "task_reminder", "content": []})
-    assert plan(create("1", "a"), [told]) == [("a", "pending")]
+    reminder = line("attachment", attachment={"type": "task_reminder", "content": []})
+    assert plan(create("1", "a"), [reminder]) == [("a", "pending")]
 
 
 def test_the_todos_on_a_prompt_are_the_plan() -> None:
@@ -166,7 +165,7 @@ def numbered_steps(*steps: list[Line]) -> list[tuple[str, str, str]]:
     return [(item["id"].partition("@")[0], item["text"], item["status"]) for item in state["plan"]]
 
 
-def test_a_new_list_that_counts_from_one_again_keeps_what_was_done() -> None:
+def test_a_new_list_that_numbers_from_one_again_keeps_the_old_items() -> None:
     first = [create("1", "a"), create("2", "b"), update("1", status="completed")]
     second = [create("1", "c"), create("2", "d"), update("2", status="completed")]
     assert numbered_steps(*first, *second) == [
@@ -177,7 +176,7 @@ def test_a_new_list_that_counts_from_one_again_keeps_what_was_done() -> None:
     ]
 
 
-def test_a_third_list_is_told_apart_from_the_first_and_the_second() -> None:
+def test_a_third_list_does_not_collide_with_the_first_two() -> None:
     lists = [[create("1", text), update("1", status="completed")] for text in ("a", "b", "c")]
     assert numbered_steps(*(step for steps in lists for step in steps)) == [
         ("1", "a", "completed"),
@@ -187,25 +186,24 @@ def test_a_third_list_is_told_apart_from_the_first_and_the_second() -> None:
 
 
 def test_the_same_todo_listed_twice_is_two_items_with_two_ids() -> None:
-    told = numbered_steps(
+    items = numbered_steps(
         todos(("test it", "completed"), ("fix", "pending"), ("test it", "pending"))
     )
-    assert [(text, status) for _, text, status in told] == [
+    assert [(text, status) for _, text, status in items] == [
         ("test it", "completed"),
         ("fix", "pending"),
         ("test it", "pending"),
     ]
 
 
-def test_a_done_todo_that_is_wanted_again_is_pending_and_not_both() -> None:
+def test_a_completed_todo_that_is_added_again_is_only_pending() -> None:
     assert plan(todos(("a", "completed")), todos(("b", "pending")), todos(("a", "pending"))) == [
         ("a", "pending")
     ]
 
 
-@pytest.mark.parametrize(
-    ("given", "wave"),
-    [
+def test_an_item_has_its_wave() -> None:
+    cases = [
         ({"subject": "Wave 2: the docs"}, 2),
         ({"subject": "wave 12 — the docs"}, 12),
         ({"subject": "the docs", "metadata": {"wave": 3}}, 3),
@@ -218,11 +216,10 @@ def test_a_done_todo_that_is_wanted_again_is_pending_and_not_both() -> None:
         ({"subject": "the docs", "metadata": "wave 2"}, 0),
         ({"subject": "the docs", "metadata": {"wave": "two"}}, 0),
         ({"subject": "the docs", "metadata": {"wave": "9" * 5000}}, 0),
-    ],
-)
-def test_an_item_says_which_wave_it_belongs_to(given: Line, wave: int) -> None:
-    (item,) = state_of(*used("TaskCreate", given))["plan"]
-    assert item["wave"] == wave
+    ]
+    for given, wave in cases:
+        (item,) = state_of(*used("TaskCreate", given))["plan"]
+        assert item["wave"] == wave, given
 
 
 def test_todos_belong_to_waves_too() -> None:
@@ -238,13 +235,12 @@ def wrote(path: str, content: str, **more: Any) -> list[Line]:
     return used("Write", {"file_path": path, "content": content}, **more)
 
 
-def referred(**told: str) -> Line:
-    return attachment("plan_file_reference", planFilePath=PLAN_FILE, **told)
+def referred(**fields: str) -> Line:
+    return attachment("plan_file_reference", planFilePath=PLAN_FILE, **fields)
 
 
-@pytest.mark.parametrize(
-    ("lines", "path", "text"),
-    [
+def test_a_plan_in_a_file_is_kept_as_last_written() -> None:
+    cases = [
         (wrote(PLAN_FILE, PLAN), PLAN_FILE, PLAN),
         (wrote(".claude/plans/p.md", "p"), ".claude/plans/p.md", "p"),
         ([referred(planContent=PLAN)], PLAN_FILE, PLAN),
@@ -274,11 +270,10 @@ def referred(**told: str) -> Line:
             PLAN_FILE,
             PLAN,
         ),
-    ],
-)
-def test_a_plan_in_a_file_is_kept_as_last_written(lines: list[Line], path: str, text: str) -> None:
-    state = state_of(*lines)
-    assert state["plan_file"] == {"path": path, "text": text, "line": len(lines)}
+    ]
+    for lines, path, text in cases:
+        state = state_of(*lines)
+        assert state["plan_file"] == {"path": path, "text": text, "line": len(lines)}, (lines, path)
 
 
 @pytest.mark.parametrize(
@@ -299,14 +294,16 @@ def test_other_files_are_no_plan(lines: list[Line]) -> None:
 def test_another_plan_file_does_not_inherit_the_first_ones_text() -> None:
     first = wrote(PLAN_FILE, PLAN)
     other = attachment("plan_file_reference", planFilePath="/home/dev/.claude/plans/b.md")
-    told = state_of(*first, other)["plan_file"]
-    assert told is not None
-    assert told["text"] == ""
+    plan_file = state_of(*first, other)["plan_file"]
+    assert plan_file is not None
+    assert plan_file["text"] == ""
 
 
 def test_a_long_plan_is_cut_and_without_secrets() -> None:
     secret = "ghp_" + "a1B2" * 9
-    told = state_of(user("go", planContent=f"{secret} " + "x" * 2 * LONGEST_FILE))["plan_file"]
-    assert told is not None
-    assert told["text"].startswith("[redacted:github-token]")
-    assert len(told["text"]) == LONGEST_FILE
+    plan_file = state_of(user("go", planContent=f"{secret} " + "x" * 2 * MAX_PLAN_FILE_CHARS))[
+        "plan_file"
+    ]
+    assert plan_file is not None
+    assert plan_file["text"].startswith("[redacted:github-token]")
+    assert len(plan_file["text"]) == MAX_PLAN_FILE_CHARS

@@ -1,4 +1,4 @@
-"""What the user asked for is kept word for word: the first, the latest, and what fits between."""
+"""What the user asked for, verbatim: the first request, the latest, and those between."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.state.rules.requests import LONGEST, MOST
+from holdfast.state.rules.requests import MAX_REQUEST_CHARS, MAX_REQUESTS
 from tests.unit.transcript_lines import (
     AT,
     Line,
@@ -25,16 +25,15 @@ def texts(*lines: Line) -> list[str]:
     return [request["text"] for request in state_of(*lines)["requests"]]
 
 
-def test_a_request_is_kept_word_for_word_with_its_line_and_time() -> None:
+def test_a_request_is_kept_verbatim_with_its_line_and_time() -> None:
     words = "  Fix `run()`:\n\n- it *loops*\n\tfor ever — “why?”  "
     assert state_of(reply("Hello."), user(words))["requests"] == [
         {"text": words.strip(), "line": 2, "at": AT}
     ]
 
 
-@pytest.mark.parametrize(
-    ("line", "counts"),
-    [
+def test_only_what_the_user_typed_is_a_request() -> None:
+    cases = [
         (user("and the docs"), True),
         (attachment("queued_command", prompt="and the docs"), True),
         (user("and the docs", isMeta=True), False),
@@ -44,24 +43,23 @@ def test_a_request_is_kept_word_for_word_with_its_line_and_time() -> None:
         (result("and the docs"), False),
         (reply("and the docs"), False),
         (user("/compact"), False),
-    ],
-)
-def test_only_a_persons_words_are_a_request(line: Line, counts: bool) -> None:
-    assert texts(user("Fix it"), line) == ["Fix it", "and the docs"][: 1 + counts]
+    ]
+    for line, counts in cases:
+        assert texts(user("Fix it"), line) == ["Fix it", "and the docs"][: 1 + counts], line
 
 
-def test_of_a_long_talk_the_first_and_the_latest_stay() -> None:
-    state = state_of(*(user(f"request {n}") for n in range(MOST + 30)))
+def test_the_first_and_the_latest_requests_are_kept() -> None:
+    state = state_of(*(user(f"request {n}") for n in range(MAX_REQUESTS + 30)))
     kept = [request["text"] for request in state["requests"]]
-    assert kept == ["request 0", *(f"request {n}" for n in range(31, MOST + 30))]
+    assert kept == ["request 0", *(f"request {n}" for n in range(31, MAX_REQUESTS + 30))]
     assert state["requests_dropped"] == 30
 
 
 def test_a_very_long_request_is_cut_at_its_end() -> None:
-    (kept,) = texts(user("Read this. " + "x" * 2 * LONGEST))
+    (kept,) = texts(user("Read this. " + "x" * 2 * MAX_REQUEST_CHARS))
     assert kept.startswith("Read this. xxx")
     assert kept.endswith("x…")
-    assert len(kept) == LONGEST
+    assert len(kept) == MAX_REQUEST_CHARS
 
 
 def test_a_secret_in_a_request_is_not_kept() -> None:
@@ -72,13 +70,13 @@ def test_a_secret_in_a_request_is_not_kept() -> None:
     assert kept.endswith("] please")
 
 
-def test_the_same_words_said_twice_are_two_requests() -> None:
+def test_the_same_prompt_sent_twice_is_two_requests() -> None:
     lines = [user("go on", timestamp="2026-01-05T10:00:00Z"), *bash("ls")]
     assert texts(*lines, user("go on", timestamp="2026-01-05T10:09:00Z")) == ["go on", "go on"]
 
 
-def test_a_request_that_the_client_writes_down_again_is_still_the_one_it_was() -> None:
-    """A second compaction in one process appends old messages with their old time."""
+def test_a_request_that_the_client_logs_again_is_one_request() -> None:
+    """A second compaction in one process repeats old messages with their old timestamps."""
     first = user("Fix it", timestamp="2026-01-05T10:00:00Z")
     second = user("Now the docs", timestamp="2026-01-05T10:09:00Z")
     assert texts(first, second, summary(), first) == ["Fix it", "Now the docs"]
@@ -100,7 +98,7 @@ def typed(name: str, args: str = "") -> Line:
         (typed(""), []),
     ],
 )
-def test_a_command_is_a_request_unless_it_is_the_hosts_own(line: Line, request_: list[str]) -> None:
+def test_a_command_is_a_request_unless_it_is_built_in(line: Line, request_: list[str]) -> None:
     assert texts(line) == request_
 
 
@@ -110,24 +108,23 @@ REFUSED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("output", "ok", "said"),
-    [
+def test_the_reason_of_a_refused_call_is_a_request() -> None:
+    cases = [
         (f"{REFUSED}use the queue", False, ["use the queue"]),
-        (f"{REFUSED}use\n\nthe queue\n\nNote: The user's next message may…", False,
-         ["use\n\nthe queue"]),
+        (
+            f"{REFUSED}use\n\nthe queue\n\nNote: The user's next message may…",
+            False,
+            ["use\n\nthe queue"],
+        ),
         (f"{REFUSED}", False, []),
         (f"{REFUSED}use the queue", True, []),
         ("The user doesn't want to proceed with this tool use.", False, []),
         (f"{REFUSED}The user wants to clarify these questions.\n…", False, []),
         (f"{REFUSED}[Request interrupted by user]", False, []),
         ("Exit code 1\nTraceback", False, []),
-    ],
-)  # fmt: skip
-def test_what_is_said_instead_of_allowing_a_call_is_a_request(
-    output: str, ok: bool, said: list[str]
-) -> None:
-    assert texts(*used("Bash", {"command": "rm a"}, output, ok=ok)) == said
+    ]
+    for output, ok, said in cases:
+        assert texts(*used("Bash", {"command": "rm a"}, output, ok=ok)) == said, (output, ok)
 
 
 def answered(answers: Any, *labels: str, ok: bool = True) -> list[Line]:
@@ -136,9 +133,8 @@ def answered(answers: Any, *labels: str, ok: bool = True) -> list[Line]:
     return used("AskUserQuestion", {"questions": [question]}, "answered", ok=ok, detail=detail)
 
 
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
+def test_a_typed_answer_is_a_request_and_a_choice_is_not() -> None:
+    cases = [
         (answered({"How?": "with its own queue"}, "Lock", "Queue"), ["with its own queue"]),
         (answered({"How?": "Queue, but bounded"}, "Lock", "Queue"), ["Queue, but bounded"]),
         (answered({"How?": "Queue"}, "Lock", "Queue"), []),
@@ -149,21 +145,18 @@ def answered(answers: Any, *labels: str, ok: bool = True) -> list[Line]:
         (answered({"How?": "own words"}, "Lock", ok=False), []),
         (answered(["own words"], "Lock"), []),
         (answered({"How?": "Redis Cluster"}, "Redis", "Redis Cluster"), []),
-    ],
-)  # fmt: skip
-def test_an_answer_in_own_words_is_a_request_and_a_choice_is_none(
-    lines: list[Line], said: list[str]
-) -> None:
-    assert texts(*lines) == said
+    ]
+    for lines, said in cases:
+        assert texts(*lines) == said, lines
 
 
-def test_an_answer_in_own_words_keeps_its_question() -> None:
+def test_a_typed_answer_keeps_its_question() -> None:
     lines = answered({"How?": "with its own queue"}, "Lock", "Queue")
     assert state_of(*lines, user("go on"))["requests"][0]["question"] == "How?"
     assert "question" not in state_of(*lines, user("go on"))["requests"][1]
 
 
-def test_where_the_user_stopped_the_agent_is_known() -> None:
+def test_an_interrupted_request_has_the_line_of_the_interruption() -> None:
     stopped = user("[Request interrupted by user for tool use]")
     asked = state_of(stopped, user("go"), stopped, user("go slowly"))["requests"]
     assert [one.get("stopped") for one in asked] == [3, None]

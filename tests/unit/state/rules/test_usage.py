@@ -1,4 +1,4 @@
-"""How full the context is: the host's own figure of the last message."""
+"""How full the context is, by the host's own count of the last message."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from tests.unit.transcript_lines import (
 )
 
 
-@pytest.mark.parametrize(
-    ("lines", "context"),
-    [
+def test_the_context_is_that_of_the_last_message() -> None:
+    cases = [
         ([], 0),
         ([spent(21_400)], 21_400),
         ([spent(21_400), spent(30_000)], 30_000),
@@ -31,10 +30,9 @@ from tests.unit.transcript_lines import (
         ([spent(150_000), boundary(postTokens=7_500)], 7_500),
         ([spent(150_000), boundary()], 0),
         ([spent(150_000), boundary(postTokens=7_500), summary(), spent(34_000)], 34_000),
-    ],
-)
-def test_the_context_is_that_of_the_last_message(lines: list[Line], context: int) -> None:
-    assert state_of(*lines)["usage"]["context"] == context
+    ]
+    for lines, context in cases:
+        assert state_of(*lines)["usage"]["context"] == context, lines
 
 
 def test_the_last_message_is_known_by_its_id_model_and_line() -> None:
@@ -54,7 +52,7 @@ def test_the_last_message_is_known_by_its_id_model_and_line() -> None:
         ([spent(300_000), boundary(postTokens=9), spent(20_000)], 1_000_000),
     ],
 )
-def test_a_window_is_as_large_as_it_has_proved_to_be(lines: list[Line], window: int) -> None:
+def test_the_window_grows_to_the_context_seen(lines: list[Line], window: int) -> None:
     assert state_of(*lines)["usage"]["window"] == window
 
 

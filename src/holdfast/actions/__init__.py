@@ -1,1 +1,0 @@
-"""The verbs that every surface calls."""

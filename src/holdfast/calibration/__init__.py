@@ -1,1 +1,0 @@
-"""How many tokens text really takes: learned from the counts that a host writes into its log."""

@@ -1,0 +1,1 @@
+"""A library for people who build agents: conversations that fit their model's window."""

@@ -1,0 +1,1 @@
+"""Adapters of conversations for agent frameworks; each needs only its own framework."""

@@ -1,0 +1,98 @@
+"""Handlers around a compaction: save before it, and keep the summary that the host writes.
+
+A compaction runs in a forked agent, so its end fires SubagentStop. The last message of an
+ordinary sub-agent is its handoff.
+"""
+
+from __future__ import annotations
+
+from holdfast.hooks.background_index import claim_refresh
+from holdfast.hooks.hook_run import update_notes
+from holdfast.services.compaction.status import find_current_ordinal, is_open
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.hooks.hook_run import HookRun
+    from holdfast.services.compaction.ingest import IngestedSession
+
+
+def pre_compact(run: HookRun) -> str:
+    """Save a snapshot and return guidance for the summarizer, where the host passes it on.
+
+    Older clients do not say that it is a sub-agent that is compacted. The extra snapshot does no
+    harm.
+    """
+    from holdfast.services.compaction.summarizer_guidance import MAX_COMMANDS_UNITS, render_guidance
+
+    session = run.read_session()
+    update_notes(run, session)
+    ordinal = save_compaction(run, session)
+    if run.host.RULES_FOLDER:
+        from holdfast.hooks.rules_file import write_before_compaction
+
+        write_before_compaction(run, session, ordinal)
+    run.needs_mention_index = True
+    run.needs_search_index = claim_refresh(run.store, session.id, run.event.transcript_path)
+    if not run.settings.guidance or not run.host.HAS_SUMMARIZER_GUIDANCE:
+        return ""
+    return render_guidance(session.state, run.active_rules(session, MAX_COMMANDS_UNITS))
+
+
+def save_compaction(run: HookRun, session: IngestedSession) -> int:
+    """Take a snapshot of the session and record its compaction; return its ordinal."""
+    from holdfast.services.compaction.autosave import prune_snapshots, save_snapshot
+
+    snapshot = save_snapshot(run.store, session, run.event.trigger or "compaction", run.now)
+    ordinal = find_current_ordinal(run.store, session, run.host)
+    run.store.open_compaction(
+        session.id,
+        ordinal,
+        trigger=run.event.trigger or None,
+        snapshot=snapshot,
+        now=run.now,
+    )
+    prune_snapshots(run.store, session.id, run.settings)
+    return ordinal
+
+
+def subagent_stop(run: HookRun) -> str:
+    """Keep the host's summary if a compaction's fork ended, else the sub-agent's handoff."""
+    session = run.read_session()
+    if run.event.is_compaction_fork:
+        _keep_summary(run, session)
+    else:
+        from holdfast.services.compaction.handoffs import record_handoff
+
+        record_handoff(run.store, session, run.event, run.now)
+    return ""
+
+
+def post_compact(run: HookRun) -> str:
+    """Keep the host's summary, from the payload or else from the transcript."""
+    session = run.read_session()
+    if not run.event.summary:
+        from holdfast.services.compaction.host_summary import read_last_summary
+
+        run.event.summary = read_last_summary(run.event.transcript_path)
+    _keep_summary(run, session)
+    return ""
+
+
+def _keep_summary(run: HookRun, session: IngestedSession) -> None:
+    """Store the host's summary with the open compaction, unless it has one already.
+
+    The payload of a fork does not say whether the session or a sub-agent is being compacted. The
+    first summary wins, so that a sub-agent's never replaces the session's.
+    """
+    rows = run.store.compactions(session.id)
+    if not rows or not run.event.summary:
+        return
+    if rows[-1]["summary"] is None and is_open(session, rows[-1]):
+        run.store.note_summary(session.id, rows[-1]["ordinal"], run.event.summary)
+
+
+HANDLERS = {
+    "PreCompact": pre_compact,
+    "SubagentStop": subagent_stop,
+    "PostCompact": post_compact,
+}

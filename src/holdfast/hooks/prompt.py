@@ -1,0 +1,62 @@
+"""Handlers for a user's prompt: update the notes, deliver a brief that did not arrive, and
+messages from other agents.
+"""
+
+from __future__ import annotations
+
+from holdfast.hooks.hook_run import render_with_messages, update_notes
+from holdfast.services.compaction.status import find_undelivered, is_boundary_unwritten
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.hooks.hook_run import HookRun
+
+# How many times to wait, FLUSH_SECONDS each, for a client on a busy machine to write its compaction
+# into the transcript.
+MAX_WAITS = 4
+LATE_BRIEF_NOTICE = (
+    "Holdfast: the brief of the last compaction did not arrive intact; it goes with this prompt."
+)
+
+
+def user_prompt(run: HookRun) -> str:
+    """Deliver a brief that has not arrived yet, once, and waiting messages.
+
+    The notes are updated first, because the agent may now work for hours.
+    """
+    session = run.read_session()
+    if run.event.prompt:
+        update_notes(run, session, run.event.prompt)
+    if not find_undelivered(run.store, session, run.host) and not is_boundary_unwritten(
+        run.store, session, run.host, run.now
+    ):
+        return render_with_messages(run, "")
+    # A brief sent a moment ago may have arrived without being in the transcript yet.
+    session = run.read_session_after_flush()
+    for _ in range(MAX_WAITS):
+        if not is_boundary_unwritten(run.store, session, run.host, run.now):
+            break
+        session = run.read_session_after_flush()
+    ordinal = find_undelivered(run.store, session, run.host)
+    if not ordinal:
+        return render_with_messages(run, "")
+    from holdfast.hooks.restore import build_brief
+
+    brief = build_brief(run, session, ordinal)
+    return render_with_messages(run, brief, LATE_BRIEF_NOTICE if brief else "")
+
+
+def prompt_expansion(run: HookRun) -> str:
+    """The user typed a slash command: record it as active from here on."""
+    session = run.read_session()
+    if run.event.slash_command:
+        from holdfast.services.compaction.active_commands import record_typed_command
+
+        line = session.state["lines"]
+        record_typed_command(
+            run.store, session.id, run.event.slash_command, line, run.now, run.settings
+        )
+    return ""
+
+
+HANDLERS = {"UserPromptSubmit": user_prompt, "UserPromptExpansion": prompt_expansion}

@@ -1,0 +1,1 @@
+"""The MCP server: lookups, notes and messages as tools for agents."""

@@ -1,0 +1,1 @@
+"""Session notes: a Markdown file per session in the project, written by Holdfast and by people."""

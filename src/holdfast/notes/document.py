@@ -1,0 +1,172 @@
+"""The text of a notes file: the current state on top, a log of progress below. Pure.
+
+People write into the same file. Holdfast replaces only lines that it wrote itself and appends to
+the end; every other line stays where it is.
+"""
+
+from __future__ import annotations
+
+from holdfast.redaction import redact
+from holdfast.state.text import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from holdfast.state.types import State
+
+START = "<!-- HOLDFAST_STATE_START: kept by Holdfast -->"
+END = "<!-- HOLDFAST_STATE_END -->"
+LOG_HEADING = "## Progress Log"
+STATE_HEADING = "## Current State (last updated: "
+FIELDS = ("Active work", "Current item", "Blocking on", "Next", "Sub-agents")
+# How the entries of `render_progress` begin.
+DERIVED_PREFIXES = ("- commit ", "- done: ", "- ruled out by the ", "- decided by the ")
+MAX_FIELD_CHARS = 400
+MAX_REQUEST_CHARS = 240
+MAX_ITEM_CHARS = 200
+MAX_COMMAND_CHARS = 120
+MAX_ENTRY_CHARS = 300
+
+
+def render_state_block(
+    state: State, notes: dict[str, Any], timestamp: str, prompt: str = ""
+) -> list[str]:
+    """Return the lines of the state block.
+
+    `notes` has the `blocker` and the `next` step that were noted by command, if any. `prompt` is
+    the prompt that the user has just sent, before the transcript holds it.
+    """
+    running = [item for item in state["plan"] if item["status"] == "in_progress"]
+    pending = [item for item in state["plan"] if item["status"] == "pending"]
+    agents = [agent for agent in state["agents"] if agent["status"] == "running"]
+    values = (
+        _active_work(state, prompt),
+        _render_item(running[-1]) if running else "",
+        notes.get("blocker") or _blocker(state) or "nothing",
+        notes.get("next") or (_render_item(pending[0]) if pending else ""),
+        ", ".join(f"{agent['type'] or 'agent'}={agent['id']}" for agent in agents),
+    )
+    lines = [
+        f"- **{name}:** {one_line(value or '–', MAX_FIELD_CHARS)}"
+        for name, value in zip(FIELDS, values, strict=True)
+    ]
+    return [f"{STATE_HEADING}{timestamp})", *lines]
+
+
+def _active_work(state: State, prompt: str) -> str:
+    # A prompt that begins with a tag was sent by a tool or a hook.
+    if prompt.strip() and not prompt.lstrip().startswith("<"):
+        return f"“{one_line(redact(prompt), MAX_REQUEST_CHARS)}” (just asked)"
+    return "".join(
+        f"“{one_line(request['text'], MAX_REQUEST_CHARS)}” (L{request['line']})"
+        for request in state["requests"][-1:]
+    )
+
+
+def _render_item(item: Any) -> str:
+    return f"{one_line(item['text'], MAX_ITEM_CHARS)} (L{item['line']})"
+
+
+def _blocker(state: State) -> str:
+    """Return the latest blocker, else an open question, else a failing check, else ""."""
+    if state["blockers"]:
+        return _render_item(state["blockers"][-1])
+    for question in state["questions"]:
+        text = one_line(redact(question["text"]), MAX_ITEM_CHARS)
+        return f"an answer to “{text}” (L{question['line']})"
+    failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
+    if not failing:
+        return ""
+    command = one_line(failing[-1]["command"], MAX_COMMAND_CHARS)
+    return f"`{command}` fails (L{failing[-1]['line']})"
+
+
+def render_progress(state: State, after_line: int) -> list[str]:
+    """Return entries for commits, completed plan items and decisions after this line, in order."""
+    entries = [
+        *((commit["line"], f"commit {commit['sha']} {commit['subject']}")
+          for commit in state["commits"]),
+        *((item["line"], f"done: {item['text']}") for item in state["plan"]
+          if item["status"] == "completed"),
+        *((decision["line"], _render_decision(decision)) for decision in state["decisions"]),
+    ]  # fmt: skip
+    return [
+        f"- {one_line(text, MAX_ENTRY_CHARS)} (L{line})"
+        for line, text in sorted(entries)
+        if line > after_line
+    ]
+
+
+def _render_decision(decision: Any) -> str:
+    verb = "ruled out" if decision["kind"] == "rejected" else "decided"
+    return f"{verb} by the {decision['by']}: “{one_line(decision['text'], MAX_REQUEST_CHARS)}”"
+
+
+def merge_state_block(old: str | None, title: str, block: list[str], previous: list[str]) -> str:
+    """Return the file's text with the state block replaced.
+
+    `previous` is the block that Holdfast wrote last. Other lines inside the old block were written
+    by people and move below it.
+    """
+    if old is None:
+        return "\n".join([title, "", START, *block, END, "", LOG_HEADING, ""])
+    before, start, rest = old.partition(START)
+    inside, end, after = rest.partition(END)
+    if not start or not end:
+        # The markers were deleted: the block is added on top, and nothing else moves.
+        return "\n".join([START, *block, END, "", old])
+    own_lines = _own_lines(previous)
+    user_lines = [line for line in inside.strip("\n").split("\n") if line.strip() not in own_lines]
+    below = "\n" + "\n".join(user_lines) if user_lines else ""
+    return f"{before}{START}\n" + "\n".join(block) + f"\n{END}{below}{after}"
+
+
+def _own_lines(previous: list[str]) -> set[str]:
+    return {"", *(line.strip() for line in previous)}
+
+
+def append_entries(text: str, entries: list[str], timestamp: str) -> str:
+    """Return the text with these entries at its end, under a heading with the time."""
+    if not entries:
+        return text
+    gap = "" if text.endswith("\n\n") else "\n" if text.endswith("\n") else "\n\n"
+    return f"{text}{gap}### {timestamp}\n" + "\n".join(entries) + "\n"
+
+
+def user_written_lines(text: str, previous: list[str], command_lines: set[str]) -> list[str]:
+    """Return the lines that people wrote.
+
+    `previous` is the block that Holdfast wrote last, `command_lines` the notes by command.
+    """
+    own_lines = _own_lines(previous) | command_lines | {START, END, LOG_HEADING}
+    return [
+        line.strip()
+        for line in text.splitlines()
+        if line.strip() not in own_lines and not line.startswith(("### ", "# Session "))
+        and not _is_entry(line)
+    ]  # fmt: skip
+
+
+def _is_entry(line: str) -> bool:
+    """Return whether Holdfast wrote this entry: it ends with a line number, `- done: … (L12)`."""
+    number = line.rstrip().rpartition("(L")[2]
+    return line.startswith("- ") and number.endswith(")") and number[:-1].isdecimal()
+
+
+def searchable_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield line numbers and lines, without those that only repeat what the transcript holds."""
+    fields = (STATE_HEADING, *(f"- **{name}:**" for name in FIELDS))
+    in_block = False
+    for number, line in enumerate(lines, 1):
+        stripped = line.strip()
+        if stripped in (START, END):
+            in_block = stripped == START
+        elif not (
+            (in_block and stripped.startswith(fields))
+            or stripped == LOG_HEADING
+            or line.startswith("# Session ")
+            or (line.startswith(DERIVED_PREFIXES) and _is_entry(line))
+        ):
+            yield number, line

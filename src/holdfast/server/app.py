@@ -1,0 +1,121 @@
+"""The application: routes, errors, the OpenAPI schema, and the middleware around them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, cast
+
+from litestar import Litestar
+from litestar.config.compression import CompressionConfig
+from litestar.di import Provide
+from litestar.middleware.rate_limit import RateLimitConfig
+from litestar.openapi.config import OpenAPIConfig
+
+import holdfast
+from holdfast.server import auth, errors, openapi
+from holdfast.server.access_log import AccessLogMiddleware
+from holdfast.server.auth import LOOPBACK, AuthMiddleware
+from holdfast.server.databases import Databases
+from holdfast.server.event_feed import MAX_SUBSCRIBERS, EventFeed
+from holdfast.server.http_rules import App, HeadRequests, StrictRequest, check_request
+from holdfast.server.routes import (
+    agents,
+    compaction,
+    events,
+    messages,
+    recall,
+    sessions,
+    subtasks,
+    system,
+    tasks,
+    waves,
+)
+
+MAX_BODY_BYTES = 8 << 20
+REQUESTS_PER_SECOND = 200
+"""How many requests a token may make per second."""
+
+Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
+
+
+def create_routes(
+    feed: EventFeed, rate: int = REQUESTS_PER_SECOND, lifespan: Sequence[Lifespan] = ()
+) -> Litestar:
+    """The Litestar application, without authentication and access log."""
+
+    @asynccontextmanager
+    async def run_feed(_: Litestar) -> AsyncIterator[None]:
+        task = asyncio.create_task(feed.run())
+        try:
+            yield
+        finally:
+            feed.close()
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    return Litestar(
+        route_handlers=[
+            module.router()
+            for module in (
+                tasks, subtasks, waves, agents, messages, compaction, sessions, events, system,
+                recall,
+            )
+        ],
+        dependencies={
+            "databases": Provide(auth.get_databases, sync_to_thread=False),
+            "caller_project": Provide(auth.get_project, sync_to_thread=False),
+            "is_token_valid": Provide(auth.get_token_check, sync_to_thread=False),
+            "feed": Provide(lambda: feed, sync_to_thread=False),
+        },
+        middleware=[
+            RateLimitConfig(
+                rate_limit=("second", rate), identifier_for_request=auth.get_token_id,
+                check_throttle_handler=auth.has_token, set_rate_limit_headers=False,
+            ).middleware
+        ],
+        exception_handlers=errors.HANDLERS,
+        lifespan=[*lifespan, run_feed],
+        openapi_config=OpenAPIConfig(
+            title="Holdfast",
+            version=holdfast.__version__,
+            description="What agents share: projects, requests, tasks, actions, messages, "
+            "snapshots. Times are ISO 8601; filters match exactly; lists have `next`, the cursor "
+            "of the next page, to send as `page`.",
+            path="/openapi",
+            openapi_router=openapi.schema_router(),
+            render_plugins=[openapi.SchemaPlugin(path="/openapi.json")],
+            security=openapi.SECURITY,
+            components=openapi.COMPONENTS,
+            use_handler_docstrings=True,
+        ),
+        compression_config=CompressionConfig(
+            backend="gzip", minimum_size=1000, exclude="/api/events"
+        ),
+        request_class=StrictRequest,
+        request_max_body_size=MAX_BODY_BYTES,
+        before_request=check_request,
+        logging_config=None,
+        debug=False,
+    )  # fmt: skip
+
+
+def create_app(
+    databases: Databases,
+    *,
+    hosts: tuple[str, ...] = LOOPBACK,
+    token_needed: bool = False,
+    log: Callable[[dict[str, Any]], None] | None = None,
+    max_subscribers: int = MAX_SUBSCRIBERS,
+    rate: int = REQUESTS_PER_SECOND,
+    lifespan: Sequence[Lifespan] = (),
+) -> tuple[App, EventFeed]:
+    """The whole application as it is served, and its feed of changes.
+
+    `lifespan` has what is to be opened before the first request and closed after the last.
+    """
+    feed = EventFeed(databases, max_subscribers)
+    routes = HeadRequests(cast(App, create_routes(feed, rate, lifespan)))
+    app = AuthMiddleware(routes, databases, hosts=hosts, token_needed=token_needed)
+    return AccessLogMiddleware(app, log) if log else app, feed

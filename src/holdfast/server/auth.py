@@ -1,0 +1,272 @@
+"""Authentication and the checks before any route: Host and Origin headers, content type, token
+and its scope.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from functools import lru_cache, partial
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import parse_qs
+
+import msgspec
+from litestar import Request
+from litestar.concurrency import sync_to_thread
+from litestar.types import Scope as LitestarScope
+
+from holdfast.errors import StoreUnavailable
+from holdfast.ledger import tokens
+from holdfast.server import errors, http_rules, web_session
+from holdfast.server.databases import Databases
+from holdfast.server.dependencies import TokenCheck
+from holdfast.server.project_scope import ProjectDatabases
+from holdfast.server.web_session import PAGE_PATH, SESSION_PATH, WebSessions
+
+if TYPE_CHECKING:
+    from holdfast.ledger.repository import Row
+    from holdfast.server.http_rules import App, Receive, Scope, Send
+
+Refusal = tuple[int, str]
+"""Status and detail of a refused request."""
+Verdict = tuple[Refusal | None, bytes | None]
+"""The refusal, if the request is refused, and the cookie that its response sets, if any."""
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+OPEN_PATHS = ("/health", *web_session.PAGE_FILES)
+WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
+SIGN_IN, SIGN_OUT = ("POST", SESSION_PATH), ("DELETE", SESSION_PATH)
+# Routes that take a body but change nothing.
+READ_ONLY_POSTS = ("/api/compact/restore", "/api/recall", SESSION_PATH)
+INBOX_PREFIX, MARK_READ, FALSE_VALUES = "/api/messages/", "mark_read", {"false", "False", "0"}
+HOST_HEADER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/@\s]+)(?::\d{1,5})?")
+SINGLE_HEADERS = (b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site")
+
+# Keys of the ASGI scope: the databases that the caller may see, the only project that its token is
+# for, the token that the rate limit counts by, and a function that looks the token up again.
+DATABASES, PROJECT, TOKEN, TOKEN_CHECK = (
+    f"holdfast.{name}" for name in ("databases", "project", "token", "token_check")
+)
+
+
+class AuthMiddleware:
+    """ASGI middleware that refuses requests or passes them on with the caller's databases."""
+
+    def __init__(
+        self,
+        app: App,
+        databases: Databases,
+        *,
+        hosts: tuple[str, ...] = LOOPBACK,
+        token_needed: bool = False,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._app = app
+        self._databases = databases
+        self._hosts = hosts
+        self._token_needed = token_needed
+        self._now = now
+        self._web_sessions = WebSessions(databases)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        # Routes ignore double slashes, so the checks here must as well.
+        scope["path"] = http_rules.normal_path(scope)
+        scope[DATABASES] = self._databases
+        headers = {
+            name.decode("latin-1").lower(): value.decode("latin-1")
+            for name, value in scope["headers"]
+        }
+        refusal = _check_duplicates(scope) if len(headers) < len(scope["headers"]) else None
+        refusal = refusal or self._check_headers(str(scope["method"]), headers)
+        cookie: bytes | None = None
+        hint = ""
+        if refusal is None:
+            try:
+                refusal, cookie = await self._check_caller(scope, headers)
+            except StoreUnavailable as problem:
+                refusal, hint = (503, str(problem)), problem.hint
+        if refusal is not None:
+            await _refuse(send, *refusal, hint)
+            return
+        if "q=0" in headers.get("accept-encoding", ""):
+            http_rules.drop_refused_gzip(scope)
+        if cookie:
+            send = web_session.with_cookie(send, cookie)
+        if scope["path"] == SESSION_PATH:
+            await send({"type": "http.response.start", "status": 204, "headers": []})
+            await send({"type": "http.response.body", "body": b"", "more_body": False})
+        else:
+            await self._app(scope, receive, send)
+
+    def _check_headers(self, method: str, headers: dict[str, str]) -> Refusal | None:
+        host = headers.get("host", "")
+        if _parse_host(host) not in self._hosts:
+            # DNS rebinding: another site's page can let its own name point to this machine, but
+            # its requests still have that name.
+            return 421, "this server does not answer to that host name"
+        origin = headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            return 403, "this server answers no other site's pages"
+        if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
+            return 403, "this server answers no other site's pages"
+        if method in WRITE_METHODS and _has_body(headers) and not _is_json(headers):
+            return 415, "send JSON, with Content-Type: application/json"
+        return None
+
+    async def _check_caller(self, scope: Scope, headers: dict[str, str]) -> Verdict:
+        """Check the token. On loopback none is needed, but a wrong one is refused."""
+        kind, _, token = headers.get("authorization", "").partition(" ")
+        if kind.lower() != "bearer":
+            return await self._check_without_bearer(scope, headers)
+        row = await sync_to_thread(self._find_token, token.strip())
+        if row is None:
+            return (401, "this token is unknown, expired or revoked"), None
+        scope[TOKEN_CHECK] = partial(self._is_valid, token.strip())
+        refusal = self._check_scope(scope, row)
+        if refusal is None and (scope["method"], scope["path"]) == SIGN_IN:
+            page_token = await sync_to_thread(self._web_sessions.issue, self._now(), row)
+            return None, web_session.to_cookie(scope, page_token)
+        return refusal, None
+
+    async def _check_without_bearer(self, scope: Scope, headers: dict[str, str]) -> Verdict:
+        """The web page has a token of its own, in a cookie that is set along with the page."""
+        path, now = scope["path"], self._now()
+        token = web_session.read_token(scope, headers) if "cookie" in headers else ""
+        row, is_renewed = (
+            await sync_to_thread(self._web_sessions.find, token, now) if token else (None, False)
+        )
+        if row is not None and (scope["method"], path) == SIGN_OUT:
+            await sync_to_thread(self._web_sessions.end, row)
+            return None, web_session.to_cookie(scope, "")
+        if row is not None:
+            scope[TOKEN_CHECK] = partial(self._is_valid_page_token, token)
+            cookie = web_session.to_cookie(scope, token) if is_renewed else None
+            return self._check_scope(scope, row), cookie
+        if path == PAGE_PATH and not self._token_needed:
+            page_token = await sync_to_thread(self._web_sessions.issue, now)
+            return None, web_session.to_cookie(scope, page_token)
+        if path in OPEN_PATHS:
+            return None, None
+        if self._token_needed or path == SESSION_PATH:
+            return (401, "send Authorization: Bearer TOKEN"), None
+        if _is_from_page(headers):
+            detail = f"the page's own token is missing or has expired: open {PAGE_PATH} again"
+            return (401, detail), None
+        return None, None
+
+    def _check_scope(self, scope: Scope, row: Row) -> Refusal | None:
+        """Check a request against the scope of its token, and limit it to the token's project."""
+        # Web pages that were signed in to with one token share that token's rate limit.
+        scope[TOKEN] = (tokens.is_page_token(row) and row["name"]) or row["id"]
+        needed = needed_scope(str(scope["method"]), scope["path"], scope["query_string"])
+        if not tokens.has_scope(row, needed):
+            return 403, f"this token may {row['scope']}; this needs {needed}"
+        if row["project"]:
+            scope[PROJECT] = row["project"]
+            scope[DATABASES] = ProjectDatabases(self._databases, row["project"])
+        return None
+
+    async def _is_valid(self, token: str) -> bool:
+        return await _unless_unavailable(self._find_token, token) is not None
+
+    async def _is_valid_page_token(self, token: str) -> bool:
+        find = self._web_sessions.find
+        return (await _unless_unavailable(find, token, self._now()))[0] is not None
+
+    def _find_token(self, token: str) -> Row | None:
+        with self._databases.connect() as db:
+            return tokens.find_valid_token(db.ledger, token, self._now())
+
+
+# Values that the application injects into handlers
+
+
+def get_databases(scope: LitestarScope) -> Databases:
+    """The databases, limited to what the caller may see."""
+    return cast("dict[str, Databases]", scope)[DATABASES]
+
+
+def get_project(scope: LitestarScope) -> str:
+    """The id of the only project that the caller's token is for; empty if it is for all."""
+    return str(scope.get(PROJECT, ""))
+
+
+def get_token_check(scope: LitestarScope) -> TokenCheck:
+    """A function that tells whether the request's token is still valid."""
+    return cast("TokenCheck", scope.get(TOKEN_CHECK, _always))
+
+
+async def has_token(request: Request[Any, Any, Any]) -> bool:
+    """Whether the rate limit applies: it is per token."""
+    return TOKEN in request.scope
+
+
+def get_token_id(request: Request[Any, Any, Any]) -> str:
+    """The id of the token that the request came with."""
+    return str(request.scope.get(TOKEN, ""))
+
+
+async def _always() -> bool:
+    return True
+
+
+async def _unless_unavailable(find: Callable[..., Any], *args: Any) -> Any:
+    """While the database is unavailable a token counts as valid: a stream has nothing to send
+    then, and need not end.
+    """
+    try:
+        return await sync_to_thread(find, *args)
+    except StoreUnavailable:
+        return (True,)
+
+
+def needed_scope(method: str, path: str, query: bytes = b"") -> str:
+    """The scope that a token must have for a request: `read`, `write` or `admin`."""
+    if method not in WRITE_METHODS or path in READ_ONLY_POSTS:
+        # Marking messages as read changes what other agents get.
+        values = parse_qs(query.decode("latin-1"), keep_blank_values=True).get(MARK_READ, [])
+        marks_read = path.startswith(INBOX_PREFIX) and not {*values} <= FALSE_VALUES
+        return "write" if marks_read else "read"
+    return "admin" if method == "DELETE" and path.startswith("/api/projects/") else "write"
+
+
+def _check_duplicates(scope: Scope) -> Refusal | None:
+    names = [name.lower() for name, _ in scope["headers"]]
+    if any(names.count(name) > 1 for name in SINGLE_HEADERS):
+        return 400, "this request has a header twice that can only be there once"
+    return None
+
+
+@lru_cache(maxsize=100)
+def _parse_host(header: str) -> str:
+    """A Host header without its port; empty if it is invalid."""
+    match = HOST_HEADER.fullmatch(header)
+    return match[1].lower() if match else ""
+
+
+def _is_from_page(headers: dict[str, str]) -> bool:
+    """Whether a script in a browser sent the request; other programs send neither header."""
+    return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
+
+
+def _has_body(headers: dict[str, str]) -> bool:
+    return headers.get("content-length", "0") != "0" or "transfer-encoding" in headers
+
+
+def _is_json(headers: dict[str, str]) -> bool:
+    media_type = headers.get("content-type", "").partition(";")[0].strip().lower()
+    return media_type == "application/json" or media_type.endswith("+json")
+
+
+async def _refuse(send: Send, status: int, detail: str, hint: str) -> None:
+    headers: Any = [(b"content-type", errors.MEDIA_TYPE.encode()), (b"connection", b"close")]
+    if status == 401:
+        headers.append((b"www-authenticate", b"Bearer"))
+    if status in errors.RETRY_STATUSES:
+        headers.append((b"retry-after", str(errors.RETRY_SECONDS).encode()))
+    body = msgspec.json.encode(errors.to_problem(status, detail, hint))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body, "more_body": False})

@@ -1,0 +1,21 @@
+"""Types of the values that the application injects into handlers, by parameter name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from litestar.di import NamedDependency
+
+from holdfast.server.databases import Databases
+from holdfast.server.event_feed import EventFeed
+
+TokenCheck = Callable[[], Awaitable[bool]]
+
+CallerDatabases = NamedDependency[Databases]
+"""`databases`: limited to one project if the caller's token is."""
+CallerProject = NamedDependency[str]
+"""`caller_project`: the id of the only project that the caller's token is for; else empty."""
+IsTokenValid = NamedDependency[TokenCheck]
+"""`is_token_valid`: looks the caller's token up again, for responses that last long."""
+Feed = NamedDependency[EventFeed]
+"""`feed`: the changes of the ledger."""

@@ -1,0 +1,122 @@
+"""Errors as problem JSON (RFC 9457): what went wrong, and often what to do about it."""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from typing import Any
+
+import msgspec
+from litestar import Request, Response
+from litestar.exceptions import HTTPException, TooManyRequestsException, ValidationException
+
+from holdfast.errors import (
+    Conflict,
+    Forbidden,
+    HoldfastError,
+    InvalidInput,
+    NotFound,
+    ServerBusy,
+    StoreUnavailable,
+)
+from holdfast.redaction import redact
+from holdfast.server.http_rules import allowed_methods
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_SECONDS = 2
+# Responses with these have a Retry-After header.
+RETRY_STATUSES = (429, 503)
+STATUSES: list[tuple[type[HoldfastError], int]] = [
+    (NotFound, 404),
+    (InvalidInput, 400),
+    (Conflict, 409),
+    (Forbidden, 403),
+    (StoreUnavailable, 503),
+    (ServerBusy, 503),
+]
+TITLES = {
+    400: "This request cannot be used",
+    401: "A token is needed",
+    403: "This is not allowed",
+    404: "There is nothing here",
+    405: "Not with this method",
+    409: "This is not possible now",
+    413: "Too much",
+    415: "Only JSON",
+    421: "Not this host",
+    429: "Too often",
+    500: "A bug in Holdfast",
+    503: "Not available right now",
+}
+
+
+def to_problem(status: int, detail: str, hint: str = "", **more: Any) -> dict[str, Any]:
+    """The body of an error response, with secrets redacted."""
+    problem = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status}
+    problem |= {"detail": redact(detail)}
+    if hint:
+        problem["hint"] = hint
+    return {**problem, **more}
+
+
+def respond(status: int, detail: str, hint: str = "", **more: Any) -> Response[Any]:
+    headers = {"Retry-After": str(RETRY_SECONDS)} if status in RETRY_STATUSES else {}
+    return Response(
+        msgspec.json.encode(to_problem(status, detail, hint, **more)),
+        status_code=status, media_type=MEDIA_TYPE, headers=headers,
+    )  # fmt: skip
+
+
+def respond_to_holdfast_error(_: Request[Any, Any, Any], error: HoldfastError) -> Response[Any]:
+    status = next((code for kind, code in STATUSES if isinstance(error, kind)), 500)
+    return respond(status, str(error), error.hint)
+
+
+def respond_to_invalid_request(
+    _: Request[Any, Any, Any], error: ValidationException
+) -> Response[Any]:
+    extra = error.extra if isinstance(error.extra, list) else []
+    fields = [
+        {"field": str(item.get("key", "")), "message": _to_message(str(item.get("message", "")))}
+        for item in extra
+        if isinstance(item, dict)
+    ]
+    detail = "; ".join(f"{one['field']}: {one['message']}" for one in fields) or error.detail
+    return respond(400, detail, errors=fields)
+
+
+def _to_message(message: str) -> str:
+    """Litestar reports a missing body by the name of the handler's parameter."""
+    return "a JSON body is needed" if message == "'data'" else message
+
+
+def respond_to_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
+    response = respond(error.status_code, error.detail)
+    if error.status_code == 405:
+        response.headers["Allow"] = ", ".join(allowed_methods(request.app.routes, request.url.path))
+    return response
+
+
+def respond_to_bug(_: Request[Any, Any, Any], error: Exception) -> Response[Any]:
+    """Details of a bug go to the server's own output, not to clients."""
+    report(error)
+    return respond(500, "the server's own output has the details")
+
+
+def report(error: Exception) -> None:
+    """Print an unexpected error, redacted, to standard error."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    message = redact(f"{type(error).__name__}: {error}")
+    print(f"error: {message} ({last.filename}:{last.lineno})", file=sys.stderr)
+
+
+HANDLERS: dict[Any, Any] = {
+    HoldfastError: respond_to_holdfast_error,
+    ValidationException: respond_to_invalid_request,
+    HTTPException: respond_to_http_error,
+    TooManyRequestsException: lambda request, error: respond(429, "this token asks too often"),
+    msgspec.DecodeError: lambda request, error: respond(400, str(error)),
+    UnicodeDecodeError: lambda request, error: respond(400, "this is not UTF-8"),
+    RecursionError: lambda request, error: respond(400, "this is nested too deeply"),
+    Exception: respond_to_bug,
+}

@@ -1,0 +1,61 @@
+"""Databases for a token that is limited to one project: other projects are not visible."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from holdfast.errors import Forbidden
+from holdfast.ledger.project_attribution import find_foreign_sessions
+from holdfast.ledger.project_scope import ProjectLedger
+from holdfast.ledger.schema import PROJECT_PATHS
+from holdfast.server.databases import Connections, Databases
+from holdfast.server.write_queue import Result
+from holdfast.store.project_scope import ProjectStore
+
+if TYPE_CHECKING:
+    from holdfast.search.index_db import SearchIndex
+    from holdfast.search.team_index import TeamIndex
+
+
+class ProjectDatabases(Databases):
+    """Hands out the connections of other `Databases`, limited to one project."""
+
+    def __init__(self, databases: Databases, project: str) -> None:
+        self._databases = databases
+        self._project = project
+        self.label = databases.label
+
+    @contextmanager
+    def connect(self) -> Iterator[Connections]:
+        with self._databases.connect() as whole:
+            paths = whole.ledger.find(PROJECT_PATHS, project=self._project)
+            store = ProjectStore(
+                whole.store,
+                frozenset(row["id"] for row in paths),
+                lambda sessions: find_foreign_sessions(whole.ledger, sessions, self._project),
+            )
+            ledger = ProjectLedger(whole.ledger.database, self._project, store.is_foreign_session)
+            yield Connections(ledger, lambda: store)
+
+    def write(self, work: Callable[[Connections], Result]) -> Result:
+        """In a transaction of its own: the queue's connections see every project."""
+        with self.connect() as db, db.ledger.transaction():
+            return work(db)
+
+    @contextmanager
+    def index(self, db: Connections) -> Iterator[SearchIndex | TeamIndex]:
+        """The whole index: callers filter by project, and `db` has no other project's sessions."""
+        with self._databases.connect() as whole, self._databases.index(whole) as index:
+            yield index
+
+
+def check_project(project: str | None, caller_project: str) -> str | None:
+    """The project that a caller asked for, else the only one that its token is for; None for all.
+
+    Raises `Forbidden` if the token is for another project.
+    """
+    if caller_project and project not in (None, caller_project):
+        raise Forbidden(f"This token is not for project {project}")
+    return caller_project or project

@@ -1,0 +1,81 @@
+"""The token of the web page at /docs, in a cookie that scripts cannot read and that browsers do
+not send from other sites.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.ledger import tokens
+
+if TYPE_CHECKING:
+    from holdfast.ledger.repository import Row
+    from holdfast.server.databases import Databases
+    from holdfast.server.http_rules import Message, Scope, Send
+
+PAGE_PATH = "/docs"
+# The page signs in here with a user's token, and out again.
+SESSION_PATH = "/docs/session"
+# These need no token: the page must load before it can ask for one, and they hold no data.
+PAGE_FILES = (PAGE_PATH, "/docs/page.js", "/docs/page.css")
+
+
+class WebSessions:
+    """Issues, looks up, renews and ends tokens of web pages. Its methods wait for the database,
+    so they are called in threads.
+    """
+
+    def __init__(self, databases: Databases) -> None:
+        self._databases = databases
+
+    def find(self, token: str, now: float) -> tuple[Row | None, bool]:
+        """The row of a page's token, and whether this call renewed it."""
+        with self._databases.connect() as db:
+            row = tokens.find_valid_page_token(db.ledger, token, now)
+            return row, row is not None and tokens.renew_page_token(db.ledger, row, now)
+
+    def issue(self, now: float, owner: Row | None = None) -> str:
+        with self._databases.connect() as db:
+            return tokens.issue_page_token(db.ledger, now, owner)
+
+    def end(self, row: Row) -> None:
+        with self._databases.connect() as db:
+            tokens.delete_page_token(db.ledger, row)
+
+
+def read_token(scope: Scope, headers: dict[str, str]) -> str:
+    """The token in the request's cookie; empty if there is none."""
+    for part in headers.get("cookie", "").split(";"):
+        name, _, value = part.strip().partition("=")
+        if name == _cookie_name(scope):
+            return value
+    return ""
+
+
+def to_cookie(scope: Scope, token: str) -> bytes:
+    """A Set-Cookie value that lasts as long as the token; without a token it deletes the cookie."""
+    seconds = int(tokens.PAGE_TOKEN_SECONDS) if token else 0
+    secure = "; Secure" if scope.get("scheme") == "https" else ""
+    cookie = (
+        f"{_cookie_name(scope)}={token}; Path=/; Max-Age={seconds}; HttpOnly; "
+        f"SameSite=Strict{secure}"
+    )
+    return cookie.encode("latin-1")
+
+
+def _cookie_name(scope: Scope) -> str:
+    # Browsers share cookies between all ports of a host.
+    server = scope.get("server")
+    return f"holdfast_page_{server[1] if server else 0}"
+
+
+def with_cookie(send: Send, cookie: bytes) -> Send:
+    """A `send` that adds the cookie to the response, which must not be cached then."""
+
+    async def send_with_cookie(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            more = [(b"set-cookie", cookie), (b"cache-control", b"no-store")]
+            message = {**message, "headers": [*message.get("headers", ()), *more]}
+        await send(message)
+
+    return send_with_cookie

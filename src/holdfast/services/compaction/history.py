@@ -1,0 +1,97 @@
+"""The compactions of a session, from the transcript and from the store."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from holdfast.errors import NotFound
+from holdfast.reports.loss import LossReport, build_loss_report
+from holdfast.services.compaction.host_summary import load_host_summary
+from holdfast.state.types import State
+from holdfast.store.protocols import SessionRow, SnapshotRow, Store
+
+
+def list_compactions(store: Store, row: SessionRow, state: State) -> list[dict[str, Any]]:
+    """Return an entry per compaction, oldest first.
+
+    A compaction that was announced but never happened is left out.
+    """
+    records = {record["ordinal"]: record for record in store.compactions(row["id"])}
+    sent = [ordinal for ordinal, record in records.items() if record["brief_id"]]
+    last = max([len(state["compactions"]), *sent])
+    return [_entry(row, state, records.get(number), number) for number in range(1, last + 1)]
+
+
+def _entry(row: SessionRow, state: State, record: Any, number: int) -> dict[str, Any]:
+    logged: Any = dict(enumerate(state["compactions"], 1)).get(number, {})
+    record = record or {}
+    duration = None
+    if record.get("brief_at") and record.get("delivered_by") == "SessionStart":
+        duration = round(record["brief_at"] - record["opened_at"], 1)
+    return {
+        "ordinal": number,
+        "at": record.get("opened_at"),
+        "trigger": record.get("trigger_name") or logged.get("trigger") or None,
+        "tokens_before": logged.get("before") or None,
+        "tokens_after": logged.get("after") or None,
+        "seconds": duration,
+        "transcript": row["transcript"],
+        "line": logged.get("line"),
+        "snapshot": record.get("snapshot"),
+        "brief_id": record.get("brief_id"),
+        "delivered_by": record.get("delivered_by"),
+        "receipt": record.get("receipt") if record.get("brief_id") else None,
+    }
+
+
+def add_snapshot_figures(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
+    """Add the figures that only the snapshot has. Slow, because it must be decompressed."""
+    snapshot = _load_snapshot(store, entry)
+    usage = snapshot["state"]["usage"] if snapshot else None
+    return {
+        **entry,
+        "tool_calls": usage["calls_since_compaction"] if usage else None,
+        "tokens_before": entry["tokens_before"] or (usage["context"] if usage else None) or None,
+    }
+
+
+def summarize_compactions(older: list[dict[str, Any]]) -> dict[str, Any] | None:
+    """Sum up many compactions in one entry, or None if there are none."""
+    if not older:
+        return None
+    return {
+        "count": len(older),
+        "triggers": dict(Counter(entry["trigger"] or "unknown" for entry in older)),
+        "receipts": dict(Counter(entry["receipt"] or "no brief" for entry in older)),
+    }
+
+
+def _load_snapshot(store: Store, entry: dict[str, Any]) -> SnapshotRow | None:
+    return store.snapshot(entry["snapshot"]) if entry["snapshot"] else None
+
+
+class CompactionReport:
+    """One compaction in full: the state before it, the summary, the brief, and what is lost.
+
+    Raises NotFound if the session has no compaction of this number.
+    """
+
+    def __init__(self, store: Store, row: SessionRow, state: State, number: int) -> None:
+        entries = list_compactions(store, row, state)
+        if not 1 <= number <= len(entries):
+            hint = "`holdfast compactions` lists them"
+            raise NotFound(f"Session {row['id']} has no compaction {number}", hint=hint)
+        self.entry = add_snapshot_figures(store, entries[number - 1])
+        snapshot = _load_snapshot(store, self.entry)
+        record = store.compaction(row["id"], number)
+        self.saved: State | None = snapshot["state"] if snapshot else None
+        self.brief = (record["brief"] if record else None) or ""
+        recorded = (record["summary"] if record else None) or ""
+        self.summary = load_host_summary(row, state, number, recorded)
+
+    def losses(self) -> LossReport | None:
+        """Compare the snapshot with summary and brief; None if there is no snapshot."""
+        if self.saved is None:
+            return None
+        return build_loss_report(self.saved, self.summary.everything, self.brief)

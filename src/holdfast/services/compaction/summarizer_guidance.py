@@ -1,0 +1,87 @@
+"""Guidance that PreCompact prints for the host's summarizer: what to keep word for word.
+
+A "Compact Instructions" section in CLAUDE.md is applied unreliably, and cannot know the session.
+So the guidance is built from the current state, as plain text that the host adds to the
+summarizer's prompt.
+"""
+
+from __future__ import annotations
+
+from holdfast.state.completeness import count_items
+from holdfast.state.text import one_line
+from holdfast.tokens.estimate import utf16_units
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from holdfast.state.types import State
+
+# The client truncates at 10,000 characters.
+MAX_GUIDANCE_UNITS = 9500
+MAX_COMMANDS_UNITS = 4000
+MAX_RULES_UNITS = 3000
+MAX_PLAN_UNITS = 1200
+OPENING = (
+    "Spend the summary on reasoning: what was understood, why things were done, what comes next. "
+    "Exact file lists, command output, plan items and the user's earlier messages are restored "
+    "word for word right after this summary, on a page titled “Where this session stands”, so "
+    "they need no room here. Keep what cannot be read there: open questions, findings, and what "
+    "was tried and why it did not work."
+)
+
+
+def render_guidance(state: State, commands: Sequence[tuple[str, str, str]] = ()) -> str:
+    """Return the guidance as plain text, within the host's limit.
+
+    `commands` are name, text and file of each active command. Empty if the state is empty:
+    promising to restore what is not known would make the summary worse.
+    """
+    if not count_items(state) and not commands:
+        return ""
+    parts = [OPENING, _render_rules(state), _render_commands(commands), _render_plan(state)]
+    text = ""
+    for part in parts:
+        longer = f"{text}\n\n{part}" if text and part else text or part
+        if utf16_units(longer) <= MAX_GUIDANCE_UNITS:
+            text = longer
+    return text
+
+
+def _render_rules(state: State) -> str:
+    rules = [rule for rule in state["rules"] if not rule["superseded"]]
+    rules.sort(key=lambda rule: (rule["kind"] != "prohibition", -rule["line"]))
+    lines = (f'- "{one_line(rule["text"], 400)}"' for rule in rules)
+    return _render_list("These rules of the user still apply; keep them word for word:", lines)
+
+
+def _render_plan(state: State) -> str:
+    open_items = [item for item in state["plan"] if item["status"] in ("in_progress", "pending")]
+    lines = (
+        f"- {item['status'].replace('_', ' ')}: {one_line(item['text'], 200)}"
+        for item in open_items
+    )
+    return _render_list("The plan that is still open, for the next steps:", lines, MAX_PLAN_UNITS)
+
+
+def _render_commands(commands: Sequence[tuple[str, str, str]]) -> str:
+    if not commands:
+        return ""
+    texts = [f"/{name}:\n{text}" for name, text, _ in commands]
+    return "\n\n".join(
+        [
+            "These slash commands were started and their rules still apply. Keep the rules; the "
+            "commands themselves have been run and are not to be run again.",
+            *texts,
+        ]
+    )
+
+
+def _render_list(title: str, lines: Iterator[str], units_left: int = MAX_RULES_UNITS) -> str:
+    kept = [title]
+    for line in lines:
+        units_left -= utf16_units(line) + 1
+        if units_left < 0:
+            break
+        kept.append(line)
+    return "\n".join(kept) if len(kept) > 1 else ""

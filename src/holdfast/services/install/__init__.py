@@ -1,0 +1,1 @@
+"""Register hooks and MCP servers with a host, and remove them without a trace."""

@@ -1,0 +1,1 @@
+"""Look up what a brief left out: transcript lines, notes, earlier sessions."""

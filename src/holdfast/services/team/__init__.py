@@ -1,0 +1,1 @@
+"""Share work through a team's PostgreSQL: push, pull, retention."""

@@ -1,1 +1,0 @@
-"""For people who build agents: a conversation that never outgrows its model's window."""

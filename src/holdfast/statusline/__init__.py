@@ -1,0 +1,1 @@
+"""The status line: how full the context window is."""

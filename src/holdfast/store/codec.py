@@ -1,0 +1,89 @@
+"""Encode states as text and compressed bytes, and decode them. Secrets are removed first."""
+
+from __future__ import annotations
+
+import zlib
+
+from holdfast.fast_json import dumps, loads
+from holdfast.redaction import redact, redact_value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.state.types import State
+
+
+def encode_state(state: State) -> str:
+    """Return the canonical JSON of a state without secrets.
+
+    The rules of the fold redact what they keep; this is a second check. The whole text is searched
+    first, which is fast. The values of the state are redacted one by one only if that finds a
+    secret.
+    """
+    text = dumps(state)
+    return text if redact(text) == text else dumps(redact_value(state))
+
+
+def decode_state(text: str) -> State:
+    """Return a state. Parts that an older version did not write are empty.
+
+    Text that cannot be parsed becomes an empty state of version 0, so that the transcript is folded
+    again.
+    """
+    # Imported here because the status line opens the store too and never needs the fold.
+    from holdfast.state.fold import new_state
+
+    try:
+        state: State = {**new_state(), **loads(text)}
+    except (ValueError, TypeError):
+        return {**new_state(), "version": 0}
+    return state
+
+
+# The first byte of a snapshot that is stored as the difference from another one, its base. No zlib
+# stream begins with it.
+DELTA_MARKER, BASE_ID_END = b"\x01", b"\0"
+# The size of the window of zlib, and so how much of the base it can use as a dictionary.
+DICTIONARY_BYTES = 32_768
+MAX_LEVEL = 9
+
+
+def compress(text: str) -> bytes:
+    return zlib.compress(text.encode("ascii"), 1)
+
+
+def compress_tightly(text: str) -> bytes:
+    """Compress text that is rarely read again, at the highest level."""
+    return zlib.compress(text.encode("ascii"), MAX_LEVEL)
+
+
+def compress_delta(text: str, base: str, base_text: str) -> bytes:
+    """Compress text with another text as the dictionary; `base` is the id of that snapshot."""
+    compressor = zlib.compressobj(MAX_LEVEL, zdict=base_text[-DICTIONARY_BYTES:].encode("ascii"))
+    return (
+        DELTA_MARKER
+        + base.encode()
+        + BASE_ID_END
+        + compressor.compress(text.encode("ascii"))
+        + compressor.flush()
+    )
+
+
+def is_tightly_compressed(blob: bytes) -> bool:
+    """Return whether this was compressed at the highest level: zlib notes it in the second byte."""
+    return blob[:1] == DELTA_MARKER or blob[1] >> 6 == 3
+
+
+def base_id(blob: bytes) -> str:
+    """Return the id of the snapshot that is needed to decompress this one, or ""."""
+    return blob[1:].partition(BASE_ID_END)[0].decode() if blob[:1] == DELTA_MARKER else ""
+
+
+def decompress(blob: bytes, base_text: str = "") -> str:
+    """Return the text. `base_text` is the text of the base; zlib raises an error if it is another
+    one, because it stores a checksum of its dictionary.
+    """
+    if blob[:1] != DELTA_MARKER:
+        return zlib.decompress(blob).decode("ascii")
+    decompressor = zlib.decompressobj(zdict=base_text[-DICTIONARY_BYTES:].encode("ascii"))
+    text = decompressor.decompress(blob.partition(BASE_ID_END)[2]) + decompressor.flush()
+    return text.decode("ascii")

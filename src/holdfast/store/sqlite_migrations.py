@@ -1,0 +1,262 @@
+"""Open a SQLite file: create it, migrate it, set it aside if it is damaged or of the first edition.
+
+`user_version` holds the version. Migration 0001 makes version 101: lower versions are those of the
+first edition, which is never migrated.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast.errors import StoreDamaged, StoreUnavailable
+
+try:
+    # The C module behind `sqlite3`: the same API, without `datetime` and its import time.
+    import _sqlite3 as sqlite3
+except ImportError:
+    import sqlite3  # type: ignore[no-redef]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Error = sqlite3.Error
+HERE = os.path.dirname(__file__)
+VERSION_OFFSET = 100
+# The folder of the migrations, and the version that they make.
+STORE_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite"), VERSION_OFFSET + 1)
+LEDGER_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite_ledger"), VERSION_OFFSET + 1)
+# A file of the first edition is set aside and a new one opened. It can take more than one attempt
+# where several processes do that at once.
+CONNECT_ATTEMPTS = 5
+
+
+class FirstEditionFound(Exception):
+    """The database at the path is of the first edition."""
+
+
+def _warn(message: str) -> None:
+    import warnings
+
+    warnings.warn(message, stacklevel=2)
+
+
+# Receives one sentence for each file of the first edition that was set aside. Hooks write it to the
+# log, commands to stderr; a program that uses Holdfast as a library gets a warning.
+report: Callable[[str], None] = _warn
+
+
+def load_queries(file_name: str = "repository") -> dict[str, str]:
+    """Return the named statements of a file under sql/."""
+    with open(os.path.join(HERE, "sql", f"{file_name}.sql"), encoding="utf-8") as file:
+        parts = file.read().split("-- name: ")[1:]
+    return {
+        name.strip(): text.strip() for name, _, text in (part.partition("\n") for part in parts)
+    }
+
+
+def connect(
+    path: str,
+    busy_seconds: float,
+    *,
+    any_thread: bool = False,
+    own_folder: bool = True,
+    migrations: tuple[str, int] | None = None,
+) -> tuple[sqlite3.Connection, int]:
+    """Return a connection to a database of the current version, and the inode of its file.
+
+    With `any_thread` the caller makes sure that one thread uses it at a time. The mode of a folder
+    that is not Holdfast's own is left alone. `migrations` is STORE or LEDGER.
+    """
+    migrations = migrations or STORE_MIGRATIONS
+    for _ in range(CONNECT_ATTEMPTS):
+        inode = 0
+        try:
+            if not os.path.exists(path):
+                create(
+                    path, lambda fresh: _open(fresh, 1.0, migrations).close(), own_folder=own_folder
+                )
+            inode = inode_of(path)
+            try:
+                connection = _open(path, busy_seconds, migrations, any_thread=any_thread)
+                if inode_of(path) == inode:
+                    return connection, inode
+                # Another process has set it aside since. SQLite finds a write-ahead log by its
+                # path: this connection would use the log of the new file with the old file.
+                # Closing it is safe, because SQLite leaves the log of a renamed file alone.
+                connection.close()
+            except FirstEditionFound:
+                from holdfast.store import first_edition
+
+                first_edition.set_aside(path, busy_seconds)
+        except sqlite3.Error as problem:
+            if inode_of(path) == inode:
+                raise to_store_error(problem, path, inode) from problem
+        except OSError as problem:
+            raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
+    raise StoreUnavailable(
+        f"{path} is made again and again by the first edition of Holdfast",
+        hint="another installation is still in use: remove it, or set HOLDFAST_HOME",
+    )
+
+
+def to_store_error(problem: sqlite3.Error, path: str, inode: int) -> StoreUnavailable:
+    """Return the error to raise; a damaged file is set aside so that the next run works."""
+    if "not a database" in str(problem) or "malformed" in str(problem):
+        return StoreDamaged(f"{problem}; {_set_aside(path, inode)}")
+    return StoreUnavailable(f"{path} ({problem})")
+
+
+def is_first_edition(version: int) -> bool:
+    return 0 < version <= VERSION_OFFSET
+
+
+def inode_of(path: str) -> int:
+    """Return the inode of a file, or 0 if there is none."""
+    try:
+        return os.stat(path).st_ino
+    except FileNotFoundError:
+        return 0
+
+
+def open_file(path: str, busy_seconds: float, *, any_thread: bool = False) -> sqlite3.Connection:
+    """Open an existing SQLite file. Unlike `sqlite3.connect`, this creates none: an empty file at a
+    path that another process has just renamed its database from would be converted with a rollback
+    journal, and processes that still have the old file open would apply that journal to it.
+    """
+    quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+    if os.name == "nt":
+        quoted = "/" + quoted.replace("\\", "/")
+    return sqlite3.connect(
+        f"file://{quoted}?mode=rw",
+        timeout=busy_seconds,
+        isolation_level=None,
+        check_same_thread=not any_thread,
+        uri=True,
+    )
+
+
+def _open(
+    path: str, busy_seconds: float, migrations: tuple[str, int], *, any_thread: bool = False
+) -> sqlite3.Connection:
+    connection = open_file(path, busy_seconds, any_thread=any_thread)
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        # With WAL this survives kill -9; a power cut can cost the last save, never the file.
+        connection.execute("PRAGMA synchronous = NORMAL")
+        if migrations is not LEDGER_MIGRATIONS:
+            # Each hook that opens the store reads the write-ahead log first, so it is kept short.
+            connection.execute("PRAGMA wal_autocheckpoint = 200")
+        version = _version(connection)
+        if is_first_edition(version):
+            raise FirstEditionFound
+        if version != migrations[1]:
+            _migrate(connection, path, migrations)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
+
+
+def create(path: str, make: Callable[[str], None], *, own_folder: bool) -> None:
+    """Make a database under another name and link it into place: it is never seen half made."""
+    folder = os.path.dirname(path)
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    if own_folder:
+        os.chmod(folder, 0o700)
+    fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
+    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    try:
+        make(fresh)
+        try:
+            os.link(fresh, path)
+        except FileExistsError:
+            pass
+        except OSError:
+            if not os.path.exists(path):
+                os.rename(fresh, path)
+    finally:
+        for leftover in (fresh, f"{fresh}-wal", f"{fresh}-shm"):
+            if os.path.exists(leftover):
+                os.unlink(leftover)
+
+
+def _migrate(connection: sqlite3.Connection, path: str, migrations: tuple[str, int]) -> None:
+    """Apply the missing migrations in one transaction. SQLite's write lock serialises processes."""
+    folder, newest = migrations
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    # Another process may have migrated while this one waited for the lock.
+    version = _version(connection)
+    if version > newest:
+        connection.execute("ROLLBACK")
+        raise StoreUnavailable(
+            f"{path} was made by a newer Holdfast (version {version}, this one knows {newest})",
+            hint="upgrade Holdfast, or point HOLDFAST_HOME at another folder",
+        )
+    if version < newest:
+        os.chmod(path, 0o600)
+        if version:
+            _back_up(path, version)
+        for statement in _statements(folder, version):
+            connection.execute(statement)
+        connection.execute(f"PRAGMA user_version = {newest}")
+    connection.execute("COMMIT")
+
+
+def _statements(folder: str, after: int) -> list[str]:
+    """Return the statements of all migrations that lead beyond version `after`, in order."""
+    statements: list[str] = []
+    for name in sorted(os.listdir(folder)):
+        if name.endswith(".sql") and VERSION_OFFSET + int(name[:4]) > after:
+            with open(os.path.join(folder, name), encoding="utf-8") as file:
+                statements.extend(_split(file.read()))
+    return statements
+
+
+def _split(script: str) -> list[str]:
+    # executescript() would commit first; one statement at a time stays in the transaction.
+    statements, statement = [], ""
+    for line in script.splitlines(keepends=True):
+        statement += line
+        if sqlite3.complete_statement(statement):
+            statements.append(statement.strip())
+            statement = ""
+    return statements
+
+
+def _back_up(path: str, version: int) -> None:
+    """Copy the database as it is before a migration."""
+    target = f"{path}.v{version}.bak"
+    fresh = f"{target}.new"
+    os.close(os.open(fresh, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+    source, copy = sqlite3.connect(path), sqlite3.connect(fresh)
+    try:
+        source.backup(copy)
+    finally:
+        source.close()
+        copy.close()
+    os.replace(fresh, target)
+
+
+def _set_aside(path: str, inode: int) -> str:
+    """Rename a damaged file, unless another process did and a new one is in its place."""
+    aside = f"{path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
+    try:
+        if os.stat(path).st_ino != inode:
+            return "another process has set it aside"
+        os.replace(path, aside)
+        for ending in ("-wal", "-shm"):
+            if os.path.exists(path + ending):
+                os.replace(path + ending, aside + ending)
+    except FileNotFoundError:
+        return "another process has set it aside"
+    except OSError as problem:
+        return f"it could not be set aside ({problem.strerror})"
+    return f"it is now {aside}"

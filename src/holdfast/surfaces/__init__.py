@@ -1,1 +1,0 @@
-"""How it is reached: hooks, command line."""

@@ -1,1 +1,0 @@
-"""What callers can ask for, address by address."""

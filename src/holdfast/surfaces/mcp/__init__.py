@@ -1,1 +1,0 @@
-"""For agents: the same lookups as tools, over the Model Context Protocol."""

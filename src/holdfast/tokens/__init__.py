@@ -1,0 +1,1 @@
+"""Token estimates, and their calibration by the counts that hosts write into their transcripts."""

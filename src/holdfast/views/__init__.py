@@ -1,1 +1,0 @@
-"""Other views of the same state, under other budgets."""

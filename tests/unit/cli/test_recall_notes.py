@@ -1,0 +1,62 @@
+"""Notes are found by `holdfast recall` and by the MCP tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.notes.files import notes_path
+from holdfast.services.doctor.self_test import SelfTest
+from tests.terminal import Terminal
+from tests.unit.mcp.test_mcp import call_tool
+
+
+@pytest.fixture
+def session(seasoned: Terminal, rehearsal: SelfTest) -> str:
+    assert seasoned.run("note", "the obelisk stays", "--decision").code == 0
+    return rehearsal.demo.session_id
+
+
+def test_a_note_is_found_by_words_and_opened_by_its_ref(seasoned: Terminal, session: str) -> None:
+    heading, text, _ = seasoned.run("recall", "obelisk", "--kind", "note").out.split("\n", 2)
+    ref = heading.split()[0]
+    assert heading.startswith(f"{ref} note ")
+    assert text == "- **decision:** the obelisk stays"
+    for asked in (ref, f"{session}:{ref}"):
+        assert seasoned.run("show", asked).out == f"{text}\n"
+        assert seasoned.run("recall", asked).out == f"{ref} note\n{text}\n"
+    (hit,) = seasoned.run("recall", ref, "--json").json["hits"]
+    assert (hit["ref"], hit["source"], hit["kind"]) == (ref, "notes", "note")
+    assert seasoned.run("recall", "obelisk", "--session", session).out.startswith(ref)
+    (shown,) = seasoned.run("show", ref, "--json").json
+    assert shown == {"ref": ref, "source": "notes", "content": text}
+
+
+def test_derived_notes_are_found_only_in_the_transcript(
+    seasoned: Terminal, session: str, rehearsal: SelfTest
+) -> None:
+    notes = Path(notes_path(rehearsal.demo.project_dir, session)).read_text("utf-8")
+    assert "decided by the user" in notes
+    found = seasoned.run("recall", "decided by the user", "--kind", "note", "--json").json
+    assert found["hits"] == []
+
+
+def test_an_agent_finds_and_opens_a_note_with_mcp_tools(
+    seasoned: Terminal, session: str, rehearsal: SelfTest
+) -> None:
+    project = rehearsal.demo.project_dir
+    ok, text = call_tool(project, "recall", {"query": "obelisk", "kinds": ["note"]})
+    assert ok
+    ref = text.split()[0]
+    assert ref.startswith("notes:L")
+    for tool, given in (("show", {"ref": ref}), ("recall", {"query": ref})):
+        ok, text = call_tool(project, tool, given)
+        assert ok
+        assert "- **decision:** the obelisk stays" in text
+
+
+def test_a_file_has_no_notes(seasoned: Terminal, rehearsal: SelfTest) -> None:
+    ran = seasoned.run("show", "notes:L1", "--transcript", rehearsal.transcript)
+    assert (ran.code, ran.out) == (1, "")
+    assert "A transcript file has no notes" in ran.err

@@ -1,0 +1,50 @@
+"""Invalid options of `holdfast serve` are refused before the server starts."""
+
+from __future__ import annotations
+
+import errno
+import socket
+
+import pytest
+
+from holdfast.server.run import to_listen_hint
+from tests.terminal import Terminal
+
+
+@pytest.mark.parametrize("name", [
+    "", " ", "a b", "x.org:8443", "http://x.org", "x.org/", "x.org.", ".x.org", "*.x.org", "-x.org",
+    "me@x.org", "x,y", "10.0.0.300", "[10.0.0.1]", "[x.org]", "[::1", "::1]", "[::1]:80",
+    "fe80::1%lo", "münchen.example", "x.org\n",
+])  # fmt: skip
+def test_an_invalid_host_name_is_refused(terminal: Terminal, name: str) -> None:
+    ran = terminal.run("serve", "--port", "0", "--name", "good.example.org", f"--name={name}")
+    assert ran.code == 1
+    assert ran.err.startswith("error: ")
+    assert f"--name {name!r}" in ran.err
+    assert "\nhint: " in ran.err
+
+
+@pytest.mark.parametrize(("host", "message"), [
+    ("", "--host is empty"),
+    # A name that does not resolve, without a DNS query.
+    ("fe80::1%nowhere", "[fe80::1%nowhere]:0 cannot be listened on"),
+    ("a..b", "a..b:0 cannot be listened on"),
+    # Addresses for examples, which no machine has.
+    ("192.0.2.1", "192.0.2.1:0 cannot be listened on"),
+    ("2001:db8::1", "[2001:db8::1]:0 cannot be listened on"),
+])  # fmt: skip
+def test_an_address_of_another_machine_is_not_reported_as_in_use(
+    terminal: Terminal, host: str, message: str
+) -> None:
+    ran = terminal.run("serve", "--port", "0", f"--host={host}")
+    assert ran.code == 1
+    assert message in ran.err
+    assert "0.0.0.0 and ::" in ran.err.partition("\nhint: ")[2]
+    assert "another server" not in ran.err
+
+
+def test_the_hint_fits_the_error() -> None:
+    assert "another server" in to_listen_hint(OSError(errno.EADDRINUSE, ""))
+    assert "below 1024" in to_listen_hint(PermissionError(errno.EACCES, ""))
+    assert "--host" in to_listen_hint(socket.gaierror(socket.EAI_NONAME, ""))
+    assert to_listen_hint(OSError(errno.EMFILE, "")) == ""

@@ -1,0 +1,78 @@
+"""The summary of a compaction, read from a boundary line or from the end of the log."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.services.compaction.host_summary import load_host_summary, read_last_summary
+from tests.unit.rollout_lines import Line, compacted, meta, prompt, reply
+
+STATE: Any = {"compactions": [{"summary_line": 2}]}
+RECORDED = "recorded at the time"
+
+
+def load(folder: Path, line: str, host: str = "codex") -> dict[str, Any]:
+    """What `load_host_summary` knows of a log whose second line is the boundary."""
+    file = folder / "rollout.jsonl"
+    file.write_text(f"{json.dumps(meta())}\n{line}\n", encoding="utf-8")
+    row: Any = {"host": host, "transcript": str(file)}
+    summary = load_host_summary(row, STATE, 1, RECORDED)
+    fields = ("text", "kept", "is_sealed", "is_mixed", "everything")
+    values = {name: getattr(summary, name) for name in fields}
+    return {name: value for name, value in values.items() if value}
+
+
+def test_the_log_counts_more_than_what_hooks_recorded(tmp_path: Path) -> None:
+    boundary = json.dumps(compacted("short", prompt("Go."), prompt("Go.")))
+    assert load(tmp_path, boundary) == {
+        "text": "short", "kept": "Go.", "everything": "short\n\nGo.",
+    }  # fmt: skip
+
+
+def test_an_empty_summary_is_not_called_sealed(tmp_path: Path) -> None:
+    boundary = json.dumps(compacted("", prompt("Go.")))
+    assert load(tmp_path, boundary) == {"kept": "Go.", "everything": "Go."}
+
+
+@pytest.mark.parametrize("line", ['{"type":"compacted","payload":', '{"payload":7}', "[]", ""])
+def test_if_the_line_is_damaged_the_recorded_summary_counts(tmp_path: Path, line: str) -> None:
+    expected = {"text": RECORDED, "is_mixed": True, "everything": RECORDED}
+    assert load(tmp_path, line) == expected
+
+
+def test_other_hosts_keep_no_messages_beside_their_summary(tmp_path: Path) -> None:
+    boundary = json.dumps(compacted("short", prompt("Go.")))
+    expected = {"text": RECORDED, "everything": RECORDED}
+    assert load(tmp_path, boundary, host="claude-code") == expected
+
+
+def write_log(folder: Path, *lines: Line | str) -> str:
+    file = folder / "rollout.jsonl"
+    texts = [
+        line if isinstance(line, str) else json.dumps(line, separators=(",", ":")) for line in lines
+    ]
+    file.write_text("".join(f"{text}\n" for text in texts), encoding="utf-8")
+    return str(file)
+
+
+def test_the_last_boundary_of_the_log_counts(tmp_path: Path) -> None:
+    path = write_log(
+        tmp_path, meta(), compacted("first"), compacted("second", prompt("Go.")), reply("x")
+    )
+    assert read_last_summary(path) == "second\n\nGo."
+
+
+def test_a_log_without_a_boundary_has_no_summary(tmp_path: Path) -> None:
+    path = write_log(tmp_path, meta(), reply('say "type":"compacted" aloud'))
+    assert read_last_summary(path) == ""
+    assert read_last_summary(str(tmp_path / "nothing")) == ""
+    assert read_last_summary("") == ""
+
+
+def test_a_damaged_boundary_has_no_summary(tmp_path: Path) -> None:
+    for line in ('{"type":"compacted","payload":', '{"type":"compacted","payload":7}'):
+        assert read_last_summary(write_log(tmp_path, line)) == ""

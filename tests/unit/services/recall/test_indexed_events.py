@@ -1,0 +1,140 @@
+"""The events of a session whose transcript is gone are rebuilt from the index."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.reports.timeline import TimelineEntry, build_timeline
+from holdfast.search.index_db import IN_MEMORY, SearchIndex
+from holdfast.search.ingest import Source, ingest_transcript
+from holdfast.services.recall.indexed_events import load_indexed_events
+from holdfast.transcript.decoder import decode
+from tests.unit import rollout_lines
+from tests.unit.search.transcripts import NOW
+from tests.unit.transcript_lines import (
+    ROOT,
+    bash,
+    boundary,
+    call,
+    line,
+    numbered,
+    result,
+    summary,
+    used,
+    user,
+)
+
+Told = tuple[int, str, str, bool | None]
+
+
+def both(folder: Path, *lines: Any) -> tuple[list[Told], list[Told]]:
+    """The timeline from the transcript, and from the index when the transcript is gone."""
+    path = folder / "session.jsonl"
+    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    with SearchIndex(IN_MEMORY) as index:
+        ingest_transcript(index, Source("s1", ROOT, str(path)), NOW)
+        path.unlink()
+        kept = load_indexed_events(index, "s1", ROOT)
+    read, copied = ([*build_timeline(events)] for events in (decode(numbered(lines)), kept))
+    return _told(read), _told(copied)
+
+
+def _told(entries: list[TimelineEntry]) -> list[Told]:
+    return [(entry.line, entry.kind, entry.text, entry.ok) for entry in entries]
+
+
+def edited(path: str) -> list[Any]:
+    return used("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, "done")
+
+
+def test_turns_edits_tests_commits_and_deletions_are_rebuilt(tmp_path: Path) -> None:
+    read, copied = both(
+        tmp_path,
+        user("Make it retry."),
+        *edited(f"{ROOT}/src/retry.py"),
+        *bash("pytest -q", "E   assert 1 == 2\n1 failed", ok=False),
+        *bash("cd src &&\npytest -q\nnote: this is no option", "1 passed"),
+        *bash("git commit -am x", "[main 3f2c1ab] Retry with a backoff"),
+        *used(
+            "Write",
+            {"file_path": f"{ROOT}/try.py"},
+            "File created successfully at: try.py",
+            detail={"type": "create"},
+        ),
+        *used("Bash", {"command": "rm try.py", "limit": 5}, ""),
+        *used("Bash", {"command": "rm src/old.py\nrm src/older.py", "description": "Tidy up"}, ""),
+        line("pr-link", prUrl="https://example.com/pull/3", prNumber=3, prRepository="a/b"),
+        user("Go on."),
+    )
+    # What printed nothing has no line of its own: the call's counts.
+    assert copied == [(at - (kind == "delete"), kind, *more) for at, kind, *more in read]
+    assert {kind for _, kind, *_ in read} == {
+        "turn", "edit", "test", "commit", "delete", "pull_request"
+    }  # fmt: skip
+
+
+def test_parallel_calls_keep_their_own_results(tmp_path: Path) -> None:
+    read, copied = both(
+        tmp_path,
+        user("Check it."),
+        call("Bash", {"command": "ruff check ."}, ident="a"),
+        call("Bash", {"command": "pytest -q"}, ident="b"),
+        result("1 failed", ok=False, ident="b"),
+        result("All checks passed!", ident="a"),
+    )
+    assert copied == read
+    assert {(text, ok) for _, _, text, ok in read} >= {("pytest -q", False), ("ruff check .", True)}
+
+
+def test_events_of_sub_agents_are_left_out(tmp_path: Path) -> None:
+    aside = [{**one, "isSidechain": True, "agentId": "a1"} for one in edited(f"{ROOT}/aside.py")]
+    read, copied = both(tmp_path, user("Go."), *aside, *edited(f"{ROOT}/main.py"))
+    assert copied == read == [(1, "turn", "Go.", None), (5, "edit", "main.py", None)]
+
+
+def test_a_queued_prompt_appears_once(tmp_path: Path) -> None:
+    waited = [line("queue-operation", operation="enqueue", content=f"and {n}") for n in (1, 2)]
+    remove, dequeue = (line("queue-operation", operation=name) for name in ("remove", "dequeue"))
+    read, copied = both(tmp_path, user("Go."), *waited, remove, dequeue, user("and 2"))
+    assert [entry for entry in copied if entry[2] != "and 1"] == [
+        (1, "turn", "Go.", None),
+        (6, "turn", "and 2", None),
+    ]
+    assert (
+        {entry[2] for entry in copied} == {entry[2] for entry in read} == {"Go.", "and 1", "and 2"}
+    )
+
+
+def test_compactions_are_rebuilt_from_their_summaries(tmp_path: Path) -> None:
+    compacted = boundary(trigger="auto", preTokens=150_000), summary()
+    _, copied = both(tmp_path, user("a"), *compacted, user("b"), *compacted)
+    assert [entry for entry in copied if entry[1] == "compaction"] == [
+        (3, "compaction", "1 (by the host)", None),
+        (6, "compaction", "2 (by the host)", None),
+    ]
+
+
+def test_the_last_compaction_is_known_without_its_summary(tmp_path: Path) -> None:
+    _, copied = both(tmp_path, user("a"), boundary(trigger="auto"), user("b"))
+    assert copied[1] == (2, "compaction", "1 (by the host)", None)
+
+
+def test_patches_of_codex_are_rebuilt(tmp_path: Path) -> None:
+    lines = [
+        rollout_lines.meta(cwd=ROOT),
+        rollout_lines.prompt("Go."),
+        *rollout_lines.patched("*** Update File: src/a.py\n@@\n-a\n+b"),
+    ]
+    read, copied = both(tmp_path, *lines)
+    assert ("edit", "src/a.py") in {(kind, text) for _, kind, text, _ in read}
+    assert copied == read
+
+
+@pytest.mark.parametrize("session", ["s1", "unknown"])
+def test_a_session_that_was_never_indexed_has_no_events(session: str) -> None:
+    with SearchIndex(IN_MEMORY) as index:
+        assert load_indexed_events(index, session, ROOT) == []

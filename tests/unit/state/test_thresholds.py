@@ -1,0 +1,165 @@
+"""Thresholds for snapshots and suggestions: each counts once until a compaction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from holdfast import settings
+from holdfast.state.fold import new_state
+from holdfast.state.thresholds import (
+    due_growth_threshold,
+    due_thresholds,
+    last_auto_compaction_tokens,
+    reset_after_compaction,
+    suggest_compaction,
+    zone_index,
+)
+from holdfast.state.types import State
+
+CHOSEN = settings.load({"HOLDFAST_HOME": "/nowhere"})
+
+
+def fresh() -> dict[str, Any]:
+    return dict(reset_after_compaction({}, 0))
+
+
+@pytest.mark.parametrize(
+    ("tokens", "remaining", "names"),
+    [
+        (10_000, 95, []),
+        (49_999, 75, []),
+        (50_000, 75, ["50000 tokens"]),
+        (78_000, 61, ["70000 tokens"]),
+        (141_000, 29.5, ["remaining 30 %", "140000 tokens"]),
+        (191_000, 4, ["remaining 30 %", "remaining 15 %", "remaining 5 %", "190000 tokens"]),
+    ],
+)
+def test_thresholds_by_remaining_percent_and_by_tokens(
+    tokens: int, remaining: float, names: list[str]
+) -> None:
+    assert due_thresholds(fresh(), tokens, remaining, CHOSEN) == names
+
+
+def test_each_threshold_counts_once_until_a_compaction() -> None:
+    guard = fresh() | {"saved": ["remaining 30 %", "140000 tokens"]}
+    assert due_thresholds(guard, 145_000, 27, CHOSEN) == []
+    assert due_thresholds(guard, 150_000, 25, CHOSEN) == ["150000 tokens"]
+    assert reset_after_compaction(guard, 0) is guard
+    assert due_thresholds(reset_after_compaction(guard, 1), 145_000, 27, CHOSEN) == [
+        "remaining 30 %",
+        "140000 tokens",
+    ]
+
+
+def test_thresholds_come_from_the_settings() -> None:
+    chosen = settings.load(
+        {
+            "HOLDFAST_HOME": "/nowhere",
+            "HOLDFAST_SAVE_AT_REMAINING": "60",
+            "HOLDFAST_SAVE_FROM_TOKENS": "1000",
+            "HOLDFAST_SAVE_EVERY_TOKENS": "2000",
+        }
+    )
+    assert due_thresholds(fresh(), 3500, 60, chosen) == ["remaining 60 %", "3000 tokens"]
+
+
+@pytest.mark.parametrize(
+    ("at_prompt", "context", "growth", "passed"),
+    [
+        (40_000, 48_000, 2_000, True),
+        (40_000, 46_000, 2_000, False),
+        (40_000, 44_000, 500, False),
+        (0, 48_000, 2_000, False),
+        (40_000, 48_000, 0, False),
+    ],
+)
+def test_a_turn_that_grows_much_faster_than_usual_is_saved_once(
+    at_prompt: int, context: int, growth: int, passed: bool
+) -> None:
+    usage = new_state()["usage"] | {"at_prompt": at_prompt, "context": context, "growth": growth}
+    names = due_growth_threshold(fresh(), usage, CHOSEN)  # type: ignore[arg-type]
+    assert names == (["growth from 40000"] if passed else [])
+    assert due_growth_threshold({"saved": names}, usage, CHOSEN) == []  # type: ignore[arg-type]
+
+
+def test_zones_are_counted_from_the_lowest() -> None:
+    borders = (50, 70, 85, 95)
+    assert [zone_index(share, borders) for share in (0, 50, 69.9, 70, 85, 99)] == [0, 1, 1, 2, 3, 4]
+
+
+def test_the_hosts_limit_is_that_of_its_last_auto_compaction() -> None:
+    state = new_state()
+    assert last_auto_compaction_tokens(state) == 0
+    state["compactions"] = [
+        {"trigger": trigger, "before": before}  # type: ignore[typeddict-item]
+        for trigger, before in (("auto", 150_000), ("auto", 167_000), ("manual", 90_000))
+    ]
+    assert last_auto_compaction_tokens(state) == 167_000
+
+
+# Suggestions
+
+
+def after(calls: int, context: int = 10_000, **parts: Any) -> State:
+    state: State = {**new_state(), **parts}  # type: ignore[typeddict-item]
+    state["usage"] |= {"calls_since_compaction": calls, "context": context}
+    return state
+
+
+def test_each_number_of_calls_suggests_a_compaction_once() -> None:
+    guard = fresh()
+    said = {
+        calls: suggest_compaction(guard, after(calls), CHOSEN)
+        for calls in (10, 49, 50, 51, 99, 120, 149, 151, 199, 200, 249, 260)
+    }
+    assert [calls for calls, words in said.items() if words] == [50, 120, 151, 200, 260]
+    assert said[120] == "120 tool calls since the last compaction"
+
+
+PLAN = {"id": "1", "text": "x", "line": 1, "blocked_by": []}
+CHECK = {"command": "make test", "kind": "test", "line": 9, "runs": 1, "error": [], "where": ""}
+ORANGE, RED = 150_000, 175_000
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "words"),
+    [
+        (
+            {"plan": [{**PLAN, "status": "in_progress"}]},
+            {"plan": [{**PLAN, "status": "completed"}]},
+            "a plan item is finished, and the context is 75 % full",
+        ),
+        (
+            {},
+            {"commits": [{"sha": "abc1234", "subject": "x", "line": 4}]},
+            "a commit was made, and the context is 75 % full",
+        ),
+        (
+            {"checks": [{**CHECK, "ok": False}]},
+            {"checks": [{**CHECK, "ok": True}]},
+            "the tests pass, and the context is 75 % full",
+        ),
+        ({}, {}, ""),
+    ],
+)
+def test_from_the_orange_zone_on_a_finished_item_suggests_a_compaction(
+    before: dict[str, Any], now: dict[str, Any], words: str
+) -> None:
+    guard = fresh()
+    assert suggest_compaction(guard, after(5, ORANGE, **before), CHOSEN) == ""
+    assert suggest_compaction(guard, after(6, ORANGE, **now), CHOSEN) == words
+
+
+def test_a_zone_suggests_once_and_below_orange_never() -> None:
+    def commits(count: int) -> list[dict[str, Any]]:
+        return [{"sha": "abc1234", "subject": "x", "line": n} for n in range(1, count + 1)]
+
+    guard = fresh()
+    shares = [100_000, 100_000, ORANGE, ORANGE, RED, RED]
+    said = [
+        bool(suggest_compaction(guard, after(1, context, commits=commits(n)), CHOSEN))
+        for n, context in enumerate(shares)
+    ]
+    assert said == [False, False, True, False, True, False]
