@@ -31,6 +31,7 @@ lint: $(VENV)/.holdfast-test ## check style and types
 	$(BIN)/mypy
 
 bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups, conversations and the server, as ratios
+	@command -v wrk >/dev/null || { echo "wrk is not installed: apt install wrk, or brew install wrk"; exit 1; }
 	$(BIN)/python -m bench.hooks
 	$(BIN)/python -m bench.fold
 	$(BIN)/python -m bench.recall
