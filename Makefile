@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-# Compiled modules are kept: to compile all tests anew takes each worker as long as a tenth of them.
+# Compiled modules are kept: compiling all tests again would take each worker a tenth of the test run.
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
@@ -40,10 +40,10 @@ bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups, conversations and
 	$(BIN)/python -m bench.serve
 	$(BIN)/python -m bench.agents
 
-docs: $(VENV)/.holdfast-test ## write docs/reference anew from the code
+docs: $(VENV)/.holdfast-test ## generate docs/reference from the code
 	$(BIN)/python -m docs.reference.generate
 
-clean: ## remove everything that make made
+clean: ## remove everything that make created
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis dist build
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 

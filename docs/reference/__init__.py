@@ -1,1 +1,1 @@
-"""Made by `make docs`."""
+"""Generators of the reference pages, run by `make docs`."""

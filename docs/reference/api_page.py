@@ -1,140 +1,159 @@
-"""The page of the HTTP API: every request, what can be sent with it, and what is answered."""
+"""Generates the page of the HTTP API from its OpenAPI schema: requests, parameters, responses."""
 
 from __future__ import annotations
 
 from typing import Any, cast
 
-from docs.reference.markdown import table, titled
+from docs.reference.markdown import render_table, render_title
 from holdfast.server import app, errors, openapi
 
-Told = dict[str, Any]
-FIELDS = ("field", "type", "meaning")
+Schema = dict[str, Any]
+COLUMNS = ("field", "type", "meaning")
 
 
-def description() -> Told:
-    """What a server tells of itself. Nothing is asked of it, so it needs no store."""
+def load_schema() -> Schema:
+    """Return the OpenAPI schema of the server, without starting it or opening a database."""
     no_feed = cast(Any, None)
-    return openapi.build_schema(app.create_routes(no_feed))
+    return openapi.build_schema(app.create_litestar_app(no_feed))
 
 
-def page() -> str:
-    told = description()
-    shapes: Told = told["components"]["schemas"]
+def build_page() -> str:
+    """Return the page as Markdown."""
+    schema = load_schema()
+    types: Schema = schema["components"]["schemas"]
     lines = [
-        titled("HTTP API"),
-        "What `holdfast serve` answers on `http://127.0.0.1:3847`; "
-        "[how to use it](../how-to/serve.md).\nThe same for programs: `/openapi/openapi.json`; "
-        f"to try it: `/docs`.\n\n{told['info']['description']}\n\nFields with a * are needed.\n",
+        render_title("HTTP API"),
+        "The API of `holdfast serve` on `http://127.0.0.1:3847`; "
+        "[how to use it](../how-to/serve.md).\nAs an OpenAPI schema: `/openapi/openapi.json`; "
+        "to try it: `/docs`.\n",
+        f"{schema['info']['description']}\n",
+        "Fields with a * are required.\n",
     ]
-    by_tag: dict[str, list[str]] = {}
-    for path, operations in told["paths"].items():
+    sections: dict[str, list[str]] = {}
+    for path, operations in schema["paths"].items():
         for method, operation in operations.items():
-            section = by_tag.setdefault(operation["tags"][0], [])
-            section += _operation(f"{method.upper()} {path}", operation, shapes)
-    for tag, section in by_tag.items():
+            section = sections.setdefault(operation["tags"][0], [])
+            section += _render_operation(f"{method.upper()} {path}", operation, types)
+    for tag, section in sections.items():
         lines += [f"## {tag.capitalize()}\n", *section]
-    lines += ["## What is answered\n"]
-    for name in sorted(_answered(told)):
-        if _is_list(shapes[name]["properties"]):
-            continue
-        lines += [f"### {name}\n", *table(FIELDS, _fields(shapes[name], marked=False)), ""]
-    lines += ["## What can go wrong\n", *table(("status", "title"), _problems()), ""]
+    lines += ["## Response types\n"]
+    for name in sorted(_find_response_types(schema)):
+        if not _is_list(types[name]["properties"]):
+            rows = _list_fields(types[name], mark_required=False)
+            lines += [f"### {name}\n", *render_table(COLUMNS, rows), ""]
+    lines += ["## Errors\n", *render_table(("status", "title"), _list_errors()), ""]
     return "\n".join(lines)
 
 
-def _operation(name: str, operation: Told, shapes: Told) -> list[str]:
+def _render_operation(name: str, operation: Schema, types: Schema) -> list[str]:
     rows = [
-        _row(one["name"], one["schema"], one["description"], is_needed=one.get("required", False))
-        for one in operation["parameters"]
+        _build_row(
+            parameter["name"],
+            parameter["schema"],
+            parameter["description"],
+            is_required=parameter.get("required", False),
+        )
+        for parameter in operation["parameters"]
     ]
     if "requestBody" in operation:
         body = operation["requestBody"]["content"]["application/json"]["schema"]
-        rows += _fields(shapes[_names(body)[0]], marked=True)
-    asked = [*table(FIELDS, rows), ""] if rows else []
-    return [f"### {name}\n", f"{operation['description']}{_told(operation, shapes)}\n", *asked]
+        rows += _list_fields(types[_find_type_names(body)[0]], mark_required=True)
+    fields = [*render_table(COLUMNS, rows), ""] if rows else []
+    description = operation["description"] + _describe_response(operation, types)
+    return [f"### {name}\n", f"{description}\n", *fields]
 
 
-def _told(operation: Told, shapes: Told) -> str:
-    answer = _answer(operation)
-    if answer is None:
+def _describe_response(operation: Schema, types: Schema) -> str:
+    """Return a sentence about the response, or "" if it has no JSON body."""
+    response = _get_response_schema(operation)
+    if response is None:
         return ""
-    fields = next((shapes[name]["properties"] for name in _names(answer)), {})
+    fields = next((types[name]["properties"] for name in _find_type_names(response)), {})
     if not _is_list(fields):
-        return f" Answers {_kind(answer)}."
-    lists = [f"`{name}` ({_kind(told)})" for name, told in fields.items() if name != "next"]
-    return f" Answers {', '.join(lists)} and `next`."
+        return f" Returns {_render_type(response)}."
+    lists = [
+        f"`{name}` ({_render_type(field)})" for name, field in fields.items() if name != "next"
+    ]
+    return f" Returns {', '.join(lists)} and `next`."
 
 
-def _is_list(fields: Told) -> bool:
-    """What is answered in pages is told where it is answered."""
+def _is_list(fields: Schema) -> bool:
+    """Return whether a response with these fields is a list. Lists are described at their request
+    and not under the response types.
+    """
     return "next" in fields
 
 
-def _answer(operation: Told) -> Told | None:
-    good = (one for status, one in operation["responses"].items() if int(status) < 300)
-    content = next(good, {}).get("content", {})
-    return cast("Told | None", content.get("application/json", {}).get("schema"))
+def _get_response_schema(operation: Schema) -> Schema | None:
+    """Return the schema of the JSON body of a successful response, or None."""
+    responses = operation["responses"].items()
+    successful = (response for status, response in responses if int(status) < 300)
+    content = next(successful, {}).get("content", {})
+    return cast("Schema | None", content.get("application/json", {}).get("schema"))
 
 
-def _fields(shape: Told, *, marked: bool) -> list[tuple[str, ...]]:
-    needed = shape.get("required", ()) if marked else ()
+def _list_fields(schema: Schema, *, mark_required: bool) -> list[tuple[str, ...]]:
+    required = schema.get("required", ()) if mark_required else ()
     return [
-        _row(name, told, told["description"], is_needed=name in needed)
-        for name, told in shape["properties"].items()
+        _build_row(name, field, field["description"], is_required=name in required)
+        for name, field in schema["properties"].items()
     ]
 
 
-def _row(name: str, schema: Told, meaning: str, *, is_needed: bool) -> tuple[str, ...]:
-    default = schema.get("default")
-    kind = _kind(schema) if default in (None, "", [], {}) else f"{_kind(schema)}: {_shown(default)}"
-    return f"`{name}`{' *' if is_needed else ''}", kind, meaning
+def _build_row(name: str, schema: Schema, meaning: str, *, is_required: bool) -> tuple[str, ...]:
+    type_name, default = _render_type(schema), schema.get("default")
+    if default not in (None, "", [], {}):
+        type_name = f"{type_name}: {_render_default(default)}"
+    return f"`{name}`{' *' if is_required else ''}", type_name, meaning
 
 
-def _shown(value: Any) -> str:
+def _render_default(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _kind(schema: Told) -> str:
-    if names := _names(schema):
+def _render_type(schema: Schema) -> str:
+    """Return the type of a value in words; types that are described on the page become links."""
+    if names := _find_type_names(schema):
         return " or ".join(f"[{name}](#{name.lower()})" for name in names)
     if "enum" in schema:
         return ", ".join(f"`{value}`" for value in schema["enum"] if value is not None)
-    if either := schema.get("anyOf") or schema.get("oneOf"):
-        return " or ".join(_kind(one) for one in either)
+    if options := schema.get("anyOf") or schema.get("oneOf"):
+        return " or ".join(_render_type(option) for option in options)
     if schema.get("type") == "array":
-        return f"list of {_kind(schema.get('items', {}))}"
+        return f"list of {_render_type(schema.get('items', {}))}"
     return str(schema.get("format") or schema.get("type") or "anything")
 
 
-def _names(schema: Told) -> list[str]:
-    """Of shapes that stand elsewhere on the page."""
-    either = [schema, *schema.get("oneOf", ())]
-    return [one["$ref"].rpartition("/")[2] for one in either if "$ref" in one]
+def _find_type_names(schema: Schema) -> list[str]:
+    """Return the names of the types that a schema refers to, itself or as one of its options."""
+    options = [schema, *schema.get("oneOf", ())]
+    return [option["$ref"].rpartition("/")[2] for option in options if "$ref" in option]
 
 
-def _answered(told: Told) -> set[str]:
-    """Return the names of all schemas that responses contain, directly or nested."""
-    shapes: Told = told["components"]["schemas"]
-    reached: set[str] = set()
+def _find_response_types(schema: Schema) -> set[str]:
+    """Return the names of all types that responses contain, directly or nested."""
+    types: Schema = schema["components"]["schemas"]
+    found: set[str] = set()
     new = {"Problem"} | {
         name
-        for operations in told["paths"].values()
+        for operations in schema["paths"].values()
         for operation in operations.values()
-        for name in _names(_answer(operation) or {})
+        for name in _find_type_names(_get_response_schema(operation) or {})
     }
     while new:
-        reached |= new
-        new = {inner for name in new for inner in _inner(shapes[name])} - reached
-    return reached
+        found |= new
+        new = {nested for name in new for nested in _find_nested_types(types[name])} - found
+    return found
 
 
-def _inner(schema: Any) -> list[str]:
+def _find_nested_types(schema: Any) -> list[str]:
     if isinstance(schema, list):
-        return [name for one in schema for name in _inner(one)]
+        return [name for item in schema for name in _find_nested_types(item)]
     if not isinstance(schema, dict):
         return []
-    return [*_names(schema), *(name for one in schema.values() for name in _inner(one))]
+    nested = (name for item in schema.values() for name in _find_nested_types(item))
+    return [*_find_type_names(schema), *nested]
 
 
-def _problems() -> list[tuple[str, str]]:
+def _list_errors() -> list[tuple[str, str]]:
     return [(str(status), title) for status, title in sorted(errors.TITLES.items())]

@@ -1,18 +1,19 @@
-"""Generates the page of commands: the help text of every command, at a fixed width."""
+"""Generates the page of commands: the help text of every command."""
 
 from __future__ import annotations
 
 import argparse
 
-from docs.reference.markdown import titled
+from docs.reference.markdown import render_title
 from holdfast import cli
 
-WIDTH = 88
+WIDTH_CHARS = 88
 
 
-def page() -> str:
+def build_page() -> str:
+    """Return the page as Markdown."""
     parts = [
-        titled("Commands"),
+        render_title("Commands"),
         "Data goes to stdout, messages go to stderr. Exit codes: 0 success, 1 an error with a "
         "message\n(or nothing found), 2 an unknown option, 3 a bug. Hooks always exit 0.\n",
         f"```text\n{cli.render_usage()}```\n",
@@ -20,10 +21,10 @@ def page() -> str:
     for name in cli.COMMANDS:
         parser = cli.make_parser(name)
         # The page must not depend on the width of the terminal.
-        parser.formatter_class = _fixed_width
+        parser.formatter_class = _make_formatter
         parts.append(f"## holdfast {name}\n\n```text\n{parser.format_help()}```\n")
     return "\n".join(parts)
 
 
-def _fixed_width(prog: str) -> argparse.HelpFormatter:
-    return argparse.RawDescriptionHelpFormatter(prog, width=WIDTH)
+def _make_formatter(prog: str) -> argparse.HelpFormatter:
+    return argparse.RawDescriptionHelpFormatter(prog, width=WIDTH_CHARS)

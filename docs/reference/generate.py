@@ -1,6 +1,6 @@
-"""Write the reference pages anew from the code: `make docs`.
+"""Generate the reference pages from the code: `make docs`.
 
-A page that differs from what this would write fails tests/unit/test_reference_docs.py.
+tests/unit/test_reference_docs.py fails if a page is out of date.
 """
 
 from __future__ import annotations
@@ -19,20 +19,21 @@ from docs.reference import (
 HERE = Path(__file__).parent
 
 
-def pages() -> dict[str, str]:
-    """Every page by its file name."""
+def build_pages() -> dict[str, str]:
+    """Return the text of each page by its file name."""
     return {
-        "commands.md": commands_page.page(),
-        "settings.md": settings_page.page(),
-        "hooks.md": hooks_page.page(),
-        "session.md": session_page.page(),
-        "hosts.md": hosts_page.page(),
-        "api.md": api_page.page(),
+        "commands.md": commands_page.build_page(),
+        "settings.md": settings_page.build_page(),
+        "hooks.md": hooks_page.build_page(),
+        "session.md": session_page.build_page(),
+        "hosts.md": hosts_page.build_page(),
+        "api.md": api_page.build_page(),
     }
 
 
 def main() -> None:
-    for name, text in pages().items():
+    """Write all pages and print their names."""
+    for name, text in build_pages().items():
         (HERE / name).write_text(text, encoding="utf-8")
         print(f"docs/reference/{name}")
 

@@ -1,4 +1,4 @@
-"""What the pages have in common."""
+"""Markdown that the generated pages share."""
 
 from __future__ import annotations
 
@@ -6,21 +6,22 @@ from collections.abc import Sequence
 
 from holdfast import settings
 
-MADE = "<!-- Made from the code by `make docs`: a change made here is lost. -->"
+GENERATED_COMMENT = "<!-- Generated from the code by `make docs`. Do not edit. -->"
 
 
-def titled(title: str) -> str:
-    """How a page begins."""
-    return f"{MADE}\n\n# {title}\n"
+def render_title(title: str) -> str:
+    """Return the beginning of a page."""
+    return f"{GENERATED_COMMENT}\n\n# {title}\n"
 
 
-def table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+def render_table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the lines of a table."""
     lines = [columns, ("---",) * len(columns), *rows]
     return [f"| {' | '.join(cells)} |" for cells in lines]
 
 
-def shown(value: settings.Value) -> str:
-    """A value as people write it."""
+def render_value(value: settings.Value) -> str:
+    """Return a value as text: switches as on or off, numbers with thousands separators."""
     if isinstance(value, tuple):
         return ", ".join(map(str, value)) or "none"
     if isinstance(value, str):

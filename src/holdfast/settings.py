@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 Value = int | bool | str | tuple[str, ...] | tuple[int, ...]
 
 DEFAULTS: dict[str, Value] = {
-    "brief_tokens": 2000,
+    "brief_tokens": 3000,
     "role": "",
     "guidance": True,
     "command_sources": (),

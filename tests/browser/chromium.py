@@ -1,4 +1,4 @@
-"""The real Chromium that these tests drive, and what happens where there is none."""
+"""Finds the Chromium that these tests use; skips them, or installs it in CI, if there is none."""
 
 from __future__ import annotations
 
@@ -10,42 +10,42 @@ import subprocess
 import pytest
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-MINUTES = 10
+INSTALL_TIMEOUT_SECONDS = 600
 
 
-def path() -> str:
-    """Where it is. In CI it is installed if it is missing, and must be there in the end."""
-    found = _installed()
+def find_chromium() -> str:
+    """Return the path of the program. In CI install it if it is missing, and fail without it."""
+    path = _find_installed()
     in_ci = os.environ.get("CI") == "true"
-    if not found and in_ci:
-        reason = _install()
-        found = _installed()
-        if not found:
-            pytest.fail(f"CI must run a real Chromium: {reason}", pytrace=False)
-    if not found:
+    if not path and in_ci:
+        error = _install()
+        path = _find_installed()
+        if not path:
+            pytest.fail(f"CI must run a real Chromium: {error}", pytrace=False)
+    if not path:
         pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
-    return found
+    return path
 
 
-def _installed() -> str:
-    return next((where for name in NAMES if (where := shutil.which(name))), "")
+def _find_installed() -> str:
+    return next((path for name in NAMES if (path := shutil.which(name))), "")
 
 
 @functools.cache
 def _install() -> str:
-    """Why it could not be installed; empty if it was."""
-    # Tests run side by side: another of them may be installing it just now.
+    """Return the error message, or an empty string on success."""
+    # Another test process may be installing it at the same time.
     install = ["-o", "DPkg::Lock::Timeout=600", "install", "--yes", "--no-install-recommends",
                "chromium"]  # fmt: skip
-    for words in (["update"], install):
+    for arguments in (["update"], install):
         try:
-            done = subprocess.run(
-                ["apt-get", *words],
+            completed = subprocess.run(
+                ["apt-get", *arguments],
                 capture_output=True,
                 text=True,
-                timeout=60 * MINUTES,
+                timeout=INSTALL_TIMEOUT_SECONDS,
                 check=False,
             )
-        except (OSError, subprocess.TimeoutExpired) as problem:
-            return str(problem)
-    return "" if done.returncode == 0 else done.stderr.strip()[-300:]
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return str(error)
+    return "" if completed.returncode == 0 else completed.stderr.strip()[-300:]

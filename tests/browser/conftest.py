@@ -1,4 +1,4 @@
-"""One browser for the tests of a module, and a page of its own for each."""
+"""Fixtures: one browser for each test module, and a new page for each test."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from playwright.sync_api import Browser, Page, sync_playwright
 from tests.browser import chromium
 
 
-class Opener(Protocol):
+class OpenPage(Protocol):
     def __call__(self, html: str, *, width: int, dark: bool = False) -> Page: ...
 
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    # No longer than a module: its event loop runs in this thread, and no other can beside it.
-    program = chromium.path()
+    # Not for the session: Playwright's event loop would block other loops in this thread.
+    program = chromium.find_chromium()
     with sync_playwright() as playwright:
-        # Root has no sandbox; what is opened here is made by the tests themselves.
+        # Chromium has no sandbox for root; the tests open only their own pages.
         launched = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"])
         yield launched
         launched.close()
 
 
 @pytest.fixture
-def opened(browser: Browser) -> Iterator[Opener]:
-    """Opens a page of HTML at a width, in light or dark; nothing may come from the network."""
+def open_page(browser: Browser) -> Iterator[OpenPage]:
+    """Return a function that opens HTML at a width, in light or dark, without a network."""
     contexts = []
 
-    def open_(html: str, *, width: int, dark: bool = False) -> Page:
+    def open_html(html: str, *, width: int, dark: bool = False) -> Page:
         context = browser.new_context(
             viewport={"width": width, "height": 900},
             color_scheme="dark" if dark else "light",
@@ -42,6 +42,6 @@ def opened(browser: Browser) -> Iterator[Opener]:
         page.set_content(html)
         return page
 
-    yield open_
+    yield open_html
     for context in contexts:
         context.close()

@@ -1,4 +1,4 @@
-"""The web page at /docs in a real browser: it sends requests, and scripts cannot read its token."""
+"""The web page at /docs in a real browser."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from tests.process.serving import Server, Start
 
 __all__ = ["start"]
 
-# Their examples need the id of a row, or a project to search in.
-NEED_A_ROW = {"POST /api/tasks", "POST /api/subtasks", "POST /api/recall"}
+# The examples of these requests need the id of an existing row, or a project.
+NEED_EXISTING_ROW = {"POST /api/tasks", "POST /api/subtasks", "POST /api/recall"}
 
 # Long, because test machines are busy.
 expect.set_options(timeout=30_000)
@@ -39,10 +39,10 @@ def send(page: Page, method: str, path: str, body: str = "") -> str:
     if body:
         details.locator("textarea").fill(body)
     details.get_by_role("button", name="Send").click()
-    shown = details.locator("pre")
-    expect(shown).not_to_have_text("…")
-    expect(shown).not_to_be_empty()
-    return shown.inner_text()
+    output = details.locator("pre")
+    expect(output).not_to_have_text("…")
+    expect(output).not_to_be_empty()
+    return output.inner_text()
 
 
 def cookies(page: Page) -> list[Any]:
@@ -58,40 +58,40 @@ def test_on_loopback_the_page_works_without_signing_in(
     page.goto(f"{server.url}/docs")
     expect(page.locator("details").first).to_be_visible()
     expect(page.locator("#sign-in")).to_be_hidden()
-    shown = send(page, "POST", "/api/actions", '{"tool_name": "Read"}')
-    assert "\n201\n" in shown
+    response = send(page, "POST", "/api/actions", '{"tool_name": "Read"}')
+    assert "\n201\n" in response
     (cookie,) = cookies(page)
     assert (cookie["httpOnly"], cookie["sameSite"], cookie["secure"]) == (True, "Strict", False)
-    assert page.evaluate("document.cookie") == "", "scripts cannot read it"
+    assert page.evaluate("document.cookie") == "", "scripts must not be able to read the cookie"
     assert all(cookie["value"] not in url for url in urls)
     assert cookie["value"] not in page.content()
     _, output = server.stop()
     assert cookie["value"] not in output
 
 
-def test_a_request_shows_its_fields_and_an_example_that_can_be_sent(
+def test_each_request_shows_its_fields_and_a_valid_example(
     page: Page, start: Start, tmp_path: Path
 ) -> None:
     page.goto(f"{start(tmp_path / 'home').url}/docs")
     expect(page.locator("details").first).to_be_visible()
     requests = page.locator("details:has(textarea)")
-    names = requests.evaluate_all("all => all.map(one => one.dataset.request)")
-    ready = [name for name in names if "{" not in name and name not in NEED_A_ROW]
-    assert {"POST /api/compact/save", "POST /api/messages"} <= {*ready}
-    for name in ready:
-        shown = send(page, *name.split())
-        assert shown.split("\n")[1] in ("200", "201"), shown
+    names = requests.evaluate_all("all => all.map(element => element.dataset.request)")
+    sendable = [name for name in names if "{" not in name and name not in NEED_EXISTING_ROW]
+    assert {"POST /api/compact/save", "POST /api/messages"} <= {*sendable}
+    for name in sendable:
+        response = send(page, *name.split())
+        assert response.split("\n")[1] in ("200", "201"), response
     message = page.locator('details[data-request="POST /api/messages"]')
-    sent = message.locator("table").first
-    expect(sent).to_contain_text("to_agent_id")
-    expect(sent).to_contain_text(
+    fields = message.locator("table").first
+    expect(fields).to_contain_text("to_agent_id")
+    expect(fields).to_contain_text(
         "recipient: an agent id, an agent type, or main; null for a broadcast"
     )
     expect(message.locator("table").last).to_contain_text("expires_at")
     expect(message.locator("summary")).to_contain_text("Send a message")
 
 
-def test_a_page_whose_token_has_expired_gets_a_new_one_by_itself(
+def test_a_page_without_a_valid_cookie_gets_a_new_one(
     page: Page, start: Start, tmp_path: Path
 ) -> None:
     server = start(tmp_path / "home")
@@ -104,7 +104,7 @@ def test_a_page_whose_token_has_expired_gets_a_new_one_by_itself(
     assert after["value"] != before["value"]
 
 
-def test_on_another_address_a_user_signs_in_with_a_token(
+def test_on_a_network_address_a_user_signs_in_with_a_token(
     page: Page, start: Start, tmp_path: Path
 ) -> None:
     server, token = start_with_token(start, tmp_path / "home")
@@ -144,7 +144,7 @@ def test_signing_out_deletes_the_cookie(page: Page, start: Start, tmp_path: Path
 
 
 def start_with_token(start: Start, home: Path) -> tuple[Server, str]:
-    """A server on an address that does not count as loopback, so that a token is needed."""
+    """Start a server on an address that needs a token, and return it with a token."""
     ledger = open_local_ledger(str(home / "ledger.db"))
     with closing(ledger.database):
         _, token = tokens.create_token(ledger, 1.0, name="me", scope="write")

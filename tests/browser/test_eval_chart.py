@@ -1,4 +1,4 @@
-"""The page of `holdfast eval --chart`, as a real browser shows it."""
+"""The page of `holdfast eval --chart` in a real browser."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from holdfast.eval.chart import render_image, render_page
-from tests.browser.conftest import Opener
+from tests.browser.conftest import OpenPage
 
 METHODS = {
     "oracle": (0.97, 0.99, 1.0),
@@ -44,30 +44,30 @@ REPORT = {
         result("host summary", 0, 0.46),
     ],
 }
-WIDTHS = pytest.mark.parametrize("width", [1280, 400])
+WIDTHS = pytest.mark.parametrize("width", [1280, pytest.param(400, marks=pytest.mark.slow)])
 
 
-def boxes(shown: Page, selector: str) -> list[dict[str, float]]:
-    found = [one.bounding_box() for one in shown.locator(selector).all() if one.is_visible()]
-    return [dict(box) for box in found if box]
-
-
-@WIDTHS
-def test_the_page_never_scrolls_sideways_and_one_drawing_is_shown(
-    opened: Opener, width: int
-) -> None:
-    shown = opened(render_page(REPORT), width=width)
-    assert shown.evaluate("document.documentElement.scrollWidth") == width
-    assert len(boxes(shown, "svg")) == 1
+def boxes(page: Page, selector: str) -> list[dict[str, float]]:
+    elements = [element for element in page.locator(selector).all() if element.is_visible()]
+    return [dict(box) for element in elements if (box := element.bounding_box())]
 
 
 @WIDTHS
-def test_every_name_stands_whole_inside_the_drawing_and_none_on_another(
-    opened: Opener, width: int
+def test_the_page_does_not_scroll_sideways_and_shows_one_drawing(
+    open_page: OpenPage, width: int
 ) -> None:
-    shown = opened(render_page(REPORT), width=width)
-    (drawing,) = boxes(shown, "svg")
-    names = boxes(shown, "svg g[id*='-name-'] text")
+    page = open_page(render_page(REPORT), width=width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert len(boxes(page, "svg")) == 1
+
+
+@WIDTHS
+def test_every_name_is_inside_the_drawing_and_overlaps_no_other_name(
+    open_page: OpenPage, width: int
+) -> None:
+    page = open_page(render_page(REPORT), width=width)
+    (drawing,) = boxes(page, "svg")
+    names = boxes(page, "svg g[id*='-name-'] text")
     assert len(names) == len(METHODS)
     for name in names:
         assert name["x"] + name["width"] <= drawing["x"] + drawing["width"] + 1
@@ -77,13 +77,13 @@ def test_every_name_stands_whole_inside_the_drawing_and_none_on_another(
         assert low["y"] + low["height"] <= high["y"] + 4
 
 
-@pytest.mark.parametrize("dark", [False, True])
-def test_words_and_lines_stand_out_from_the_page(opened: Opener, dark: bool) -> None:
-    shown = opened(render_page(REPORT), width=1280, dark=dark)
-    paper = luminance(shown, "body", "backgroundColor")
-    assert (paper < 0.1) is dark
-    # What WCAG asks for: 4.5 of text, 3 of graphics.
-    for selector, style, least in (
+@pytest.mark.parametrize("dark", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_text_and_lines_have_enough_contrast(open_page: OpenPage, dark: bool) -> None:
+    page = open_page(render_page(REPORT), width=1280, dark=dark)
+    background = luminance(page, "body", "backgroundColor")
+    assert (background < 0.1) is dark
+    # The minimum contrast of WCAG: 4.5 for text, 3 for graphics.
+    for selector, style, minimum in (
         ("p", "color", 4.5),
         ("figcaption", "color", 4.5),
         ("svg g[id*='-xtick_'] text", "fill", 4.5),
@@ -91,78 +91,80 @@ def test_words_and_lines_stand_out_from_the_page(opened: Opener, dark: bool) -> 
         ("svg g[id*='-ours-'] > path", "stroke", 3.0),
         ("svg g[id*='-other-'] > path", "stroke", 3.0),
     ):
-        other = luminance(shown, selector, style)
-        contrast = (max(paper, other) + 0.05) / (min(paper, other) + 0.05)
-        assert contrast >= least, f"{selector}: {contrast:.2f}"
+        foreground = luminance(page, selector, style)
+        low, high = sorted((background, foreground))
+        contrast = (high + 0.05) / (low + 0.05)
+        assert contrast >= minimum, f"{selector}: {contrast:.2f}"
 
 
-def test_nothing_is_said_by_colour_alone(opened: Opener) -> None:
-    shown = opened(render_page(REPORT), width=1280)
-    marks = [
-        one.get_attribute("d")
-        for one in shown.locator("svg.wide g:is([id*='-ours-'], [id*='-other-']) defs path").all()
+def test_methods_also_differ_by_marker_and_line_width(open_page: OpenPage) -> None:
+    page = open_page(render_page(REPORT), width=1280)
+    markers = [
+        path.get_attribute("d")
+        for path in page.locator("svg.wide g:is([id*='-ours-'], [id*='-other-']) defs path").all()
     ]
-    assert len(set(marks)) == len(METHODS)
+    assert len(set(markers)) == len(METHODS)
     widths = [
-        float(shown.locator(f"svg.wide g[id*='-{kind}-'] > path").first.evaluate(STROKE))
+        float(page.locator(f"svg.wide g[id*='-{kind}-'] > path").first.evaluate(READ_STROKE_WIDTH))
         for kind in ("ours", "other")
     ]
     assert widths[0] >= 2 * widths[1]
 
 
-def test_a_screen_reader_hears_what_one_drawing_is(opened: Opener) -> None:
-    shown = opened(render_page(REPORT), width=1280)
-    (drawing,) = shown.get_by_role("img", name="Recall against budget. Real compactions").all()
-    assert drawing.evaluate("it => it.classList.contains('wide')")
-    about = shown.locator("svg.wide desc").text_content() or ""
-    assert "summary + brief 84" in about
-    assert "The host's summary alone: 46." in about
+def test_a_screen_reader_finds_one_drawing_with_a_description(open_page: OpenPage) -> None:
+    page = open_page(render_page(REPORT), width=1280)
+    (drawing,) = page.get_by_role("img", name="Recall against budget. Real compactions").all()
+    assert drawing.evaluate("element => element.classList.contains('wide')")
+    description = page.locator("svg.wide desc").text_content() or ""
+    assert "summary + brief 84" in description
+    assert "The host's summary alone: 46." in description
 
 
-def test_every_id_is_used_once_on_the_page(opened: Opener) -> None:
-    shown = opened(render_page(REPORT), width=1280)
-    ids = shown.evaluate("[...document.querySelectorAll('[id]')].map(it => it.id)")
+def test_every_element_id_is_unique(open_page: OpenPage) -> None:
+    page = open_page(render_page(REPORT), width=1280)
+    ids = page.evaluate("[...document.querySelectorAll('[id]')].map(element => element.id)")
     assert len(ids) == len(set(ids))
 
 
-def test_a_table_has_the_same_figures(opened: Opener) -> None:
-    shown = opened(render_page(REPORT), width=1280)
-    assert shown.get_by_role("table").count() == 1
-    row = shown.get_by_role("row", name="summary + brief")
+def test_a_table_shows_the_same_figures(open_page: OpenPage) -> None:
+    page = open_page(render_page(REPORT), width=1280)
+    assert page.get_by_role("table").count() == 1
+    row = page.get_by_role("row", name="summary + brief")
     assert row.get_by_role("cell").all_inner_texts() == ["61.0 55–67", "71.0 65–77", "84.0 78–90"]
-    assert shown.get_by_role("columnheader").all_inner_texts() == [
+    assert page.get_by_role("columnheader").all_inner_texts() == [
         "tokens",
         "500",
         "1,000",
         "2,000",
     ]
-    assert shown.get_by_role("heading", level=2).all_inner_texts() == ["Real compactions"]
+    assert page.get_by_role("heading", level=2).all_inner_texts() == ["Real compactions"]
 
 
-def test_on_a_phone_the_table_can_be_scrolled_by_keyboard(opened: Opener) -> None:
-    shown = opened(render_page(REPORT), width=400)
-    region = shown.get_by_role("region", name="Real compactions, figures")
+@pytest.mark.slow
+def test_on_a_phone_the_table_can_be_scrolled_by_keyboard(open_page: OpenPage) -> None:
+    page = open_page(render_page(REPORT), width=400)
+    region = page.get_by_role("region", name="Real compactions, figures")
     region.focus()
-    shown.keyboard.press("End")
-    shown.keyboard.press("ArrowRight")
-    shown.wait_for_function("document.activeElement.scrollLeft > 0")
-    assert region.evaluate("it => it === document.activeElement")
+    page.keyboard.press("End")
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.activeElement.scrollLeft > 0")
+    assert region.evaluate("element => element === document.activeElement")
 
 
-def test_the_drawing_alone_has_its_colours(opened: Opener) -> None:
-    shown = opened(render_image(REPORT), width=1280)
-    line = shown.locator("svg g[id*='-ours-'] > path").first.evaluate(COLOUR)
+def test_the_image_without_the_page_has_its_colours(open_page: OpenPage) -> None:
+    page = open_page(render_image(REPORT), width=1280)
+    line = page.locator("svg g[id*='-ours-'] > path").first.evaluate(READ_COLOUR)
     assert line == "rgb(11, 87, 176)"
 
 
-COLOUR = "it => getComputedStyle(it).stroke"
-STROKE = "it => parseFloat(getComputedStyle(it).strokeWidth)"
+READ_COLOUR = "element => getComputedStyle(element).stroke"
+READ_STROKE_WIDTH = "element => parseFloat(getComputedStyle(element).strokeWidth)"
 
 
-def luminance(shown: Page, selector: str, style: str) -> float:
-    """As WCAG defines it."""
-    colour = shown.locator(selector).first.evaluate(
-        "(it, style) => getComputedStyle(it)[style].match(/[\\d.]+/g).map(Number)", style
+def luminance(page: Page, selector: str, style: str) -> float:
+    """Return the relative luminance of a colour, as WCAG defines it."""
+    colour = page.locator(selector).first.evaluate(
+        "(element, style) => getComputedStyle(element)[style].match(/[\\d.]+/g).map(Number)", style
     )
     parts = [part / 255 for part in colour[:3]]
     red, green, blue = (

@@ -1,6 +1,7 @@
-"""Run inside a network namespace: one summary through the Agent SDK, against a scripted model.
+"""Makes one summary through the Agent SDK, against a scripted model; runs in a network namespace.
 
-Reads {"cli": path, "answers": [steps], "seconds": n} from stdin and prints what came of it.
+Reads {"cli": path, "cwd": path, "record": path, "answers": [steps], "seconds": n} from stdin and
+prints the summary or the error as JSON.
 """
 
 import json
@@ -18,20 +19,20 @@ from holdfast.conversations.summarizers.prompt import SummaryFailed
 from tests.client.fake_messages_api import Handler, Script
 
 
-class Everything(Script):
-    """Every request is the summary's; the last answer is given again and again."""
+class RepeatLastAnswer(Script):
+    """Every request is for the summary; the last answer is repeated when the script ends."""
 
     last: ClassVar[dict[str, Any]] = {}
 
     def next_step(self, kind: str, agent_id: str | None) -> dict[str, Any]:
-        Everything.last = next(self.main, Everything.last)
-        return Everything.last
+        RepeatLastAnswer.last = next(self.main, RepeatLastAnswer.last)
+        return RepeatLastAnswer.last
 
 
 def main() -> None:
-    given = json.load(sys.stdin)
-    record = Path(given["record"])
-    script = Everything({"steps": given["answers"]}, record)
+    arguments = json.load(sys.stdin)
+    record = Path(arguments["record"])
+    script = RepeatLastAnswer({"steps": arguments["answers"]}, record)
     handler = type("ScriptedHandler", (Handler,), {"script": script})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -41,15 +42,17 @@ def main() -> None:
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
     }
     summarizer = ClaudeAgentSummarizer(
-        seconds=given["seconds"], env=env, options={"cli_path": given["cli"], "cwd": given["cwd"]}
+        seconds=arguments["seconds"],
+        env=env,
+        options={"cli_path": arguments["cli"], "cwd": arguments["cwd"]},
     )
     messages = [to_message("user", "Never push to main."), to_message("assistant", "All right.")]
     try:
         reply = summarizer.summarize(Work(checkpoint=Checkpoint(), messages=messages))
-        told: dict[str, Any] = {"content": reply.content, "input": reply.usage.input_tokens}
+        result: dict[str, Any] = {"content": reply.content, "input": reply.usage.input_tokens}
     except SummaryFailed as problem:
-        told = {"error": str(problem), "input": problem.usage.input_tokens}
-    print(json.dumps(told))
+        result = {"error": str(problem), "input": problem.usage.input_tokens}
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":

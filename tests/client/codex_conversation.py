@@ -1,7 +1,7 @@
-"""Turns of the real Codex against one scripted Responses API, with no network but loopback.
+"""Runs the real Codex against a scripted Responses API, with loopback as the only network.
 
-``say`` runs one ``codex exec`` per turn; ``server`` keeps the client open behind its own protocol,
-which is how editors drive it; ``terminal`` is what a person sees.
+``send_prompt`` runs one ``codex exec`` per turn. ``app_server`` keeps the client open and speaks
+its JSON protocol, as editors do. ``terminal`` opens the client's terminal interface.
 """
 
 import json
@@ -13,17 +13,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import fake_responses_api
-from .commands import CommandError, output_of
-from .conversation import TURN_SECONDS, Conversation
-from .requirements import in_namespace_of
+from .commands import CommandError, run_command
+from .conversation import TURN_TIMEOUT_SECONDS, Conversation
+from .requirements import join_namespace_command
 from .scripted_api import Json
-from .terminal import Screen, opened
+from .terminal import Screen, open_terminal
 
-# One whose tools the client knows offline: commands, and patches as a tool of their own.
+# The client knows the tools of this model offline: commands, and a separate tool for patches.
 MODEL = "gpt-5.5"
-COMPACTS_AT = 50_000
-# A newer model, which the client offers once, before anything can be typed.
-ANNOUNCED = "gpt-6-sol"
+AUTO_COMPACT_TOKENS = 50_000
+# The client offers this newer model once, before it accepts any input.
+NEWER_MODEL = "gpt-6-sol"
 UUID_LENGTH = 36
 HEADLESS = ("--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox")
 
@@ -33,22 +33,22 @@ class CodexConversation(Conversation):
     """One session of Codex."""
 
     provider: str = "fake"
-    """What the provider of the model calls itself."""
+    """The display name of the model provider."""
 
     def api_module(self) -> str:
-        """The module that plays the model."""
+        """The module that stands in for the model."""
         return fake_responses_api.__name__
 
-    def say(self, prompt: str) -> list[Json]:
-        """One turn in a process of its own; returns the lines the client printed."""
-        words = ("resume", self.session_id) if self.session_id else ()
-        printed = output_of(
-            self.command("exec", *words, *HEADLESS, prompt),
-            seconds=TURN_SECONDS,
+    def send_prompt(self, prompt: str) -> list[Json]:
+        """Run one turn in a new process and return the JSON lines that the client printed."""
+        resume = ("resume", self.session_id) if self.session_id else ()
+        stdout = run_command(
+            self.command("exec", *resume, *HEADLESS, prompt),
+            timeout_seconds=TURN_TIMEOUT_SECONDS,
             cwd=self.sandbox.project,
             env=self.environment(),
         )
-        lines: list[Json] = [json.loads(line) for line in printed.splitlines()]
+        lines: list[Json] = [json.loads(line) for line in stdout.splitlines()]
         assert lines[-1]["type"] == "turn.completed", lines[-1]
         self.session_id = next(line for line in lines if line["type"] == "thread.started")[
             "thread_id"
@@ -56,8 +56,8 @@ class CodexConversation(Conversation):
         return lines
 
     @contextmanager
-    def server(self) -> Iterator["Server"]:
-        """The client behind its own protocol, gone afterwards whatever happened."""
+    def app_server(self) -> Iterator["AppServer"]:
+        """Start the client's app server, and always kill it at the end."""
         with subprocess.Popen(
             self.command("app-server"),
             cwd=self.sandbox.project,
@@ -68,17 +68,17 @@ class CodexConversation(Conversation):
             text=True,
         ) as process:
             try:
-                yield Server(conversation=self, process=process)
+                yield AppServer(conversation=self, process=process)
             finally:
                 process.kill()
 
     @contextmanager
     def terminal(self) -> Iterator[Screen]:
-        """The client's own interface, as it opens for somebody who was here before."""
-        known = f'[notice.model_migrations]\n"{MODEL}" = "{ANNOUNCED}"\n'
-        (self.sandbox.config / "config.toml").write_text(known, encoding="utf-8")
+        """Open the terminal interface, with the offer of a newer model already dismissed."""
+        config = f'[notice.model_migrations]\n"{MODEL}" = "{NEWER_MODEL}"\n'
+        (self.sandbox.config / "config.toml").write_text(config, encoding="utf-8")
         client = self.command(HEADLESS[-1])
-        with opened(self.sandbox, client, self.environment(), columns=120) as screen:
+        with open_terminal(self.sandbox, client, self.environment(), columns=120) as screen:
             yield screen
         (log,) = self.sandbox.config.glob("sessions/*/*/*/rollout-*.jsonl")
         self.session_id = log.stem[-UUID_LENGTH:]
@@ -86,73 +86,73 @@ class CodexConversation(Conversation):
     def command(self, *arguments: str) -> list[str]:
         """The client's command line, inside the namespace of the fake API."""
         url = f"http://127.0.0.1:{self.file('port').read_text()}/v1"
-        given = {
+        config = {
             "model": MODEL,
             "model_provider": "fake",
-            "model_auto_compact_token_limit": COMPACTS_AT,
+            "model_auto_compact_token_limit": AUTO_COMPACT_TOKENS,
             "model_providers.fake.name": self.provider,
             "model_providers.fake.base_url": url,
             "model_providers.fake.wire_api": "responses",
             "model_providers.fake.env_key": "FAKE_KEY",
         }
-        settings = [word for name, value in given.items() for word in ("-c", told(name, value))]
-        client = [*in_namespace_of(self.api.pid), str(self.sandbox.claude)]
-        return [*client, *arguments[:1], *settings, *arguments[1:]]
+        options = [
+            word for name, value in config.items() for word in ("-c", f"{name}={json.dumps(value)}")
+        ]
+        client = [*join_namespace_command(self.api.pid), str(self.sandbox.client)]
+        return [*client, *arguments[:1], *options, *arguments[1:]]
 
     def environment(self) -> dict[str, str]:
         """The client's whole environment."""
         return self.sandbox.environment() | {"FAKE_KEY": "fake"} | self.env
 
 
-def told(name: str, value: Any) -> str:
-    return f"{name}={json.dumps(value)}"
-
-
 @dataclass(slots=True, kw_only=True)
-class Server:
-    """A client that is spoken to in JSON, line by line."""
+class AppServer:
+    """A running app server; requests and responses are JSON lines."""
 
     conversation: CodexConversation
     process: subprocess.Popen[str]
-    calls: int = field(default=0)
+    last_request_id: int = field(default=0)
 
     def __post_init__(self) -> None:
         self.call("initialize", clientInfo={"name": "tests", "title": "tests", "version": "1"})
         self._write({"method": "initialized"})
 
     def hooks(self) -> list[Json]:
-        """The hooks as the client itself sees them."""
+        """The hooks as the client lists them, with their trust status."""
         (listed,) = self.call("hooks/list", cwds=[str(self.conversation.sandbox.project)])["data"]
-        found: list[Json] = listed["hooks"]
-        return found
+        hooks: list[Json] = listed["hooks"]
+        return hooks
 
-    def begin(self) -> None:
-        """Open a session that may do everything."""
+    def start_session(self) -> None:
+        """Open a session that needs no approvals and has no sandbox."""
         folder = str(self.conversation.sandbox.project)
         thread = self.call(
             "thread/start", cwd=folder, approvalPolicy="never", sandbox="danger-full-access"
         )["thread"]
         self.conversation.session_id = thread["id"]
 
-    def say(self, prompt: str) -> None:
-        """One turn, to its end."""
-        words = [{"type": "text", "text": prompt}]
-        self.call("turn/start", threadId=self.conversation.session_id, input=words)
-        self._until(_turn_ended)
+    def send_prompt(self, prompt: str) -> None:
+        """Run one turn and wait for its end."""
+        content = [{"type": "text", "text": prompt}]
+        self.call("turn/start", threadId=self.conversation.session_id, input=content)
+        self._read_until(_turn_ended)
 
     def compact(self) -> None:
-        """Compact now, as a person asks for it."""
+        """Start a manual compaction and wait for its end."""
         self.call("thread/compact/start", threadId=self.conversation.session_id)
-        self._until(_turn_ended)
+        self._read_until(_turn_ended)
 
-    def call(self, method: str, **given: Any) -> Json:
-        """Ask for one thing and wait for its answer."""
-        self.calls += 1
-        number = self.calls
-        self._write({"id": number, "method": method, "params": given})
-        answer = self._until(lambda line: line.get("id") == number and "method" not in line)
-        assert "result" in answer, answer
-        result: Json = answer["result"]
+    def call(self, method: str, **params: Any) -> Json:
+        """Send a request and return the result of its response."""
+        self.last_request_id += 1
+        request_id = self.last_request_id
+        self._write({"id": request_id, "method": method, "params": params})
+        response = self._read_until(
+            lambda line: line.get("id") == request_id and "method" not in line
+        )
+        assert "result" in response, response
+        result: Json = response["result"]
         return result
 
     def _write(self, line: Json) -> None:
@@ -160,19 +160,19 @@ class Server:
         self.process.stdin.write(json.dumps(line) + "\n")
         self.process.stdin.flush()
 
-    def _until(self, is_it: Callable[[Json], bool]) -> Json:
-        """Read to that line; a client that hangs is killed."""
+    def _read_until(self, condition: Callable[[Json], bool]) -> Json:
+        """Read lines until one matches; kill the client if that takes too long."""
         assert self.process.stdout is not None
-        alarm = threading.Timer(TURN_SECONDS, self.process.kill)
-        alarm.start()
+        timer = threading.Timer(TURN_TIMEOUT_SECONDS, self.process.kill)
+        timer.start()
         try:
             for text in self.process.stdout:
                 line: Json = json.loads(text)
-                if is_it(line):
+                if condition(line):
                     return line
         finally:
-            alarm.cancel()
-        raise CommandError("the client ended before it had answered")
+            timer.cancel()
+        raise CommandError("the client ended before it sent the expected line")
 
 
 def _turn_ended(line: Json) -> bool:

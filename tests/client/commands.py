@@ -1,37 +1,41 @@
-"""Commands that must end well and in time; what they said is shown if they do not."""
+"""Runs commands with a timeout; the error of a failed command contains its output."""
 
 import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-SHOWN = 3_000
+MAX_OUTPUT_BYTES = 3_000
 
 
 class CommandError(AssertionError):
-    """A command, the client or the API it talks to did not do its part."""
+    """A command, the client or the fake API failed."""
 
 
-def output_of(
+def run_command(
     command: Sequence[str],
     *,
-    seconds: float,
+    timeout_seconds: float,
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
 ) -> str:
-    """Run a command to its end and return what it printed."""
+    """Run a command and return its stdout."""
     try:
-        done = subprocess.run(
+        completed = subprocess.run(
             command,
             cwd=cwd,
             env=env,
             stdin=subprocess.DEVNULL,
             capture_output=True,
             check=True,
-            timeout=seconds,
+            timeout=timeout_seconds,
         )
     except FileNotFoundError as error:
         raise CommandError(f"{error.filename} is not installed") from None
     except (subprocess.CalledProcessError, subprocess.TimeoutExpired) as error:
-        said = (error.stdout or b"")[-SHOWN:] + b"\n" + (error.stderr or b"")[-SHOWN:]
-        raise CommandError(f"{error}\n{said.decode(errors='replace')}") from None
-    return done.stdout.decode()
+        output = (
+            (error.stdout or b"")[-MAX_OUTPUT_BYTES:]
+            + b"\n"
+            + (error.stderr or b"")[-MAX_OUTPUT_BYTES:]
+        )
+        raise CommandError(f"{error}\n{output.decode(errors='replace')}") from None
+    return completed.stdout.decode()

@@ -1,4 +1,4 @@
-"""A sandbox with the real client, once per version, and conversations in it."""
+"""Fixtures: a sandbox for each version of the real client, and conversations in it."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -6,27 +6,28 @@ from pathlib import Path
 
 import pytest
 
-from .claude_code import VERSIONS, required_client
+from .claude_code import VERSIONS, install_client
 from .conversation import Conversation
 from .sandbox import Sandbox
 from .scripted_api import Json
 from .story import SUMMARY
 
-Converse = Callable[..., Conversation]
-
+StartConversation = Callable[..., Conversation]
 
 NEWEST, *OLDER = VERSIONS
 
 
-@pytest.fixture(params=[NEWEST, *(pytest.param(one, marks=pytest.mark.slow) for one in OLDER)])
+@pytest.fixture(
+    params=[NEWEST, *(pytest.param(version, marks=pytest.mark.slow) for version in OLDER)]
+)
 def sandbox(request: pytest.FixtureRequest, tmp_path: Path) -> Sandbox:
     """A fresh home and project for one version of the client."""
-    return Sandbox.create(tmp_path, required_client(request.param))
+    return Sandbox.create(tmp_path, install_client(request.param))
 
 
 @pytest.fixture
-def converse(sandbox: Sandbox) -> Iterator[Converse]:
-    """Start a conversation whose model plays these steps."""
+def start_conversation(sandbox: Sandbox) -> Iterator[StartConversation]:
+    """Return a function that starts a conversation in which the model follows these steps."""
     with ExitStack() as open_conversations:
 
         def start(

@@ -1,14 +1,14 @@
-"""A scripted Messages API on loopback: it plays the model, and writes down what it was sent.
+"""A scripted Messages API on loopback: it stands in for the model and records every request.
 
 The script is a JSON object:
 
     {"steps":     [{"text": "...", "tool": "Bash", "input": {...}, "usage": 1200}, ...],
-     "subagent":  [the same, answered to sub-agents in the order they ask],
-     "summaries": ["what the first compaction is to say", ...]}
+     "subagent":  [the same kind of steps, for the requests of sub-agents in order],
+     "summaries": ["the summary of the first compaction", ...]}
 
-A step answers one request of the main conversation; ``{"error": "prompt is too long"}`` answers
-it with a 400. Compactions, titles and other side requests take no step, and the compaction of a
-sub-agent takes no summary.
+Each request of the main conversation uses one step; ``{"error": "prompt is too long"}`` is sent as
+a 400. Compactions, titles and other side requests use no step, and the compaction of a sub-agent
+uses no summary.
 """
 
 import json
@@ -20,14 +20,14 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.client.scripted_api import DEFAULT_USAGE, NOTHING_LEFT, Json, ScriptedHandler, serve
+from tests.client.scripted_api import DEFAULT_USAGE, SCRIPT_EXHAUSTED, Json, ScriptedHandler, serve
 
 COMPACTION_PROMPT = "Your task is to create a detailed summary"
 SUBAGENT_HEADER = "x-claude-code-agent-id"
 SUBAGENT_SUMMARY = "The sub-agent looked around."
-# A model takes seconds. Without this the client's hooks would run before it has flushed its
-# transcript, which it does every 100 ms.
-SUMMARY_SECONDS = 0.2
+# The client flushes its transcript every 100 ms, and a real model takes seconds. Without a delay
+# the client's hooks would run before the flush.
+SUMMARY_DELAY_SECONDS = 0.2
 
 
 def text_blocks(message: Json) -> list[str]:
@@ -38,15 +38,15 @@ def text_blocks(message: Json) -> list[str]:
     return [block.get("text", "") for block in content or [] if block.get("type") == "text"]
 
 
-def summary_answer(summary: str) -> str:
-    """A summary the way the model writes one."""
+def format_summary(summary: str) -> str:
+    """Format a summary as the model does."""
     return (
         f"<analysis>\nThe session, step by step.\n</analysis>\n\n<summary>\n{summary}\n</summary>"
     )
 
 
 class Script:
-    """Writes down every request, and knows what comes next in its conversation."""
+    """Records every request and chooses the step that answers it."""
 
     def __init__(self, script: Json, record: Path) -> None:
         self.main = iter(script.get("steps", []))
@@ -57,9 +57,9 @@ class Script:
 
     def answer(self, body: Json, agent_id: str | None) -> Json:
         """Record one request and return the step that answers it."""
-        kind = kind_of(body, agent_id)
+        kind = classify_request(body, agent_id)
         if kind == "compaction":
-            time.sleep(SUMMARY_SECONDS)
+            time.sleep(SUMMARY_DELAY_SECONDS)
         with self.lock:
             request = {"kind": kind, "agent_id": agent_id, "body": body}
             with self.record.open("a", encoding="utf-8") as lines:
@@ -69,27 +69,27 @@ class Script:
     def next_step(self, kind: str, agent_id: str | None) -> Json:
         """Take the next step of a conversation; the last summary serves all later compactions."""
         if kind == "compaction" and agent_id:
-            return {"text": summary_answer(SUBAGENT_SUMMARY)}
+            return {"text": format_summary(SUBAGENT_SUMMARY)}
         if kind == "compaction":
             summary = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
-            return {"text": summary_answer(summary)}
+            return {"text": format_summary(summary)}
         if kind == "side":
             return {"text": "A title"}
-        return next(self.subagent if kind == "subagent" else self.main, NOTHING_LEFT)
+        return next(self.subagent if kind == "subagent" else self.main, SCRIPT_EXHAUSTED)
 
 
-def kind_of(body: Json, agent_id: str | None) -> str:
-    """Tell main, compaction, side and subagent requests apart."""
-    said_by_user = [m for m in body.get("messages", []) if m.get("role") == "user"]
-    if said_by_user and COMPACTION_PROMPT in "\n".join(text_blocks(said_by_user[-1])):
+def classify_request(body: Json, agent_id: str | None) -> str:
+    """Return main, compaction, side or subagent."""
+    user_messages = [m for m in body.get("messages", []) if m.get("role") == "user"]
+    if user_messages and COMPACTION_PROMPT in "\n".join(text_blocks(user_messages[-1])):
         return "compaction"
     if not body.get("tools"):
         return "side"
     return "subagent" if agent_id else "main"
 
 
-def message(step: Json, model: str, message_id: str) -> Json:
-    """The whole answer to one request, as the API's message object."""
+def build_message(step: Json, model: str, message_id: str) -> Json:
+    """Build the API's message object for one step."""
     content: list[Json] = []
     if "text" in step:
         content.append({"type": "text", "text": step["text"]})
@@ -110,7 +110,7 @@ def message(step: Json, model: str, message_id: str) -> Json:
 
 
 def server_sent_events(answer: Json) -> Iterator[Json]:
-    """The same message, as the stream of events that the client reads."""
+    """Split a message into the events of a streamed response."""
     opening = answer | {"content": [], "stop_reason": None}
     yield {"type": "message_start", "message": opening}
     for index, block in enumerate(answer["content"]):
@@ -129,7 +129,7 @@ def server_sent_events(answer: Json) -> Iterator[Json]:
 
 
 class Handler(ScriptedHandler, BaseHTTPRequestHandler):
-    """Speaks just enough of the Messages API for the client."""
+    """Implements the part of the Messages API that the client needs."""
 
     script: Script
 
@@ -138,7 +138,7 @@ class Handler(ScriptedHandler, BaseHTTPRequestHandler):
         self.send_body(200, "text/plain", b"")
 
     def do_POST(self) -> None:
-        """Answer a message, or a token count."""
+        """Answer a request for a message or a token count."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         path = urlsplit(self.path).path
         if path == "/v1/messages/count_tokens":
@@ -149,13 +149,13 @@ class Handler(ScriptedHandler, BaseHTTPRequestHandler):
             self.send_json(404, {"type": "error", "error": {"type": "not_found_error"}})
 
     def answer_message(self, body: Json) -> None:
-        """Play the next step, streamed if the client asked for a stream."""
+        """Send the next step, as a stream if the client asked for one."""
         step = self.script.answer(body, self.headers.get(SUBAGENT_HEADER))
         if "error" in step:
             error = {"type": "invalid_request_error", "message": step["error"]}
             self.send_json(400, {"type": "error", "error": error})
             return
-        answer = message(step, body.get("model", "unknown"), os.urandom(8).hex())
+        answer = build_message(step, body.get("model", "unknown"), os.urandom(8).hex())
         if not body.get("stream"):
             self.send_json(200, answer)
             return

@@ -1,15 +1,14 @@
-"""A scripted Responses API on loopback: it plays the model for Codex, and writes down what it was
-sent.
+"""A scripted Responses API on loopback: it stands in for Codex's model and records every request.
 
 The script is a JSON object:
 
     {"steps":     [{"text": "...", "tool": "exec_command", "input": {...}, "usage": 1200}, ...],
-     "summaries": ["what the first compaction is to say", ...]}
+     "summaries": ["the summary of the first compaction", ...]}
 
-A step answers one request of the conversation. A tool whose input is a text is a custom tool, as
-`apply_patch` is. Compactions take a summary and no step. One that the server is to make itself
-(the client then takes it for OpenAI's) is answered with the summary sealed. The title that the
-client shows of a conversation takes no step either.
+Each request of the conversation uses one step. A tool whose input is a string is a custom tool,
+like `apply_patch`. Compactions use a summary and no step. If the client believes that it talks to
+OpenAI, it leaves the compaction to the server, which returns the summary encrypted. The request for
+the conversation's title uses no step either.
 """
 
 import base64
@@ -21,15 +20,15 @@ from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from tests.client.scripted_api import DEFAULT_USAGE, NOTHING_LEFT, Json, ScriptedHandler, serve
+from tests.client.scripted_api import DEFAULT_USAGE, SCRIPT_EXHAUSTED, Json, ScriptedHandler, serve
 
 COMPACTION_PROMPT = "CONTEXT CHECKPOINT COMPACTION"
-SEALED_TRIGGER = "compaction_trigger"
+ENCRYPTED_COMPACTION_TRIGGER = "compaction_trigger"
 TITLE: Json = {"text": '{"title": "Back off"}'}
 
 
 class Script:
-    """Writes down every request, and knows what comes next."""
+    """Records every request and chooses the step that answers it."""
 
     def __init__(self, script: Json, record: Path) -> None:
         self.steps = iter(script.get("steps", []))
@@ -39,78 +38,84 @@ class Script:
 
     def answer(self, body: Json) -> Json:
         """Record one request and return the step that answers it."""
-        kind = kind_of(body)
+        kind = classify_request(body)
         with self.lock:
             with self.record.open("a", encoding="utf-8") as lines:
                 lines.write(json.dumps({"kind": kind, "agent_id": None, "body": body}) + "\n")
             if kind == "main":
-                return next(self.steps, NOTHING_LEFT)
+                return next(self.steps, SCRIPT_EXHAUSTED)
             if kind == "title":
                 return TITLE
             summary = self.summaries.pop(0) if len(self.summaries) > 1 else self.summaries[0]
-            return {"text" if kind == "compaction" else "sealed": summary}
+            return {"text" if kind == "compaction" else "encrypted": summary}
 
 
-def kind_of(body: Json) -> str:
-    """The client asks for a summary in a last message of the user's, or by an item of its own;
-    only a title has a form that the answer must have."""
+def classify_request(body: Json) -> str:
+    """Return main, compaction, encrypted compaction or title.
+
+    A compaction is requested in the last user message or by an input item of its own type; only the
+    request for a title demands an output format.
+    """
     if "format" in (body.get("text") or {}):
         return "title"
     last = (body.get("input") or [{}])[-1]
-    if last.get("type") == SEALED_TRIGGER:
-        return "sealed compaction"
+    if last.get("type") == ENCRYPTED_COMPACTION_TRIGGER:
+        return "encrypted compaction"
     return "compaction" if COMPACTION_PROMPT in json.dumps(last) else "main"
 
 
-def sealed(summary: str) -> str:
-    """A summary as nobody but the server can read it."""
+def encrypt(summary: str) -> str:
+    """Make a summary unreadable, in place of real encryption."""
     return base64.b64encode(summary[::-1].encode()).decode()
 
 
-def items(step: Json) -> Iterator[Json]:
-    """What the model says and calls in one step."""
+def output_items(step: Json) -> Iterator[Json]:
+    """The text, the summary and the tool call of one step, as output items."""
     if "text" in step:
         content = [{"type": "output_text", "text": step["text"], "annotations": []}]
         message = {"type": "message", "role": "assistant", "status": "completed"}
         yield {**message, "id": f"msg_{os.urandom(6).hex()}", "content": content}
-    if "sealed" in step:
-        ident = f"cmp_{os.urandom(6).hex()}"
-        yield {"type": "compaction", "id": ident, "encrypted_content": sealed(step["sealed"])}
+    if "encrypted" in step:
+        item_id = f"cmp_{os.urandom(6).hex()}"
+        yield {"type": "compaction", "id": item_id, "encrypted_content": encrypt(step["encrypted"])}
     if "tool" in step:
-        ident, given = os.urandom(6).hex(), step["input"]
-        called = {"call_id": f"call_{ident}", "name": step["tool"], "status": "completed"}
-        if isinstance(given, str):
-            yield {"type": "custom_tool_call", "id": f"ctc_{ident}", **called, "input": given}
+        suffix, tool_input = os.urandom(6).hex(), step["input"]
+        call = {"call_id": f"call_{suffix}", "name": step["tool"], "status": "completed"}
+        if isinstance(tool_input, str):
+            yield {"type": "custom_tool_call", "id": f"ctc_{suffix}", **call, "input": tool_input}
         else:
-            written = json.dumps(given)
-            yield {"type": "function_call", "id": f"fc_{ident}", **called, "arguments": written}
+            arguments = json.dumps(tool_input)
+            yield {"type": "function_call", "id": f"fc_{suffix}", **call, "arguments": arguments}
 
 
 def server_sent_events(step: Json) -> Iterator[Json]:
-    """One answer as the stream of events that the client reads."""
+    """The events of the streamed response to one request."""
     response = {"id": f"resp_{os.urandom(8).hex()}"}
     yield {"type": "response.created", "response": response}
-    for item in items(step):
+    for item in output_items(step):
         yield {"type": "response.output_item.done", "item": item}
-    count = step.get("usage", DEFAULT_USAGE)
+    input_tokens = step.get("usage", DEFAULT_USAGE)
     usage = {
-        "input_tokens": count, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 42,
-        "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": count + 42,
-    }  # fmt: skip
+        "input_tokens": input_tokens,
+        "input_tokens_details": {"cached_tokens": 0},
+        "output_tokens": 42,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": input_tokens + 42,
+    }
     yield {"type": "response.completed", "response": {**response, "usage": usage}}
 
 
 class Handler(ScriptedHandler, BaseHTTPRequestHandler):
-    """Speaks just enough of the Responses API for the client."""
+    """Implements the part of the Responses API that the client needs."""
 
     script: Script
 
     def do_GET(self) -> None:
-        """There is no list of models here."""
+        """Refuse the list of models, which this API does not have."""
         self.send_json(404, {})
 
     def do_POST(self) -> None:
-        """Answer with the next step, as a stream."""
+        """Stream the next step."""
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         if urlsplit(self.path).path != "/v1/responses":
             self.send_json(404, {})

@@ -1,4 +1,4 @@
-"""A place for one test: home, client configuration, Holdfast store and a project under git."""
+"""One test's home, client configuration, Holdfast store and project under git."""
 
 import json
 import os
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-from .commands import output_of
+from .commands import run_command
 from .scripted_api import Json
 
 BRANCH = "feature/retry"
@@ -26,7 +26,7 @@ class Retry(unittest.TestCase):
         self.assertEqual(delay(3), 4.0)
 """,
 }
-COMMAND_SECONDS = 30
+COMMAND_TIMEOUT_SECONDS = 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,12 +34,12 @@ class Sandbox:
     """Everything the client and Holdfast may read or write, under one root."""
 
     root: Path
-    claude: Path
+    client: Path
 
     @classmethod
-    def create(cls, root: Path, claude: Path) -> Self:
-        """Make the folders and a project with one commit on a feature branch."""
-        sandbox = cls(root=root, claude=claude)
+    def create(cls, root: Path, client: Path) -> Self:
+        """Create the folders, and a project with one commit on a feature branch."""
+        sandbox = cls(root=root, client=client)
         for folder in (sandbox.home, sandbox.config, sandbox.temporary):
             folder.mkdir()
         for name, text in PROJECT_FILES.items():
@@ -73,11 +73,11 @@ class Sandbox:
 
     @property
     def temporary(self) -> Path:
-        """Scratch files of the client, which would otherwise outlive the test."""
+        """The client's temporary files, so that they are deleted with the test."""
         return self.root / "tmp"
 
     def environment(self) -> dict[str, str]:
-        """The whole environment of every command: nothing is inherited but PATH."""
+        """The whole environment of every command: only PATH is inherited."""
         return {
             "PATH": os.environ["PATH"],
             "LANG": "C.UTF-8",
@@ -86,29 +86,31 @@ class Sandbox:
             "CLAUDE_CODE_TMPDIR": str(self.temporary),
             "CLAUDE_CONFIG_DIR": str(self.config),
             "HOLDFAST_HOME": str(self.root / "holdfast"),
-            "HOLDFAST_CLAUDE": str(self.claude),
+            "HOLDFAST_CLAUDE": str(self.client),
         }
 
-    def git(self, *words: str) -> None:
-        """Run git in the project, as nobody in particular."""
+    def git(self, *arguments: str) -> None:
+        """Run git in the project, with an invented author."""
         identity = ("-c", "user.name=Dev", "-c", "user.email=dev@example.com")
-        self.command("git", *identity, *words)
+        self.command("git", *identity, *arguments)
 
-    def holdfast(self, *words: str) -> str:
-        """Run Holdfast's command line in the project and return what it printed."""
-        return self.command(sys.executable, "-m", "holdfast", *words)
+    def holdfast(self, *arguments: str) -> str:
+        """Run a `holdfast` command in the project and return its stdout."""
+        return self.command(sys.executable, "-m", "holdfast", *arguments)
 
     def status(self, session_id: str) -> Json:
-        """What Holdfast knows of one session."""
+        """What `holdfast status` reports for one session."""
         sessions = json.loads(self.holdfast("status", "--json"))["sessions"]
-        found: list[Json] = [session for session in sessions if session["id"] == session_id]
-        assert len(found) == 1, f"{session_id} stands {len(found)} times in {sessions}"
-        return found[0]
+        matches: list[Json] = [session for session in sessions if session["id"] == session_id]
+        assert len(matches) == 1, f"{session_id} is listed {len(matches)} times in {sessions}"
+        return matches[0]
 
-    def command(self, *words: str) -> str:
-        """Run one command in the project and return what it printed."""
+    def command(self, *arguments: str) -> str:
+        """Run a command in the project and return its stdout."""
         env = self.environment()
-        return output_of(words, seconds=COMMAND_SECONDS, cwd=self.project, env=env)
+        return run_command(
+            arguments, timeout_seconds=COMMAND_TIMEOUT_SECONDS, cwd=self.project, env=env
+        )
 
     def transcript(self, session_id: str) -> list[Json]:
         """The lines of a session's transcript."""

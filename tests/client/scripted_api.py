@@ -1,6 +1,6 @@
-"""What plays a model on loopback: it answers from a script, and writes down what it was sent.
+"""The HTTP part of a fake model on loopback: it answers from a script and records every request.
 
-Run as a program, in the namespace of the client that asks it.
+It runs as a program, in the network namespace of the client.
 """
 
 import argparse
@@ -12,7 +12,7 @@ from typing import Any
 
 Json = dict[str, Any]
 
-NOTHING_LEFT: Json = {"text": "The script has no step left for this request."}
+SCRIPT_EXHAUSTED: Json = {"text": "The script has no step left for this request."}
 DEFAULT_USAGE = 1_000
 
 
@@ -27,9 +27,9 @@ class ScriptedHandler(BaseHTTPRequestHandler):
         self.send_body(status, "application/json", json.dumps(body).encode())
 
     def send_events(self, events: Iterable[Json]) -> None:
-        """Send what the client reads as a stream."""
-        told = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
-        self.send_body(200, "text/event-stream", "".join(told).encode())
+        """Send events in the format of server-sent events."""
+        blocks = (f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+        self.send_body(200, "text/event-stream", "".join(blocks).encode())
 
     def send_body(self, status: int, content_type: str, body: bytes) -> None:
         """Send one whole response."""
@@ -40,17 +40,17 @@ class ScriptedHandler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, format: str, *args: object) -> None:
-        """Stay quiet: the record is the log."""
+        """Print nothing: requests are recorded in a file."""
 
 
-def serve(handler: type[ScriptedHandler], made: Callable[[Json, Path], object]) -> None:
-    """Serve one script until told to stop; the port file appears once the port is open."""
+def serve(handler: type[ScriptedHandler], make_script: Callable[[Json, Path], object]) -> None:
+    """Serve one script until the process ends; the port file appears when the port is open."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port-file", type=Path, required=True)
     parser.add_argument("--script", type=Path, required=True)
     parser.add_argument("--record", type=Path, required=True)
     options = parser.parse_args()
-    script = made(json.loads(options.script.read_text(encoding="utf-8")), options.record)
+    script = make_script(json.loads(options.script.read_text(encoding="utf-8")), options.record)
     server = ThreadingHTTPServer(("127.0.0.1", 0), type("Scripted", (handler,), {"script": script}))
     unfinished = options.port_file.with_suffix(".part")
     unfinished.write_text(str(server.server_address[1]), encoding="utf-8")

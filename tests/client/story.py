@@ -1,4 +1,4 @@
-"""The work that a session does before it is compacted, and the facts that must survive it."""
+"""The work of a session before it is compacted, and the facts that must survive."""
 
 from pathlib import Path
 
@@ -24,14 +24,14 @@ FACTS = (
     BRANCH,
 )
 PROMPT = f"{GOAL} {PROHIBITION}"
-SUMMARY = "The user and the assistant worked on payments."  # says none of the facts
+SUMMARY = "The user and the assistant worked on payments."  # contains none of the facts
 
 PROMPT_TOO_LONG: Json = {"error": "prompt is too long: 210000 tokens > 200000 maximum"}
 ANSWER: Json = {"text": "I am on it."}
 
 
-def work(project: Path) -> list[Json]:
-    """The steps of a first turn that plants every fact; the test run is the last of them."""
+def work_steps(project: Path) -> list[Json]:
+    """The steps of a first turn that contains every fact; the last step is the test run."""
     file = str(project / EDITED_FILE)
     change = {"old_string": "return 1.0", "new_string": "return 2.0 * attempt"}
     plan_item = {"subject": PLAN_ITEM, "description": "The third delay is four seconds."}
@@ -45,13 +45,13 @@ def work(project: Path) -> list[Json]:
 
 
 def run_tests(usage: int = 9_000) -> Json:
-    """A test run that fails, in a context of so many tokens."""
+    """A test run that fails, in a context of `usage` tokens."""
     command = {"command": FAILING_COMMAND, "description": "Run the tests"}
     return {"tool": "Bash", "input": command, "usage": usage}
 
 
 def call_subagent(*, background: bool = False) -> Json:
-    """A sub-agent that the parent waits for, or one that runs while the parent goes on."""
+    """Start a sub-agent, which the parent waits for unless it runs in the background."""
     task = {"description": "Look at the retry", "prompt": "Say what the retry returns."}
     kind = {"subagent_type": "general-purpose", "run_in_background": background}
     return {"tool": "Agent", "input": task | kind}

@@ -1,44 +1,48 @@
-"""The real Claude Code: what other agents said reaches the model with a prompt, once."""
+"""The real Claude Code: messages from other agents are added to the next prompt, once."""
 
 import pytest
 
-from .conftest import Converse
+from .conftest import StartConversation
 from .sandbox import Sandbox
 from .story import ANSWER, PROMPT, call_subagent
 
 pytestmark = pytest.mark.client
 
 TITLE = "Messages from other agents"
-NEWS = "the schema is frozen until noon"
-KIND = "the retry lives in src/retry.py"
+MESSAGE = "the schema is frozen until noon"
+MESSAGE_TO_TYPE = "the retry lives in src/retry.py"
 
 
-def test_a_message_is_in_the_next_request_once_and_no_prompt_brings_it_again(
-    sandbox: Sandbox, converse: Converse
+def test_a_message_is_added_to_the_next_prompt_and_to_no_later_one(
+    sandbox: Sandbox, start_conversation: StartConversation
 ) -> None:
     sandbox.holdfast("install")
-    conversation = converse(*[ANSWER] * 3)
-    conversation.say(PROMPT)
-    told = ("--to", conversation.session_id, "--agent", "reviewer")
-    sandbox.holdfast("messages", "--send", NEWS, *told)
-    conversation.say("Go on.")
-    conversation.say("And now?")
-    before, shown, after = conversation.requests("main")
-    assert NEWS not in before.text
-    for request in (shown, after):
-        assert request.text.count(NEWS) == 1, "the conversation holds it, and it came once"
+    conversation = start_conversation(*[ANSWER] * 3)
+    conversation.send_prompt(PROMPT)
+    addresses = ("--to", conversation.session_id, "--agent", "reviewer")
+    sandbox.holdfast("messages", "--send", MESSAGE, *addresses)
+    conversation.send_prompt("Go on.")
+    conversation.send_prompt("And now?")
+    before, first, second = conversation.requests("main")
+    assert MESSAGE not in before.text
+    for request in (first, second):
+        assert request.text.count(MESSAGE) == 1, "the conversation contains it once"
         assert request.text.count(TITLE) == 1
-    assert f"“reviewer”, 0 min ago: “{NEWS}”" in shown.text
+    assert f"“reviewer”, 0 min ago: “{MESSAGE}”" in first.text
     assert sandbox.holdfast("messages") == ""
-    assert NEWS in sandbox.holdfast("messages", "--again")
+    assert MESSAGE in sandbox.holdfast("messages", "--again")
 
 
-def test_a_sub_agent_gets_messages_to_its_type(sandbox: Sandbox, converse: Converse) -> None:
+def test_a_sub_agent_gets_messages_to_its_type(
+    sandbox: Sandbox, start_conversation: StartConversation
+) -> None:
     sandbox.holdfast("install")
-    conversation = converse(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))
-    conversation.say(PROMPT)
-    sandbox.holdfast("messages", "--send", KIND, "--to", "general-purpose", "--agent", "reviewer")
-    conversation.say("Ask somebody else.")
+    conversation = start_conversation(ANSWER, call_subagent(), ANSWER, subagent=(ANSWER,))
+    conversation.send_prompt(PROMPT)
+    sandbox.holdfast(
+        "messages", "--send", MESSAGE_TO_TYPE, "--to", "general-purpose", "--agent", "reviewer"
+    )
+    conversation.send_prompt("Ask a sub-agent.")
     (to_subagent,) = conversation.requests("subagent")
-    assert to_subagent.text.count(KIND) == 1
-    assert all(KIND not in request.text for request in conversation.requests("main"))
+    assert to_subagent.text.count(MESSAGE_TO_TYPE) == 1
+    assert all(MESSAGE_TO_TYPE not in request.text for request in conversation.requests("main"))

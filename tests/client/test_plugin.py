@@ -1,4 +1,4 @@
-"""The real Claude Code with the plugin: from its folder, from a marketplace, and twice."""
+"""The real Claude Code with the plugin: from a folder, a marketplace, or installed twice."""
 
 import os
 import shutil
@@ -7,18 +7,18 @@ from pathlib import Path
 
 import pytest
 
-from .commands import output_of
-from .conftest import Converse
+from .commands import run_command
+from .conftest import StartConversation
 from .conversation import HEADLESS, Conversation
 from .sandbox import Sandbox
-from .story import ANSWER, PROMPT, work
+from .story import ANSWER, PROMPT, work_steps
 from .test_claude_code import assert_restored
 
 pytestmark = pytest.mark.client
 
-ABSENT = "The Holdfast plugin does nothing yet"
-# The plugin names no Python: it finds the program as a user's shell does.
-WITH_HOLDFAST = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
+NOT_INSTALLED_MESSAGE = "The Holdfast plugin does nothing yet"
+# The plugin searches for `holdfast` on the PATH, as a user's shell does.
+PATH_WITH_HOLDFAST = os.pathsep.join((str(Path(sys.executable).parent), os.environ["PATH"]))
 
 
 @pytest.fixture
@@ -26,10 +26,12 @@ def plugin(sandbox: Sandbox) -> str:
     return sandbox.holdfast("plugin", "build", str(sandbox.root / "plugin")).strip()
 
 
-def claude_plugin(conversation: Conversation, *words: str) -> str:
+def claude_plugin(conversation: Conversation, *arguments: str) -> str:
     client = conversation.command()[: -len(conversation.options) - len(HEADLESS) - 2]
     sandbox, env = conversation.sandbox, conversation.environment()
-    return output_of([*client, "plugin", *words], seconds=60, cwd=sandbox.project, env=env)
+    return run_command(
+        [*client, "plugin", *arguments], timeout_seconds=60, cwd=sandbox.project, env=env
+    )
 
 
 def install_from_marketplace(conversation: Conversation, folder: str) -> None:
@@ -37,37 +39,51 @@ def install_from_marketplace(conversation: Conversation, folder: str) -> None:
     claude_plugin(conversation, "install", "holdfast@holdfast-local")
 
 
-@pytest.mark.parametrize("way", ["folder", "marketplace", "both", "folder and settings",
-                                 "marketplace and settings"])  # fmt: skip
-def test_the_brief_arrives_once_whichever_way_it_came(
-    sandbox: Sandbox, converse: Converse, plugin: str, way: str
+@pytest.mark.parametrize(
+    "source",
+    [
+        "folder",
+        "marketplace and settings",
+        pytest.param("marketplace", marks=pytest.mark.slow),
+        pytest.param("both", marks=pytest.mark.slow),
+        pytest.param("folder and settings", marks=pytest.mark.slow),
+    ],
+)
+def test_the_brief_is_sent_once_however_the_plugin_was_installed(
+    sandbox: Sandbox, start_conversation: StartConversation, plugin: str, source: str
 ) -> None:
-    options = () if "marketplace" in way else ("--plugin-dir", plugin)
-    steps = (*work(sandbox.project), ANSWER, ANSWER, ANSWER)
-    conversation = converse(*steps, options=options, PATH=WITH_HOLDFAST)
+    options = () if "marketplace" in source else ("--plugin-dir", plugin)
+    steps = (*work_steps(sandbox.project), ANSWER, ANSWER, ANSWER)
+    conversation = start_conversation(*steps, options=options, PATH=PATH_WITH_HOLDFAST)
     assert "passed" in claude_plugin(conversation, "validate", plugin).lower()
-    if "marketplace" in way or way == "both":
+    if "marketplace" in source or source == "both":
         install_from_marketplace(conversation, plugin)
-    if "settings" in way:
+    if "settings" in source:
         sandbox.holdfast("install")
     for prompt in (PROMPT, "/compact", "Go on.", "/holdfast:brief"):
-        conversation.say(prompt)
-    after, asked = conversation.requests("main")[-2:]
-    assert_restored(conversation, after, trigger="manual")
-    assert "# Where this session stands" in asked.text.rpartition("/holdfast:brief")[2]
+        conversation.send_prompt(prompt)
+    after_compaction, brief_command = conversation.requests("main")[-2:]
+    assert_restored(conversation, after_compaction, trigger="manual")
+    assert "# Where this session stands" in brief_command.text.rpartition("/holdfast:brief")[2]
 
 
-def test_without_the_program_the_client_works_on_and_says_so(
-    sandbox: Sandbox, converse: Converse, plugin: str, tmp_path: Path
+def test_a_plugin_without_the_program_warns_the_user_and_does_not_block(
+    sandbox: Sandbox, start_conversation: StartConversation, plugin: str, tmp_path: Path
 ) -> None:
     bare = tmp_path / "bin"
     bare.mkdir()
     for name in ("sh", "bash", "env", "nsenter", "git"):
-        if found := shutil.which(name):
-            (bare / name).symlink_to(found)
-    conversation = converse(ANSWER, ANSWER, options=("--plugin-dir", plugin), PATH=str(bare))
-    lines = conversation.say(PROMPT)
+        if path := shutil.which(name):
+            (bare / name).symlink_to(path)
+    conversation = start_conversation(
+        ANSWER, ANSWER, options=("--plugin-dir", plugin), PATH=str(bare)
+    )
+    lines = conversation.send_prompt(PROMPT)
     assert lines[-1]["is_error"] is False
-    told = [line for line in sandbox.transcript(conversation.session_id) if ABSENT in str(line)]
-    assert [line["attachment"]["hookEvent"] for line in told] != []
-    assert [one for one in conversation.requests() if ABSENT in one.text] == []
+    warnings = [
+        line
+        for line in sandbox.transcript(conversation.session_id)
+        if NOT_INSTALLED_MESSAGE in str(line)
+    ]
+    assert [line["attachment"]["hookEvent"] for line in warnings] != []
+    assert [r for r in conversation.requests() if NOT_INSTALLED_MESSAGE in r.text] == []

@@ -1,4 +1,4 @@
-"""One store and a second process at it, on each database in turn."""
+"""Fixtures: a store, a second connection to it, and a ledger, on each database."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from tests.contract.databases import Database, PostgreSQL, SQLiteFile
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     if request.param == "sqlite":
         return SQLiteFile(tmp_path)
-    # Most tests do not mind what tables have been through; those that do say so.
-    place = getattr(request.module, "PLACE", "postgres_place")
-    server, url = (request.getfixturevalue(name) for name in ("postgres", place))
+    # Tables are reused by default. A module whose tests need new ones names another fixture.
+    url_fixture = getattr(request.module, "POSTGRES_URL_FIXTURE", "postgres_place")
+    server, url = (request.getfixturevalue(name) for name in ("postgres", url_fixture))
     return PostgreSQL(server, url)
 
 
 @pytest.fixture
 def store(database: Database) -> Iterator[Store]:
-    with closing(database.open()) as opened:
-        yield opened
+    with closing(database.open()) as store:
+        yield store
 
 
 @pytest.fixture
-def other(database: Database, store: Store) -> Iterator[Store]:
-    """A second process at the same store."""
-    with closing(database.open()) as opened:
-        yield opened
+def second_store(database: Database, store: Store) -> Iterator[Store]:
+    """A second connection to the same store, as another process has it."""
+    with closing(database.open()) as second:
+        yield second
 
 
 @pytest.fixture
 def ledger(database: Database) -> Iterator[Ledger]:
-    opened = database.ledger()
-    with closing(opened.database):
-        yield opened
+    ledger = database.ledger()
+    with closing(ledger.database):
+        yield ledger

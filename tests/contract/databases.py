@@ -1,4 +1,4 @@
-"""The databases that every contract is run on."""
+"""The databases that every contract test runs on."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tests.postgres import Server
 
 
 class Database(Protocol):
-    """One place on disk; every `open` is another process's view of it."""
+    """One database; every `open` is a new connection, as another process has it."""
 
     def open(self, *, busy_seconds: float = 1.0) -> Store: ...
 
     def ledger(self) -> Ledger: ...
 
-    def raw(self) -> bytes:
-        """Everything that reached the disk, deleted or not."""
+    def read_raw_bytes(self) -> bytes:
+        """Everything that was written to disk, also if it was deleted."""
 
 
 class SQLiteFile:
@@ -38,7 +38,7 @@ class SQLiteFile:
             SQLiteDatabase(path, busy_seconds=1.0, migrations=sqlite_migrations.LEDGER_MIGRATIONS)
         )
 
-    def raw(self) -> bytes:
+    def read_raw_bytes(self) -> bytes:
         return b"".join(file.read_bytes() for file in self.folder.iterdir())
 
 
@@ -46,7 +46,7 @@ class PostgreSQL:
     def __init__(self, server: Server, url: str) -> None:
         self.server = server
         self.url = url
-        self.began = time.time()
+        self.started_at = time.time()
 
     def open(self, *, busy_seconds: float = 1.0) -> Store:
         return PostgresStore.at(self.url, busy_seconds=busy_seconds)
@@ -54,9 +54,10 @@ class PostgreSQL:
     def ledger(self) -> Ledger:
         return Ledger(PostgresDatabase(Postgres(self.url, busy_seconds=1.0), owns_pool=True))
 
-    def raw(self) -> bytes:
+    def read_raw_bytes(self) -> bytes:
         self.server.ask("CHECKPOINT")
         files = [*self.server.folder.glob("base/*/*"), *self.server.folder.glob("pg_wal/*")]
-        # What nobody has touched since then is of tests before this one.
-        touched = [one for one in files if one.is_file() and one.stat().st_mtime >= self.began - 5]
-        return b"".join(file.read_bytes() for file in touched)
+        # Older files belong to earlier tests.
+        earliest = self.started_at - 5
+        changed = [file for file in files if file.is_file() and file.stat().st_mtime >= earliest]
+        return b"".join(file.read_bytes() for file in changed)

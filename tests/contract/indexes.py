@@ -55,7 +55,7 @@ class PostgresContractIndex:
         self.push()
 
     def push(self) -> int:
-        """Push what is new; return how many documents."""
+        """Push new documents and return their number."""
         rows = self.local.index.fetch_all("session_states")
         return sum(
             push_session(self.local.index, row, self.team, row["project"], NOW)[0] for row in rows

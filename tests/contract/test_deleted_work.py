@@ -1,4 +1,4 @@
-"""What was deleted stays deleted, though the log still tells of it, and takes nobody else along."""
+"""Deleted work stays deleted when its session is imported again, and other work stays."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from holdfast.state.fold import new_state
 
 
 class Session:
-    """A session that goes on, and is folded into the ledger at every step."""
+    """A session that is imported into the ledger after every step."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
         self.state = new_state()
         self.now = 10.0
 
-    def fold(self) -> None:
+    def import_into_ledger(self) -> None:
         self.now += 10
         import_session(self.ledger, {
             "id": "s1", "host": "claude-code", "project": "/srv/app", "transcript": "",
@@ -29,40 +29,40 @@ class Session:
             "started_at": 1.0, "seen_at": self.now, "ended_at": None,
         }, self.now)  # fmt: skip
 
-    def _line(self) -> int:
+    def _next_line(self) -> int:
         self.state["lines"] += 1
         return self.state["lines"]
 
-    def asks(self, *texts: str) -> None:
+    def add_requests(self, *texts: str) -> None:
         for text in texts:
-            self.state["requests"].append({"text": text, "line": self._line(), "at": ""})
-        self.fold()
+            self.state["requests"].append({"text": text, "line": self._next_line(), "at": ""})
+        self.import_into_ledger()
 
-    def plans(self, text: str, status: str = "in_progress") -> None:
-        line = self._line()
+    def add_plan_item(self, text: str, status: str = "in_progress") -> None:
+        line = self._next_line()
         self.state["plan"].append(
-            {"id": str(line), "text": text, "status": status, "line": line, "told": line,
+            {"id": str(line), "text": text, "status": status, "line": line, "source_line": line,
              "blocked_by": [], "wave": 0}
         )  # fmt: skip
-        self.fold()
+        self.import_into_ledger()
 
-    def starts(self, agent: str) -> None:
-        line = self._line()
+    def start_agent(self, agent: str) -> None:
+        line = self._next_line()
         self.state["agents"].append(
             {"id": agent, "call": agent, "type": "Explore", "task": agent, "status": "running",
-             "result": "", "files": {}, "line": line, "told": line}
+             "result": "", "files": {}, "line": line, "source_line": line}
         )  # fmt: skip
-        self.fold()
+        self.import_into_ledger()
 
-    def drop(self, table: Any, **named: Any) -> Row:
-        row = self.ledger.find_one(table, **named)
+    def delete(self, table: Any, **filters: Any) -> Row:
+        row = self.ledger.find_one(table, **filters)
         assert row is not None
         self.now += 1
         status.delete_with_parts(self.ledger, table, row, self.now)
         return row
 
-    def told(self) -> tuple[list[str], list[str], list[str]]:
-        """What there is of requests, tasks and subtasks."""
+    def list_work(self) -> tuple[list[str], list[str], list[str]]:
+        """The texts of all requests, tasks and subtasks in the ledger."""
         return tuple(  # type: ignore[return-value]
             sorted(str(row[name]) for row in self.ledger.find(table))
             for table, name in ((REQUESTS, "prompt"), (TASKS, "name"), (SUBTASKS, "description"))
@@ -71,118 +71,120 @@ class Session:
 
 @pytest.fixture
 def session(ledger: Ledger) -> Session:
-    made = Session(ledger)
-    made.asks("add login")
-    made.plans("schema")
-    made.starts("look around")
-    return made
+    session = Session(ledger)
+    session.add_requests("add login")
+    session.add_plan_item("schema")
+    session.start_agent("look around")
+    return session
 
 
-def test_a_deleted_request_does_not_come_back_with_the_next_prompt(session: Session) -> None:
-    session.drop(REQUESTS, prompt="add login")
-    assert session.told() == ([], [], [])
-    session.asks("add logout")
-    assert session.told() == (["add logout"], [], [])
+def test_a_deleted_request_does_not_return_with_the_next_import(session: Session) -> None:
+    session.delete(REQUESTS, prompt="add login")
+    assert session.list_work() == ([], [], [])
+    session.add_requests("add logout")
+    assert session.list_work() == (["add logout"], [], [])
     session.state["plan"][0]["status"] = "completed"
-    session.fold()
-    assert session.told() == (["add logout"], [], [])
+    session.import_into_ledger()
+    assert session.list_work() == (["add logout"], [], [])
 
 
-def test_a_deleted_project_is_made_again_by_new_requests_only(session: Session) -> None:
-    gone = session.drop(PROJECTS)
-    session.starts("look again")
+def test_only_a_new_request_creates_a_deleted_project_again(session: Session) -> None:
+    deleted = session.delete(PROJECTS)
+    session.start_agent("look again")
     assert session.ledger.find(PROJECTS) == []
-    assert session.told() == ([], [], []), "it hangs on a request that is gone"
-    session.asks("add logout")
-    assert [row["id"] for row in session.ledger.find(PROJECTS)] == [gone["id"]]
-    assert session.told() == (["add logout"], [], [])
-    assert projects.find_by_path(session.ledger, "/srv/app/src")["id"] == gone["id"]
+    assert session.list_work() == ([], [], []), "its request was deleted"
+    session.add_requests("add logout")
+    assert [row["id"] for row in session.ledger.find(PROJECTS)] == [deleted["id"]]
+    assert session.list_work() == (["add logout"], [], [])
+    assert projects.find_by_path(session.ledger, "/srv/app/src")["id"] == deleted["id"]
 
 
-def test_new_work_has_its_place_though_the_plan_it_was_part_of_is_gone(session: Session) -> None:
-    session.drop(TASKS, name="schema")
-    session.asks("add logout")
-    session.starts("look elsewhere")
-    assert session.told() == (
+def test_new_work_of_a_deleted_plan_is_added_outside_the_plan(session: Session) -> None:
+    session.delete(TASKS, name="schema")
+    session.add_requests("add logout")
+    session.start_agent("look elsewhere")
+    assert session.list_work() == (
         ["add login", "add logout"], ["Work outside the plan"], ["look elsewhere"],
     )  # fmt: skip
     (task,) = session.ledger.find(TASKS)
     assert task["request"] == session.ledger.find_one(REQUESTS, prompt="add logout")["id"]  # type: ignore[index]
 
 
-def test_a_deleted_subtask_stays_away_and_the_others_stay(session: Session) -> None:
-    session.drop(SUBTASKS, description="look around")
-    session.starts("look again")
-    assert session.told()[1:] == (["schema"], ["look again"])
+def test_a_deleted_subtask_does_not_return_and_new_ones_are_added(session: Session) -> None:
+    session.delete(SUBTASKS, description="look around")
+    session.start_agent("look again")
+    assert session.list_work()[1:] == (["schema"], ["look again"])
 
 
-def test_a_caller_who_tells_of_it_again_gets_it_again(session: Session) -> None:
-    gone = session.drop(REQUESTS, prompt="add login")
-    made = work.add_request(
-        session.ledger, session.now, project=gone["project"], session="s1", prompt="Add login"
+def test_a_caller_can_add_a_deleted_request_again(session: Session) -> None:
+    deleted = session.delete(REQUESTS, prompt="add login")
+    row = work.add_request(
+        session.ledger, session.now, project=deleted["project"], session="s1", prompt="Add login"
     )
-    assert made["id"] == gone["id"]
-    session.asks("add logout")
-    assert session.told()[0] == ["Add login", "add logout"]
-    again = session.ledger.require(REQUESTS, made["id"])
-    assert (again["source"], again["status"]) == (gone["source"], "completed"), "the fold goes on"
+    assert row["id"] == deleted["id"]
+    session.add_requests("add logout")
+    assert session.list_work()[0] == ["Add login", "add logout"]
+    restored = session.ledger.require(REQUESTS, row["id"])
+    assert (restored["source"], restored["status"]) == (deleted["source"], "completed"), (
+        "the import must update it again"
+    )
 
 
-def test_what_is_asked_again_in_the_same_words_is_another_request(session: Session) -> None:
-    first = session.drop(REQUESTS, prompt="add login")
-    session.asks("add login")
+def test_a_new_request_with_the_words_of_a_deleted_one_is_added(session: Session) -> None:
+    first = session.delete(REQUESTS, prompt="add login")
+    session.add_requests("add login")
     (second,) = session.ledger.find(REQUESTS)
     assert second["id"] != first["id"]
     assert second["source"] != first["source"]
 
 
-def test_of_two_that_were_said_alike_the_one_that_is_deleted_takes_no_other_along(
+def test_deleting_one_of_several_equal_requests_keeps_the_others(
     ledger: Ledger,
 ) -> None:
     session = Session(ledger)
-    session.asks("go on", "go on", "go on")
+    session.add_requests("go on", "go on", "go on")
     first, second, third = ledger.find(REQUESTS, newest_first=False)
     status.delete_with_parts(ledger, REQUESTS, first, 50.0)
-    session.asks("go on")
-    rest = [row["source"] for row in ledger.find(REQUESTS, newest_first=False)]
-    assert rest[:2] == [second["source"], third["source"]]
-    assert len(rest) == 3
+    session.add_requests("go on")
+    sources = [row["source"] for row in ledger.find(REQUESTS, newest_first=False)]
+    assert sources[:2] == [second["source"], third["source"]]
+    assert len(sources) == 3
 
 
-# Callers
+# Work that callers add
 
 
-def request(ledger: Ledger, now: float, prompt: str = "go") -> Row:
+def add_request(ledger: Ledger, now: float, prompt: str = "go") -> Row:
     return work.add_request(ledger, now, project="p", session="d1", prompt=prompt)
 
 
-def make(ledger: Ledger, table: Any, now: float) -> Row:
+def add_row(ledger: Ledger, table: Any, now: float) -> Row:
     if table is REQUESTS:
-        return request(ledger, now)
-    above = ledger.find_one(REQUESTS, prompt="login") or request(ledger, now, "login")
+        return add_request(ledger, now)
+    parent = ledger.find_one(REQUESTS, prompt="login") or add_request(ledger, now, "login")
     if table is TASKS:
-        return work.add_task(ledger, now, request=above, name="go")
-    task = ledger.find_one(TASKS, name="T") or work.add_task(ledger, now, request=above, name="T")
+        return work.add_task(ledger, now, request=parent, name="go")
+    task = ledger.find_one(TASKS, name="T") or work.add_task(ledger, now, request=parent, name="T")
     return work.add_subtask(ledger, now, task=task, description="go")
 
 
 @pytest.mark.parametrize("table", [REQUESTS, TASKS, SUBTASKS], ids=lambda table: table.name)
-def test_nothing_that_is_told_after_a_deletion_is_swallowed(ledger: Ledger, table: Any) -> None:
-    first, second = make(ledger, table, 1.0), make(ledger, table, 2.0)
+def test_work_that_is_added_after_a_deletion_is_kept(ledger: Ledger, table: Any) -> None:
+    first, second = add_row(ledger, table, 1.0), add_row(ledger, table, 2.0)
     assert first["id"] != second["id"]
     status.delete_with_parts(ledger, table, first, 3.0)
-    third = make(ledger, table, 4.0)
+    third = add_row(ledger, table, 4.0)
     assert third["id"] not in (first["id"], second["id"])
     status.delete_with_parts(ledger, table, third, 5.0)
     status.delete_with_parts(ledger, table, second, 6.0)
-    fourth = make(ledger, table, 7.0)
+    fourth = add_row(ledger, table, 7.0)
     assert ledger.find(table, likeness=first["likeness"]) == [fourth]
 
 
-def test_what_was_deleted_before_deletions_were_remembered_swallows_nothing(ledger: Ledger) -> None:
-    first, second = request(ledger, 1.0), request(ledger, 2.0)
+def test_work_that_is_added_after_a_deletion_without_a_tombstone_is_kept(ledger: Ledger) -> None:
+    first, second = add_request(ledger, 1.0), add_request(ledger, 2.0)
     status.delete_with_parts(ledger, REQUESTS, first, 3.0)
     ledger.database.run("DELETE FROM dropped")
-    third = request(ledger, 4.0)
+    third = add_request(ledger, 4.0)
     assert third["id"] != second["id"]
     assert ledger.count(REQUESTS) == 2

@@ -1,4 +1,4 @@
-"""What an index finds and how it ranks results: one suite for SQLite and PostgreSQL."""
+"""Search results and their ranking: one suite for SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ MATCHING_QUERIES = [
 
 
 def test_a_text_is_found_by_a_query(index: ContractIndex, tmp_path: Path) -> None:
-    """Each text is a session of its own: a few ingests instead of one for each query."""
+    """Each text is in a separate session, so that it is ingested once for all its queries."""
     sessions: dict[str, str] = {}
     for text, _ in MATCHING_QUERIES:
         if text not in sessions:
@@ -137,12 +137,12 @@ def test_query_syntax_is_treated_as_text(index: ContractIndex, tmp_path: Path) -
             session = f"s{number}"
             append(
                 tmp_path / session,
-                message_line(f"here is {query.replace(chr(0), '')} as it stands"),
+                message_line(f"here is {query.replace(chr(0), '')} as written"),
                 message_line("nothing"),
             )
             index.ingest(tmp_path / session, session)
             assert 2 not in find_lines(index, query, session=session)
-            assert find_lines(index, "stands", session=session) == [1]
+            assert find_lines(index, "written", session=session) == [1]
 
 
 # Ranking and filters
@@ -295,7 +295,7 @@ def mixed_index(index: ContractIndex, path: Path) -> ContractIndex:
     return index
 
 
-def test_filters(mixed_index: ContractIndex) -> None:
+def test_filters_restrict_the_results(mixed_index: ContractIndex) -> None:
     cases = [
         ({}, {1, 2, 4, 6, 7, 8}),
         ({"kinds": ("prompt",)}, {1, 8}),
@@ -338,16 +338,14 @@ def test_a_query_of_100_kilobytes_is_answered(index: ContractIndex, path: Path) 
         assert find_lines(index, query) == ([1] if "jitter" in query else []), query[:20]
 
 
-def test_symbols_alone_are_a_query(index: ContractIndex, path: Path) -> None:
+def test_a_query_of_symbols_alone_finds_text(index: ContractIndex, path: Path) -> None:
     append(path, message_line("shipped 🎉🎉"), message_line("nothing"))
     index.ingest(path)
     for query, expected in [("🎉", [1]), ("🎉🎉", [1]), ("🎈🎉", []), ("🧿", [])]:
         assert find_lines(index, query) == expected, query
 
 
-def test_symbols_alone_are_found_within_a_project_or_session(
-    index: ContractIndex, tmp_path: Path
-) -> None:
+def test_a_query_of_symbols_alone_respects_the_scope(index: ContractIndex, tmp_path: Path) -> None:
     for session, project in (("a1", "/a"), ("a2", "/a"), ("b1", "/b")):
         append(tmp_path / session, message_line("x => y"))
         index.ingest(tmp_path / session, session, project)
@@ -386,10 +384,12 @@ def test_a_scope_returns_only_its_own_documents(index: ContractIndex, tmp_path: 
     assert sessions(project="/a") == {"a1", "a2"}
     assert sessions(project="/b") == {"b1"}
     assert sessions(session="a2") == {"a2"}
-    assert sessions(project="/nobody's") == sessions(session="a") == set()
+    assert sessions(project="/unknown") == sessions(session="a") == set()
 
 
-def test_later_lines_are_found_and_none_twice(index: ContractIndex, path: Path) -> None:
+def test_later_lines_are_added_and_no_line_is_indexed_twice(
+    index: ContractIndex, path: Path
+) -> None:
     append(path, message_line("jitter one"))
     index.ingest(path)
     index.ingest(path)

@@ -1,4 +1,4 @@
-"""PostgreSQL behind the store: how it is migrated, found again after a restart, and spoken of."""
+"""PostgreSQL: migrations, reconnection after a restart, and addresses without secrets."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ from holdfast.store.sqlite import SQLiteDatabase
 from tests.postgres import Server, cut_off, within
 
 MIGRATIONS = Path(postgres_migrations.MIGRATIONS)
-TODAY = postgres_migrations.VERSION
-NEXT = f"{TODAY + 1 - sqlite_migrations.VERSION_OFFSET:04}_moods.sql"
+CURRENT_VERSION = postgres_migrations.VERSION
+NEXT_MIGRATION = f"{CURRENT_VERSION + 1 - sqlite_migrations.VERSION_OFFSET:04}_moods.sql"
 MOODS = "-- One more table; and a comment with a semicolon.\nCREATE TABLE moods (mood TEXT);\n"
 SECRET = "hunter2-very-secret"
 COLUMNS = """
@@ -44,12 +44,12 @@ WHERE connamespace = current_schema()::regnamespace ORDER BY 1, 2"""
 
 @pytest.fixture
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Holdfast of tomorrow: the same migrations and one more."""
+    """A newer Holdfast: the same migrations and one more."""
     folder = tmp_path / "migrations"
     shutil.copytree(MIGRATIONS, folder)
-    (folder / NEXT).write_text(MOODS, encoding="utf-8")
+    (folder / NEXT_MIGRATION).write_text(MOODS, encoding="utf-8")
     monkeypatch.setattr(postgres_migrations, "MIGRATIONS", str(folder))
-    monkeypatch.setattr(postgres_migrations, "VERSION", TODAY + 1)
+    monkeypatch.setattr(postgres_migrations, "VERSION", CURRENT_VERSION + 1)
     return folder
 
 
@@ -57,21 +57,21 @@ def open_and_close(url: str) -> None:
     Postgres(url, max_connections=1).close()
 
 
-def ask(url: str, question: str) -> list[tuple[Any, ...]]:
+def query(url: str, statement: str) -> list[tuple[Any, ...]]:
     with psycopg.connect(url) as connection:
-        return connection.execute(question.encode()).fetchall()
+        return connection.execute(statement.encode()).fetchall()
 
 
-def shape(url: str) -> list[list[tuple[Any, ...]]]:
+def read_schema(url: str) -> list[list[tuple[Any, ...]]]:
     """Columns, indexes and constraints, without the name of the schema they are in."""
-    (name,) = ask(url, "SELECT current_schema()")[0]
+    (name,) = query(url, "SELECT current_schema()")[0]
     return [
-        [tuple(str(cell).replace(f"{name}.", "") for cell in row) for row in ask(url, question)]
-        for question in (COLUMNS, INDEXES, CONSTRAINTS)
+        [tuple(str(cell).replace(f"{name}.", "") for cell in row) for row in query(url, statement)]
+        for statement in (COLUMNS, INDEXES, CONSTRAINTS)
     ]
 
 
-def save(store: PostgresStore, session: str = "s1") -> bool:
+def save_session(store: PostgresStore, session: str = "s1") -> bool:
     return store.save_session(
         session=session, host="claude-code", project="/p", transcript="", cursor=None,
         state=new_state(), revision=0, now=1.0,
@@ -80,43 +80,47 @@ def save(store: PostgresStore, session: str = "s1") -> bool:
 
 @pytest.fixture
 def store(postgres_url: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore.at(postgres_url)) as opened:
-        yield opened
+    with closing(PostgresStore.at(postgres_url)) as store:
+        yield store
 
 
 # Migrations
 
 
-def test_the_version_is_that_of_the_newest_migration() -> None:
+def test_the_version_is_the_number_of_the_newest_migration() -> None:
     numbers = [int(file.name[:4]) for file in sorted(MIGRATIONS.glob("*.sql"))]
     assert numbers == list(range(1, len(numbers) + 1))
-    assert sqlite_migrations.VERSION_OFFSET + numbers[-1] == TODAY
+    assert sqlite_migrations.VERSION_OFFSET + numbers[-1] == CURRENT_VERSION
 
 
-# Conversations of home-made agents stay in a file of their machine.
-STAY_HERE = {"conversations", "conversation_messages", "conversation_checkpoints", "spend"}
-# What machines keep for lookups has a file and a schema of its own: see holdfast/index.
-LOOKED_UP = "recall_"
+# Conversations of SessionManager are stored only on the machine.
+LOCAL_TABLES = {"conversations", "conversation_messages", "conversation_checkpoints", "spend"}
+# The search index is in a separate SQLite file with a different schema.
+SEARCH_PREFIX = "recall_"
 
 
-def test_postgres_has_the_tables_and_columns_of_both_files(
+def test_postgres_has_the_tables_and_columns_of_both_sqlite_files(
     postgres_url: str, tmp_path: Path
 ) -> None:
     open_and_close(postgres_url)
-    here = columns(tmp_path / "holdfast.db") | columns(
+    sqlite_columns = read_sqlite_columns(tmp_path / "holdfast.db") | read_sqlite_columns(
         tmp_path / "ledger.db", sqlite_migrations.LEDGER_MIGRATIONS
     )
-    there = {
+    postgres_columns = {
         row[:2]
-        for row in ask(postgres_url, COLUMNS)
-        if row[0] != "holdfast_migrations" and not row[0].startswith(LOOKED_UP)
+        for row in query(postgres_url, COLUMNS)
+        if row[0] != "holdfast_migrations" and not row[0].startswith(SEARCH_PREFIX)
     }
-    assert {table for table, _ in here} > STAY_HERE
-    assert there == {(table, column) for table, column in here if table not in STAY_HERE}
+    assert {table for table, _ in sqlite_columns} > LOCAL_TABLES
+    assert postgres_columns == {
+        (table, column) for table, column in sqlite_columns if table not in LOCAL_TABLES
+    }
 
 
-def columns(path: Path, plan: tuple[str, int] | None = None) -> set[tuple[str, str]]:
-    SQLiteDatabase(str(path), migrations=plan).close()
+def read_sqlite_columns(
+    path: Path, migrations: tuple[str, int] | None = None
+) -> set[tuple[str, str]]:
+    SQLiteDatabase(str(path), migrations=migrations).close()
     with closing(sqlite3.connect(path)) as connection:
         tables = [
             row[0]
@@ -129,91 +133,88 @@ def columns(path: Path, plan: tuple[str, int] | None = None) -> set[tuple[str, s
         }
 
 
-def test_whoever_is_connected_while_a_table_gets_a_column_reads_on(postgres_url: str) -> None:
-    """Statements are prepared after some times, with the columns that they had then."""
+def test_an_open_connection_still_works_after_a_column_is_added(postgres_url: str) -> None:
+    """psycopg prepares a statement after some runs, with the columns of that time."""
     with closing(Postgres(postgres_url)) as server:
         database = PostgresDatabase(server, keeps_connection=True)
         for _ in range(10):
             assert Ledger(database).find(MESSAGES) == []
-        added = "ALTER TABLE messages ADD COLUMN of_the_future TEXT NOT NULL DEFAULT ''"
+        alter = "ALTER TABLE messages ADD COLUMN new_column TEXT NOT NULL DEFAULT ''"
         with psycopg.connect(postgres_url, autocommit=True) as other:
-            other.execute(added.encode())
+            other.execute(alter.encode())
         for _ in range(10):
             assert Ledger(database).find(MESSAGES) == []
         database.close()
 
 
-def test_many_who_want_to_migrate_at_once_do_it_once(
-    postgres_url: str, request: pytest.FixtureRequest
-) -> None:
+def test_concurrent_migrations_run_once(postgres_url: str, request: pytest.FixtureRequest) -> None:
     with closing(PostgresStore.at(postgres_url)) as store:
-        save(store)
+        save_session(store)
     request.getfixturevalue("next_version")
-    with ThreadPoolExecutor(6) as racers:
-        list(racers.map(open_and_close, [postgres_url] * 6))
-    versions = ask(postgres_url, "SELECT version FROM holdfast_migrations ORDER BY version")
-    assert versions == [(TODAY,), (TODAY + 1,)]
-    assert ask(postgres_url, "SELECT id FROM sessions") == [("s1",)]
-    assert ask(postgres_url, "SELECT count(*) FROM moods") == [(0,)]
+    with ThreadPoolExecutor(6) as pool:
+        list(pool.map(open_and_close, [postgres_url] * 6))
+    versions = query(postgres_url, "SELECT version FROM holdfast_migrations ORDER BY version")
+    assert versions == [(CURRENT_VERSION,), (CURRENT_VERSION + 1,)]
+    assert query(postgres_url, "SELECT id FROM sessions") == [("s1",)]
+    assert query(postgres_url, "SELECT count(*) FROM moods") == [(0,)]
 
 
-def test_whoever_waited_for_the_first_migration_finds_it_done(postgres_url: str) -> None:
-    """Each has looked before, and knows that there is nothing; then all wait for one lock."""
+def test_processes_that_waited_for_the_first_migration_do_not_repeat_it(postgres_url: str) -> None:
+    """All find an empty schema, and then wait for the same lock."""
 
-    def connected() -> psycopg.Connection[dict[str, object]]:
+    def connect() -> psycopg.Connection[dict[str, object]]:
         return psycopg.connect(postgres_url, autocommit=True, row_factory=dict_row)
 
-    def migrated(_: int) -> None:
-        with closing(connected()) as connection:
+    def migrate(_: int) -> None:
+        with closing(connect()) as connection:
             postgres_migrations.migrate(connection, "here")
 
-    waiting = (
+    count_waiting = (
         "SELECT count(*) AS n FROM pg_locks WHERE locktype = 'advisory' AND NOT granted "
         "AND database = (SELECT oid FROM pg_database WHERE datname = current_database())"
     )
-    with ThreadPoolExecutor(4) as racers, closing(connected()) as first:
+    with ThreadPoolExecutor(4) as pool, closing(connect()) as first:
         with first.transaction():
             lock = to_psycopg(postgres_migrations.LOCK).encode()
             first.execute(lock, (" migrations",))
-            racing = racers.map(migrated, range(4))
+            migrations = pool.map(migrate, range(4))
             for _ in range(200):
-                found = first.execute(waiting).fetchone()
-                if found == {"n": 4}:
+                if first.execute(count_waiting).fetchone() == {"n": 4}:
                     break
                 time.sleep(0.05)
-        list(racing)
-    versions = ask(postgres_url, "SELECT version FROM holdfast_migrations ORDER BY version")
-    assert versions == [(TODAY,)]
+        list(migrations)
+    versions = query(postgres_url, "SELECT version FROM holdfast_migrations ORDER BY version")
+    assert versions == [(CURRENT_VERSION,)]
 
 
-def test_a_migration_that_fails_half_way_changes_nothing(
+def test_a_failed_migration_changes_nothing(
     postgres_url: str, request: pytest.FixtureRequest
 ) -> None:
     open_and_close(postgres_url)
-    before = shape(postgres_url)
+    before = read_schema(postgres_url)
     folder: Path = request.getfixturevalue("next_version")
-    (folder / NEXT).write_text(MOODS + "CREATE TABLE moods (again TEXT);\n")
+    (folder / NEXT_MIGRATION).write_text(MOODS + "CREATE TABLE moods (again TEXT);\n")
     with pytest.raises(StoreUnavailable, match="already exists"):
         Postgres(postgres_url)
-    assert shape(postgres_url) == before
-    (folder / NEXT).write_text(MOODS)
+    assert read_schema(postgres_url) == before
+    (folder / NEXT_MIGRATION).write_text(MOODS)
     open_and_close(postgres_url)
-    assert shape(postgres_url) != before
+    assert read_schema(postgres_url) != before
 
 
-def test_who_does_not_own_the_tables_is_told_who_can_upgrade_them(
+def test_the_error_for_a_role_that_does_not_own_the_tables_names_the_owner(
     postgres_url: str, request: pytest.FixtureRequest
 ) -> None:
     open_and_close(postgres_url)
     folder: Path = request.getfixturevalue("next_version")
-    (folder / NEXT).write_text("ALTER TABLE tasks ADD COLUMN mood TEXT;")
-    (name,) = ask(postgres_url, "SELECT current_schema()")[0]
+    (folder / NEXT_MIGRATION).write_text("ALTER TABLE tasks ADD COLUMN mood TEXT;")
+    (name,) = query(postgres_url, "SELECT current_schema()")[0]
     with psycopg.connect(postgres_url, autocommit=True, row_factory=dict_row) as connection:
-        for given in (
+        for statement in (
             "CREATE ROLE writes", f"GRANT ALL ON SCHEMA {name} TO writes",
             f"GRANT ALL ON ALL TABLES IN SCHEMA {name} TO writes", "SET ROLE writes",
         ):  # fmt: skip
-            connection.execute(given.encode())
+            connection.execute(statement.encode())
         try:
             with pytest.raises(StoreUnavailable, match="must be owner") as caught:
                 postgres_migrations.migrate(connection, "here")
@@ -233,28 +234,28 @@ def test_a_database_of_a_newer_holdfast_is_refused(postgres_url: str) -> None:
     assert "upgrade" in caught.value.hint
 
 
-def test_a_database_of_the_first_edition_is_refused_and_left_alone(postgres: Server) -> None:
+def test_a_database_of_the_first_edition_is_refused_and_not_changed(postgres: Server) -> None:
     with postgres.schema() as url:
         with closing(PostgresStore.at(url)) as store:
-            save(store)
+            save_session(store)
         with psycopg.connect(url) as connection:
             connection.execute("UPDATE holdfast_migrations SET version = 13")
-        before = shape(url)
+        before = read_schema(url)
         with pytest.raises(StoreUnavailable, match="first edition") as caught:
             Postgres(url)
         for remedy in ("another database or schema", "drop these tables", "holdfast sync"):
             assert remedy in caught.value.hint
-        assert shape(url) == before
-        assert ask(url, "SELECT id FROM sessions") == [("s1",)]
-        assert ask(url, "SELECT version FROM holdfast_migrations") == [(13,)]
+        assert read_schema(url) == before
+        assert query(url, "SELECT id FROM sessions") == [("s1",)]
+        assert query(url, "SELECT version FROM holdfast_migrations") == [(13,)]
 
 
-def test_a_role_that_may_not_create_tables_is_told_so(postgres: Server) -> None:
+def test_the_error_for_a_role_that_may_not_create_tables_names_the_owner(postgres: Server) -> None:
     with (
         postgres.schema() as url,
         psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection,
     ):
-        (name,) = ask(url, "SELECT current_schema()")[0]
+        (name,) = query(url, "SELECT current_schema()")[0]
         connection.execute("CREATE ROLE reads")
         connection.execute(f"GRANT USAGE ON SCHEMA {name} TO reads".encode())
         connection.execute("SET ROLE reads")
@@ -268,74 +269,76 @@ def test_a_role_that_may_not_create_tables_is_told_so(postgres: Server) -> None:
             connection.execute("DROP ROLE reads")
 
 
-def test_two_schemas_of_one_database_are_two_stores_that_do_not_wait(postgres: Server) -> None:
+def test_stores_in_two_schemas_of_one_database_do_not_block_each_other(postgres: Server) -> None:
     with (
-        postgres.schema() as one,
-        postgres.schema() as two,
-        closing(PostgresStore.at(one, busy_seconds=0.05)) as mine,
-        closing(PostgresStore.at(two, busy_seconds=0.05)) as theirs,
+        postgres.schema() as first_url,
+        postgres.schema() as second_url,
+        closing(PostgresStore.at(first_url, busy_seconds=0.05)) as first,
+        closing(PostgresStore.at(second_url, busy_seconds=0.05)) as second,
     ):
-        mine.begin()
-        save(mine)
-        assert save(theirs), "nobody holds the lock there"
-        mine.commit()
-        assert [row["id"] for row in mine.sessions(None)] == ["s1"]
+        first.begin()
+        save_session(first)
+        assert save_session(second), "the lock of the other schema must not block it"
+        first.commit()
+        assert [row["id"] for row in first.sessions(None)] == ["s1"]
 
 
 # Connections
 
 
-def test_a_restarted_server_is_found_again(postgres: Server, store: PostgresStore) -> None:
-    save(store, "before")
+def test_a_store_reconnects_after_a_restart_of_the_server(
+    postgres: Server, store: PostgresStore
+) -> None:
+    save_session(store, "before")
     postgres.restart()
-    assert save(store, "after"), "a dead connection is replaced, not handed out"
+    assert save_session(store, "after"), "a dead connection must be replaced"
     assert {row["id"] for row in store.sessions(None)} == {"before", "after"}
 
 
-def test_after_a_long_outage_the_next_who_asks_need_not_wait_for_the_pool_s_patience(
+def test_after_an_outage_the_next_request_does_not_wait_for_the_pools_backoff(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Its second attempt would come after ten minutes.
+    # With these values the second attempt of the pool would come after ten minutes.
     monkeypatch.setattr(AttemptWithBackoff, "INITIAL_DELAY", 0.06)
     monkeypatch.setattr(AttemptWithBackoff, "DELAY_BACKOFF", 10_000.0)
     monkeypatch.setattr(dsn, "CONNECT_SECONDS", 1)
     with closing(PostgresStore.at(postgres_url)) as store:
-        save(store, "before")
+        save_session(store, "before")
         pool = store.database.postgres.pool
-        really = pool._connect
+        original_connect = pool._connect
 
-        def refused(*_: object) -> None:
+        def refuse(*_: object) -> None:
             raise psycopg.OperationalError("connection refused")
 
-        monkeypatch.setattr(pool, "_connect", refused)
+        monkeypatch.setattr(pool, "_connect", refuse)
         cut_off(postgres_url)
         for _ in range(2):
-            with pytest.raises(DatabaseUnreachable, match="no connection could be had"):
+            with pytest.raises(DatabaseUnreachable, match="no connection available"):
                 store.sessions(None)
-        monkeypatch.setattr(pool, "_connect", really)
-        assert [row["id"] for row in until_it_answers(store)] == ["before"]
+        monkeypatch.setattr(pool, "_connect", original_connect)
+        assert [row["id"] for row in retry_until_connected(store)] == ["before"]
 
 
-def until_it_answers(store: PostgresStore) -> list[Any]:
+def retry_until_connected(store: PostgresStore) -> list[Any]:
     for _ in range(10):
         with suppress(DatabaseUnreachable):
             return store.sessions(None)
-    raise AssertionError("it did not come back")
+    raise AssertionError("the store did not reconnect")
 
 
-def test_what_was_open_when_the_server_died_is_told_and_left_no_trace(
+def test_an_open_transaction_fails_and_is_rolled_back_when_the_server_restarts(
     postgres: Server, store: PostgresStore
 ) -> None:
     store.begin()
-    save(store, "half")
+    save_session(store, "half")
     postgres.restart()
     with pytest.raises(StoreUnavailable):
         store.commit()
     assert store.session("half") is None
-    assert save(store, "half"), "the store goes on"
+    assert save_session(store, "half"), "the store must still work"
 
 
-def test_no_statement_and_no_lock_can_wait_for_ever(store: PostgresStore) -> None:
+def test_statements_and_locks_have_timeouts(store: PostgresStore) -> None:
     rows, _ = store.database.run(
         "SELECT current_setting('statement_timeout') AS statement, "
         "current_setting('lock_timeout') AS lock, "
@@ -345,7 +348,7 @@ def test_no_statement_and_no_lock_can_wait_for_ever(store: PostgresStore) -> Non
     assert rows == [{"statement": "30s", "lock": "5s", "idle": "1min", "compiled": "off"}]
 
 
-def test_a_statement_that_fails_leaves_the_next_one_unharmed(store: PostgresStore) -> None:
+def test_a_failed_statement_does_not_affect_the_next_one(store: PostgresStore) -> None:
     with pytest.raises(StoreUnavailable, match="does not exist"):
         store.database.run("SELECT * FROM nowhere")
     assert store.sessions(None) == []
@@ -366,48 +369,48 @@ def test_a_statement_that_fails_leaves_the_next_one_unharmed(store: PostgresStor
     f"postgresql://ada:{SECRET}?x@127.0.0.1:1/team",
     f"postgresql://ada:{SECRET}:x@127.0.0.1:1/team",
 ])  # fmt: skip
-def test_no_error_tells_the_password(url: str) -> None:
+def test_no_error_contains_the_password(url: str) -> None:
     with pytest.raises(HoldfastError) as caught:
         Postgres(url)
-    told = f"{caught.value} {caught.value.hint} {caught.value!r}"
-    assert SECRET not in told
+    error_text = f"{caught.value} {caught.value.hint} {caught.value!r}"
+    assert SECRET not in error_text
     assert SECRET not in str(caught.value.__cause__)
-    assert caught.value.__suppress_context__, "a traceback would tell it"
+    assert caught.value.__suppress_context__, "a traceback would show the password"
 
 
 def test_an_address_is_shown_without_its_secrets() -> None:
     parts = dsn.parse_dsn(f"postgresql://ada:{SECRET}@db.example.org:5433/team?sslmode=require")
     assert dsn.render_dsn(parts) == "postgresql://ada@db.example.org:5433/team"
     for options in ("-csearch_path%3Da", "-c%20search_path%3Da%20-cjit%3Doff"):
-        parts_of_a = dsn.parse_dsn(f"postgresql://db.example.org/team?options={options}")
-        assert dsn.render_dsn(parts_of_a) == "postgresql://db.example.org/team (schema a)"
+        parts_with_schema = dsn.parse_dsn(f"postgresql://db.example.org/team?options={options}")
+        assert dsn.render_dsn(parts_with_schema) == "postgresql://db.example.org/team (schema a)"
     over_socket = dsn.parse_dsn("postgresql:///team?host=/run/postgresql")
     assert dsn.render_dsn(over_socket) == "postgresql:///run/postgresql/team"
     assert dsn.remove_secrets(f"no {SECRET}\nfor you", parts) == "no [redacted] for you"
 
 
 @pytest.mark.parametrize("value", ["mysql://x", "team.db", SECRET])
-def test_what_is_no_address_is_refused_without_being_repeated(value: str) -> None:
+def test_the_error_for_an_invalid_address_does_not_repeat_it(value: str) -> None:
     with pytest.raises(BadSetting) as caught:
         dsn.find_team_url({"HOLDFAST_DATABASE": value})
     assert value not in str(caught.value)
 
 
-def test_without_an_address_there_is_no_team() -> None:
+def test_without_an_address_there_is_no_team_database() -> None:
     assert dsn.find_team_url({}) == dsn.find_team_url({"HOLDFAST_DATABASE": "  "}) == ""
 
 
 # Statements
 
 
-def test_statements_are_written_once_and_read_by_both() -> None:
+def test_a_statement_is_converted_to_the_syntax_of_psycopg() -> None:
     assert to_psycopg("-- why: ?\nSELECT ':no' WHERE a = :a AND b = ?;") == (
         "SELECT ':no' WHERE a = %(a)s AND b = %s;"
     )
     assert to_psycopg("SELECT a LIKE '5%' FROM t") == "SELECT a LIKE '5%%' FROM t"
 
 
-def test_a_schema_can_be_named_in_the_address(postgres: Server) -> None:
+def test_an_address_can_name_a_schema(postgres: Server) -> None:
     with postgres.schema() as url:
         open_and_close(url)
         name = url.rpartition("%3D")[2]

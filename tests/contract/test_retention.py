@@ -1,4 +1,4 @@
-"""What may be deleted and what must stay, on every database."""
+"""Retention: which old rows are deleted and which stay, on each database."""
 
 from __future__ import annotations
 
@@ -12,54 +12,57 @@ from holdfast.state.fold import new_state
 from holdfast.state.types import State
 from holdfast.store.protocols import Store
 
-NOTHING = ExpiredRows()
+NO_ROWS = ExpiredRows()
 
 
-def rich(size: int) -> State:
+def make_state(size: int) -> State:
     state = new_state()
     state["requests"] = [{"text": str(n), "line": n, "at": ""} for n in range(size)]
     return state
 
 
-def snapshots(store: Store, session: str, *sizes: int) -> list[str]:
+def add_snapshots(store: Store, session: str, *sizes: int) -> list[str]:
     store.save_session(
         session=session, host="claude-code", project="/p", transcript="", cursor=None,
         state=new_state(), revision=0, now=1.0,
     )  # fmt: skip
     return [
-        store.add_snapshot(session, "auto", rich(size), float(at)) for at, size in enumerate(sizes)
+        store.add_snapshot(session, "auto", make_state(size), float(at))
+        for at, size in enumerate(sizes)
     ]
 
 
-def kept(store: Store, session: str) -> set[str]:
+def snapshot_ids(store: Store, session: str) -> set[str]:
     return {row["id"] for row in store.snapshots(session)}
 
 
-def test_the_newest_the_richest_and_those_of_compactions_stay(store: Store, ledger: Ledger) -> None:
-    made = snapshots(store, "s1", 1, 5, 2, 3, 1)
-    store.open_compaction("s1", 1, trigger="auto", snapshot=made[2], now=9.0)
-    (only,) = snapshots(store, "s10", 1)
+def test_the_newest_the_richest_and_the_snapshots_of_compactions_stay(
+    store: Store, ledger: Ledger
+) -> None:
+    ids = add_snapshots(store, "s1", 1, 5, 2, 3, 1)
+    store.open_compaction("s1", 1, trigger="auto", snapshot=ids[2], now=9.0)
+    (only,) = add_snapshots(store, "s10", 1)
     assert count_expired(store, ledger, 100.0).snapshots == 2
-    assert kept(store, "s1") == set(made), "to count is not to take away"
+    assert snapshot_ids(store, "s1") == set(ids), "counting must not delete"
     assert remove_expired(store, ledger, 100.0).snapshots == 2
-    assert kept(store, "s1") == {made[1], made[2], made[4]}
-    assert kept(store, "s10") == {only}
-    assert remove_expired(store, ledger, 100.0) == NOTHING
+    assert snapshot_ids(store, "s1") == {ids[1], ids[2], ids[4]}
+    assert snapshot_ids(store, "s10") == {only}
+    assert remove_expired(store, ledger, 100.0) == NO_ROWS
     best = store.richest_snapshot("s1")
     assert best is not None
-    assert best["id"] == made[1]
+    assert best["id"] == ids[1]
 
 
 def test_recent_data_stays(store: Store, ledger: Ledger) -> None:
-    made = snapshots(store, "s1", 1, 1, 1, 1)
+    ids = add_snapshots(store, "s1", 1, 1, 1, 1)
     assert remove_expired(store, ledger, 1.0).snapshots == 1
-    assert kept(store, "s1") == set(made[1:])
+    assert snapshot_ids(store, "s1") == set(ids[1:])
 
 
 def test_of_equally_rich_snapshots_the_newest_stays(store: Store, ledger: Ledger) -> None:
-    made = snapshots(store, "s1", 2, 2, 2)
+    ids = add_snapshots(store, "s1", 2, 2, 2)
     remove_expired(store, ledger, 100.0)
-    assert kept(store, "s1") == {made[2]}
+    assert snapshot_ids(store, "s1") == {ids[2]}
 
 
 def test_expired_messages_are_deleted_with_their_receipts(store: Store, ledger: Ledger) -> None:
@@ -74,14 +77,14 @@ def test_expired_messages_are_deleted_with_their_receipts(store: Store, ledger: 
 def test_a_receipt_newer_than_its_message_is_deleted_with_it(store: Store, ledger: Ledger) -> None:
     row = messages.send(ledger, 100.0, ident="old", from_agent_id="a", seconds=10.0)
     messages.mark_read(ledger, [row], "b", 2000.0)
-    early = {**row, "id": "yet to come"}
-    messages.mark_read(ledger, [early], "b", 2000.0)
+    unknown = {**row, "id": "not received yet"}
+    messages.mark_read(ledger, [unknown], "b", 2000.0)
     assert count_expired(store, ledger, 1000.0).receipts == 1
     assert remove_expired(store, ledger, 1000.0).receipts == 1
-    assert [one["message"] for one in ledger.find(READS)] == ["yet to come"]
+    assert [row["message"] for row in ledger.find(READS)] == ["not received yet"]
 
 
-def saved(ledger: Ledger, session: str, *bodies: dict[str, object]) -> list[str]:
+def save_caller_snapshots(ledger: Ledger, session: str, *bodies: dict[str, object]) -> list[str]:
     return [
         contexts.save_snapshot(ledger, session, "", body, float(at))["id"]
         for at, body in enumerate(bodies)
@@ -91,39 +94,43 @@ def saved(ledger: Ledger, session: str, *bodies: dict[str, object]) -> list[str]
 def test_old_caller_snapshots_are_deleted_and_a_restore_stays_the_same(
     store: Store, ledger: Ledger
 ) -> None:
-    made = saved(
-        ledger, "s1", {"context_summary": "begun"},
+    ids = save_caller_snapshots(
+        ledger, "s1", {"context_summary": "started"},
         {"context_summary": "rich " * 50, "files": ["a"]},
         {"context_summary": "poor"}, {"context_summary": "", "note": "only here"},
         {"context_summary": "newer"}, {"context_summary": ""},
     )  # fmt: skip
-    (only,) = saved(ledger, "s10", {"context_summary": "x"})
+    (only,) = save_caller_snapshots(ledger, "s10", {"context_summary": "x"})
     contexts.save_context(ledger, 1.0, agent_id="s1", agent_type="dev", session="s1")
     before = merge_snapshots(ledger, load_overview(ledger, "s1").snapshots)
     counts = count_expired(store, ledger, 100.0)
     assert counts.contexts == 2
     assert counts.bytes > 0
-    done = remove_expired(store, ledger, 100.0)
-    assert done.contexts == 2
-    kept = {row["id"] for row in ledger.find(CONTEXTS, agent_type=contexts.SNAPSHOT_AGENT_TYPE)}
-    assert kept == {made[1], made[3], made[4], made[5], only}
+    removed = remove_expired(store, ledger, 100.0)
+    assert removed.contexts == 2
+    remaining = {
+        row["id"] for row in ledger.find(CONTEXTS, agent_type=contexts.SNAPSHOT_AGENT_TYPE)
+    }
+    assert remaining == {ids[1], ids[3], ids[4], ids[5], only}
     assert merge_snapshots(ledger, load_overview(ledger, "s1").snapshots) == before
-    assert ledger.count(CONTEXTS) == 6, "what agents know is no snapshot"
+    assert ledger.count(CONTEXTS) == 6, "contexts of agents are not snapshots"
     assert remove_expired(store, ledger, 100.0).contexts == 0
 
 
 def test_recent_caller_snapshots_stay(store: Store, ledger: Ledger) -> None:
-    made = saved(ledger, "s1", *({"context_summary": str(number)} for number in range(4)))
+    ids = save_caller_snapshots(
+        ledger, "s1", *({"context_summary": str(number)} for number in range(4))
+    )
     assert remove_expired(store, ledger, 1.0).contexts == 1
-    kept = {row["id"] for row in ledger.find(CONTEXTS)}
-    assert kept == set(made[1:])
+    remaining = {row["id"] for row in ledger.find(CONTEXTS)}
+    assert remaining == set(ids[1:])
 
 
 def test_agents_not_seen_for_long_are_deleted(store: Store, ledger: Ledger) -> None:
-    agents.record_agent(ledger, 10.0, agent_id="gone", session="s1")
-    agents.record_agent(ledger, 2000.0, agent_id="here", session="s1")
+    agents.record_agent(ledger, 10.0, agent_id="old", session="s1")
+    agents.record_agent(ledger, 2000.0, agent_id="recent", session="s1")
     assert remove_expired(store, ledger, 1000.0).agents == 1
-    assert [row["agent_id"] for row in ledger.find(AGENTS)] == ["here"]
+    assert [row["agent_id"] for row in ledger.find(AGENTS)] == ["recent"]
 
 
 def test_changes_stay_until_they_were_sent_to_every_team(store: Store, ledger: Ledger) -> None:
@@ -140,7 +147,7 @@ def test_changes_stay_until_they_were_sent_to_every_team(store: Store, ledger: L
     assert ledger.list_changes() == changes[4:], "numbering continues"
 
 
-def hand_on(store: Store, session: str, number: int) -> str:
+def add_handoff(store: Store, session: str, number: int) -> str:
     return store.add_handoff(
         session, agent=f"a{number}", agent_type="Explore", task="look", line=number,
         status="completed", decision="", content={}, raw="words", tokens_before=1, tokens_after=1,
@@ -149,21 +156,21 @@ def hand_on(store: Store, session: str, number: int) -> str:
 
 
 def test_handoffs_that_a_brief_could_show_stay(store: Store, ledger: Ledger) -> None:
-    snapshots(store, "s1")
-    snapshots(store, "s2")
-    made = [hand_on(store, "s1", number) for number in range(MAX_HANDOFFS_SHOWN + 5)]
-    other = hand_on(store, "s2", 1)
-    assert count_expired(store, ledger, 3.0).handoffs == 3, "what is young stays"
+    add_snapshots(store, "s1")
+    add_snapshots(store, "s2")
+    ids = [add_handoff(store, "s1", number) for number in range(MAX_HANDOFFS_SHOWN + 5)]
+    other = add_handoff(store, "s2", 1)
+    assert count_expired(store, ledger, 3.0).handoffs == 3, "recent handoffs stay"
     assert remove_expired(store, ledger, 1000.0).handoffs == 5
-    kept = store.handoffs("s1", 1000)
-    assert [row["id"] for row in kept] == made[:4:-1]
+    remaining = store.handoffs("s1", 1000)
+    assert [row["id"] for row in remaining] == ids[:4:-1]
     assert store.handoff(other)["raw"] == "words"
 
 
 def test_a_dry_run_counts_the_bytes_to_be_freed(store: Store, ledger: Ledger) -> None:
-    snapshots(store, "s1", 1, 90, 2)
+    add_snapshots(store, "s1", 1, 90, 2)
     messages.send(ledger, 1.0, ident="m", from_agent_id="a", payload={"text": "x" * 500})
     counts = count_expired(store, ledger, 9000.0)
     assert counts.bytes > 500
     assert remove_expired(store, ledger, 9000.0) == counts
-    assert remove_expired(store, ledger, 9000.0) == NOTHING
+    assert remove_expired(store, ledger, 9000.0) == NO_ROWS

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.replayed import Replayed
+from tests.golden.transcript_replay import TranscriptReplay
 
 
 @pytest.fixture
-def replayed(tmp_path: Path) -> Replayed:
-    return Replayed(tmp_path)
+def replay(tmp_path: Path) -> TranscriptReplay:
+    return TranscriptReplay(tmp_path)

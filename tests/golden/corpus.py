@@ -1,4 +1,4 @@
-"""Which sessions of the corpus a test runs on."""
+"""Test parameters for the sessions of the corpus."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 
 import pytest
 
-# `make test` reads one session in this many: the whole corpus takes minutes.
-FAST_EVERY = 6
+# `make test` uses every sixth session: the whole corpus takes minutes.
+FAST_INTERVAL = 6
 
 
 def each_session(sessions: Sequence[Path]) -> list[Any]:
-    """One case for each session, most of them slow; a skipped case if the corpus is not here."""
+    """One case for each session, most of them slow; a skipped case if there is no corpus."""
     if not sessions:
-        absent = pytest.mark.skip("the corpus of real sessions is not here")
-        return [pytest.param(None, marks=absent)]
+        no_corpus = pytest.mark.skip("the corpus of real sessions is not here")
+        return [pytest.param(None, marks=no_corpus)]
     return [
         pytest.param(
-            path, marks=[pytest.mark.slow] if number % FAST_EVERY else [], id=path.name[:40]
+            path, marks=[pytest.mark.slow] if number % FAST_INTERVAL else [], id=path.name[:40]
         )
         for number, path in enumerate(sessions)
     ]
 
 
 def some_and_all(sessions: Sequence[Path]) -> list[Any]:
-    """A case with a part of the sessions, and a slow one with all of them."""
+    """A case with every sixth session, and a slow one with all sessions."""
     return [
-        pytest.param(sessions[::FAST_EVERY], id="some"),
+        pytest.param(sessions[::FAST_INTERVAL], id="some"),
         pytest.param(sessions, id="all", marks=pytest.mark.slow),
     ]

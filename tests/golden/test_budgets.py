@@ -1,4 +1,4 @@
-"""Real sessions, if there are some: no error, and never a token too many."""
+"""Briefs and lookups of real sessions never exceed their token budget."""
 
 from __future__ import annotations
 
@@ -16,29 +16,30 @@ from holdfast.transcript.reader import read_lines
 from tests.golden.corpus import each_session
 from tests.terminal import Terminal
 
-BESIDE = Path(__file__).parents[2].parent / "shared" / "corpus"
-CORPUS = Path(os.environ.get("HOLDFAST_CORPUS", BESIDE))
+DEFAULT_CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
+CORPUS = Path(os.environ.get("HOLDFAST_CORPUS", DEFAULT_CORPUS))
 SESSIONS = sorted(
     path
-    for ending in ("*.jsonl", "*.jsonl.gz")
-    for path in (CORPUS.glob(ending) if CORPUS.is_dir() else ())
+    for pattern in ("*.jsonl", "*.jsonl.gz")
+    for path in (CORPUS.glob(pattern) if CORPUS.is_dir() else ())
 )
-BUDGETS = (60, 300, 500, 1000, 2000)
+TOKEN_BUDGETS = (60, 300, 500, 1000, 2000)
 pytestmark = pytest.mark.skipif(
     not SESSIONS, reason="no real sessions here; HOLDFAST_CORPUS names a folder of .jsonl files"
 )
 
 
-def cuts(path: Path) -> list[int]:
+def cut_lines(path: Path) -> list[int]:
+    """The lines at one third, two thirds and the end of a session."""
     count = sum(1 for _ in read_lines(str(path)))
     return [max(1, count // 3), max(1, 2 * count // 3), count]
 
 
 @pytest.mark.parametrize("path", each_session(SESSIONS))
-def test_no_session_exceeds_a_budget_at_any_cut(path: Path) -> None:
-    for line in cuts(path):
+def test_a_brief_never_exceeds_its_budget(path: Path) -> None:
+    for line in cut_lines(path):
         state = load_state(str(path), line)
-        for budget in BUDGETS:
+        for budget in TOKEN_BUDGETS:
             brief = build_brief(state, tokens=budget, characters=claude_code.MAX_BRIEF_UNITS)
             assert max(brief.tokens, len(brief.text) / 3.0) <= budget
             assert utf16_units(brief.text) <= claude_code.MAX_BRIEF_UNITS
@@ -46,19 +47,21 @@ def test_no_session_exceeds_a_budget_at_any_cut(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", SESSIONS[:3], ids=lambda path: path.name[:40])
-def test_the_command_line_gives_that_brief(terminal: Terminal, path: Path) -> None:
-    line = cuts(path)[1]
-    for budget in BUDGETS:
+def test_the_brief_command_keeps_the_budget_and_is_repeatable(
+    terminal: Terminal, path: Path
+) -> None:
+    line = cut_lines(path)[1]
+    for budget in TOKEN_BUDGETS:
         argv = ["brief", "--transcript", path, "--until-line", line, "--max-tokens", budget]
-        ran = terminal.run(*argv)
-        assert ran.code == 0
-        assert len(ran.out) / 3.0 <= budget
-        assert terminal.run(*argv).out == ran.out
+        result = terminal.run(*argv)
+        assert result.code == 0
+        assert len(result.out) / 3.0 <= budget
+        assert terminal.run(*argv).out == result.out
 
 
 @pytest.mark.parametrize("path", SESSIONS[::8], ids=lambda path: path.name[:40])
-def test_recall_keeps_its_budget_too(path: Path) -> None:
-    for query in ("the test failed", f"L1-{cuts(path)[-1]}", "fix"):
+def test_a_lookup_never_exceeds_its_budget(path: Path) -> None:
+    for query in ("the test failed", f"L1-{cut_lines(path)[-1]}", "fix"):
         for budget in (20, 800):
             hits = look_up_in_file(str(path), query, budget).hits
             assert estimate_tokens("".join(map(render_hit, hits))) <= budget

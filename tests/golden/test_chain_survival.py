@@ -1,4 +1,4 @@
-"""No compaction makes the state forget, on real sessions: read again here from the raw lines."""
+"""Compactions of real sessions lose no state: the tests compare it with the raw lines."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from holdfast.state.fold import fold, new_state
 from holdfast.state.types import State
 from holdfast.transcript.decoder import decode
 from tests.golden.corpus import each_session
-from tests.golden.file_trail import trail
-from tests.golden.file_trail.folded import folded_trail
+from tests.golden.file_trail import read_trail
+from tests.golden.file_trail.fold_trail import trail_from_state
 
 CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
 SESSIONS = sorted(
@@ -24,8 +24,8 @@ SESSIONS = sorted(
     for path in (CORPUS.glob("*.jsonl.gz") if CORPUS.is_dir() else ())
     if "codex" not in path.name and "agent-" not in path.name
 )
-EDITS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
-CONTINUED = "This session is being continued from a previous conversation"
+EDIT_TOOLS = ("Edit", "MultiEdit", "Write", "NotebookEdit")
+SUMMARY_PREFIX = "This session is being continued from a previous conversation"
 
 pytestmark = pytest.mark.parametrize("path", each_session(SESSIONS))
 
@@ -37,7 +37,7 @@ def raw_lines(path: Path) -> list[bytes]:
 
 
 def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The lines of the session itself, without its sub-agents'."""
+    """The lines of the session itself, without those of its sub-agents."""
     for number, raw in enumerate(raw_lines(path), 1):
         try:
             line = json.loads(raw)
@@ -50,23 +50,23 @@ def lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 def blocks(line: dict[str, Any], kind: str) -> list[dict[str, Any]]:
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    found = content if isinstance(content, list) else []
-    return [block for block in found if isinstance(block, dict) and block.get("type") == kind]
+    all_blocks = content if isinstance(content, list) else []
+    return [block for block in all_blocks if isinstance(block, dict) and block.get("type") == kind]
 
 
 def is_compaction(line: dict[str, Any]) -> bool:
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
-    said = content if isinstance(content, str) else ""
+    text = content if isinstance(content, str) else ""
     return (
         line.get("subtype") == "compact_boundary"
         or bool(line.get("isCompactSummary"))
-        or (line.get("type") == "user" and said.startswith(CONTINUED))
+        or (line.get("type") == "user" and text.startswith(SUMMARY_PREFIX))
     )
 
 
-def used(path: Path) -> Iterator[tuple[int, str, dict[str, Any], Any]]:
-    """Every call that worked: where its result stands, its tool, its input, what came of it."""
+def successful_calls(path: Path) -> Iterator[tuple[int, str, dict[str, Any], Any]]:
+    """The successful tool calls: line of the result, tool, input, structured result."""
     calls: dict[str, dict[str, Any]] = {}
     for number, line in lines(path):
         for block in blocks(line, "tool_use"):
@@ -77,84 +77,86 @@ def used(path: Path) -> Iterator[tuple[int, str, dict[str, Any], Any]]:
                 yield number, call["name"], call.get("input") or {}, line.get("toolUseResult")
 
 
-def states(path: Path) -> Iterator[tuple[int, State]]:
-    """The state right after each compaction, and at the end."""
-    raws = list(enumerate(raw_lines(path), 1))
+def states_after_compactions(path: Path) -> Iterator[tuple[int, State]]:
+    """The state after each compaction and at the end of the session."""
+    numbered_lines = list(enumerate(raw_lines(path), 1))
     cuts = [number for number, line in lines(path) if is_compaction(line)]
-    state, done = new_state(), 0
-    for cut in [*cuts, len(raws)]:
-        state = fold(state, decode(raws[done:cut]))
-        done = cut
+    state, last_line = new_state(), 0
+    for cut in [*cuts, len(numbered_lines)]:
+        state = fold(state, decode(numbered_lines[last_line:cut]))
+        last_line = cut
         yield cut, state
 
 
-def by_what_became_of_it(state: State) -> set[str]:
-    found = folded_trail(state)
-    return {*found.created, *found.modified, *found.deleted}
+def changed_files(state: State) -> set[str]:
+    trail = trail_from_state(state)
+    return {*trail.created, *trail.modified, *trail.deleted}
 
 
-def edited(path: Path, until: int, root: str) -> set[str]:
-    """Every file that a tool changed, whatever became of it later."""
-    found: set[str] = set()
-    for number, tool, given, _ in used(path):
-        target = given.get("file_path") or given.get("notebook_path")
-        if number <= until and tool in EDITS and isinstance(target, str):
-            found.add(target.removeprefix(root.rstrip("/") + "/"))
-    return found
+def edited_files(path: Path, until: int, root: str) -> set[str]:
+    """Every file that a tool edited, also if it was deleted later."""
+    files: set[str] = set()
+    for number, tool, tool_input, _ in successful_calls(path):
+        target = tool_input.get("file_path") or tool_input.get("notebook_path")
+        if number <= until and tool in EDIT_TOOLS and isinstance(target, str):
+            files.add(target.removeprefix(root.rstrip("/") + "/"))
+    return files
 
 
-def test_a_file_changed_before_a_compaction_is_known_after_it_and_at_the_end(path: Path) -> None:
-    for cut, state in states(path):
-        ours, theirs = folded_trail(state), trail(str(path), cut)
-        assert (ours.created, ours.modified, ours.deleted) == (
-            theirs.created,
-            theirs.modified,
-            theirs.deleted,
+def test_every_file_changed_before_a_compaction_is_known_after_it(path: Path) -> None:
+    for cut, state in states_after_compactions(path):
+        actual, expected = trail_from_state(state), read_trail(str(path), cut)
+        assert (actual.created, actual.modified, actual.deleted) == (
+            expected.created,
+            expected.modified,
+            expected.deleted,
         )
-        # What is known of neither was created, and deleted again.
-        gone = edited(path, cut, state["place"].get("root", "")) - by_what_became_of_it(state)
-        assert not gone & {*theirs.created, *theirs.modified, *theirs.deleted}
+        # Edited files that are in no set were created and then deleted.
+        in_no_set = edited_files(path, cut, state["place"].get("root", "")) - changed_files(state)
+        assert not in_no_set & {*expected.created, *expected.modified, *expected.deleted}
 
 
-def test_what_a_compaction_finds_is_there_after_it(path: Path) -> None:
-    raws = list(enumerate(raw_lines(path), 1))
-    state, done = new_state(), 0
+def test_a_compaction_changes_nothing_in_the_state_but_its_own_entry(path: Path) -> None:
+    numbered_lines = list(enumerate(raw_lines(path), 1))
+    state, last_line = new_state(), 0
     for number, line in lines(path):
         if not is_compaction(line):
             continue
-        before = fold(state, decode(raws[done : number - 1]))
-        state = fold(before, decode(raws[number - 1 : number]))
-        done = number
+        before = fold(state, decode(numbered_lines[last_line : number - 1]))
+        state = fold(before, decode(numbered_lines[number - 1 : number]))
+        last_line = number
         for part in ("requests", "rules", "decisions", "plan", "commits", "checks", "agents"):
             assert state[part] == before[part]  # type: ignore[literal-required]
-        assert by_what_became_of_it(before) <= by_what_became_of_it(state)
+        assert changed_files(before) <= changed_files(state)
 
 
 def last_statuses(path: Path) -> dict[str, str]:
-    """The status that each item of a plan was last given, by its words."""
-    told: dict[str, str] = {}
+    """The last status of each plan item, by its text."""
+    statuses: dict[str, str] = {}
     tasks: dict[str, str] = {}
-    for _, tool, given, detail in used(path):
-        made = detail if isinstance(detail, dict) else {}
+    for _, tool, tool_input, detail in successful_calls(path):
+        result = detail if isinstance(detail, dict) else {}
         if tool == "TodoWrite":
-            for todo in made.get("newTodos") or given.get("todos") or []:
-                told[todo["content"]] = todo["status"]
-        elif tool == "TaskCreate" and isinstance(made.get("task"), dict):
-            tasks[str(made["task"]["id"])] = given["subject"]
-            told[given["subject"]] = "pending"
-        elif tool == "TaskUpdate" and str(given.get("taskId")) in tasks:
-            number = str(given["taskId"])
-            tasks[number] = given.get("subject") or tasks[number]
-            told[tasks[number]] = given.get("status") or told.get(tasks[number], "pending")
-    return told
+            for todo in result.get("newTodos") or tool_input.get("todos") or []:
+                statuses[todo["content"]] = todo["status"]
+        elif tool == "TaskCreate" and isinstance(result.get("task"), dict):
+            tasks[str(result["task"]["id"])] = tool_input["subject"]
+            statuses[tool_input["subject"]] = "pending"
+        elif tool == "TaskUpdate" and str(tool_input.get("taskId")) in tasks:
+            task_id = str(tool_input["taskId"])
+            tasks[task_id] = tool_input.get("subject") or tasks[task_id]
+            statuses[tasks[task_id]] = tool_input.get("status") or statuses.get(
+                tasks[task_id], "pending"
+            )
+    return statuses
 
 
-def test_nothing_that_is_done_is_shown_as_pending(path: Path) -> None:
-    (*_, (_, state)) = states(path)
+def test_plan_items_have_the_status_that_the_tools_last_set(path: Path) -> None:
+    (*_, (_, state)) = states_after_compactions(path)
     statuses = last_statuses(path)
     open_items = [item["text"] for item in state["plan"] if item["status"] != "completed"]
     assert [text for text in open_items if statuses.get(text) == "completed"] == []
-    done = {item["text"] for item in state["plan"] if item["status"] == "completed"}
+    completed_items = {item["text"] for item in state["plan"] if item["status"] == "completed"}
     completed = [text for text, status in statuses.items() if status == "completed"]
     if len(state["plan"]) < 200:
-        assert [text for text in completed if len(text) < 300 and text not in done] == []
+        assert [text for text in completed if len(text) < 300 and text not in completed_items] == []

@@ -1,4 +1,4 @@
-"""Real sessions of Codex, against what the client tells a second time for its own screen."""
+"""The state of real Codex sessions, compared with the events that the client logs itself."""
 
 from __future__ import annotations
 
@@ -31,34 +31,34 @@ def lines(path: Path, kind: str) -> Iterator[dict[str, Any]]:
                 yield line["payload"]
 
 
-def shown(path: Path, kind: str) -> list[dict[str, Any]]:
-    """The events of one kind that the client showed on its screen."""
+def screen_events(path: Path, kind: str) -> list[dict[str, Any]]:
+    """The events of one type that the client logged for its screen."""
     return [payload for payload in lines(path, "event_msg") if payload["type"] == kind]
 
 
-def test_the_requests_are_what_people_typed(path: Path) -> None:
-    typed = [event["message"].strip() for event in shown(path, "user_message")]
-    kept = [request["text"] for request in load_state(str(path))["requests"]]
-    # A long one is shortened in the middle.
-    assert [text[:300] for text in kept] == [text[:300] for text in typed]
+def test_the_requests_are_the_prompts_that_the_user_typed(path: Path) -> None:
+    typed = [event["message"].strip() for event in screen_events(path, "user_message")]
+    requests = [request["text"] for request in load_state(str(path))["requests"]]
+    # Long requests are shortened in the middle.
+    assert [text[:300] for text in requests] == [text[:300] for text in typed]
 
 
-def test_every_file_that_a_patch_touched_is_in_the_trail(path: Path) -> None:
+def test_every_file_of_an_applied_patch_is_in_the_trail(path: Path) -> None:
     state = load_state(str(path))
     root = state["place"]["root"] + "/"
-    applied = [event for event in shown(path, "patch_apply_end") if event["success"]]
-    touched = {name.removeprefix(root) for event in applied for name in event["changes"]}
-    assert touched - {name for name, trail in state["files"].items() if trail.get("edits")} == set()
+    applied = [event for event in screen_events(path, "patch_apply_end") if event["success"]]
+    patched = {name.removeprefix(root) for event in applied for name in event["changes"]}
+    assert patched - {name for name, trail in state["files"].items() if trail.get("edits")} == set()
 
 
-def test_compactions_and_usage_are_the_client_s_own(path: Path) -> None:
+def test_compactions_and_token_usage_match_the_clients_log(path: Path) -> None:
     state = load_state(str(path))
     boundaries = [payload["window_id"] for payload in lines(path, "compacted")]
     assert [compaction["id"] for compaction in state["compactions"]] == boundaries
-    (*_, last) = (event["info"] for event in shown(path, "token_count") if event["info"])
+    (*_, last) = (event["info"] for event in screen_events(path, "token_count") if event["info"])
     assert state["usage"]["context"] == last["last_token_usage"]["input_tokens"]
     assert state["usage"]["window"] == last["model_context_window"]
 
 
-def test_every_line_is_understood(path: Path) -> None:
+def test_no_line_is_reported_as_unreadable(path: Path) -> None:
     assert load_state(str(path))["bad_lines"] == []

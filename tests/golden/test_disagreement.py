@@ -1,4 +1,4 @@
-"""Real summaries, and no notes to disagree with: what the log says alone raises no false alarm."""
+"""Real summaries of hosts cause no false conflicts with the state."""
 
 from __future__ import annotations
 
@@ -18,42 +18,42 @@ from holdfast.transcript.reader import read_lines
 from .corpus import each_session
 from .test_file_trail import SESSIONS
 
-MARK = b'"isCompactSummary":'
+SUMMARY_MARKER = b'"isCompactSummary":'
 
 
-def summaries(lines: list[bytes]) -> list[tuple[int, SearchableSummary]]:
-    """Each summary with the number of lines before it."""
-    found = []
+def find_summaries(lines: list[bytes]) -> list[tuple[int, SearchableSummary]]:
+    """Each summary, with the number of lines before it."""
+    summaries = []
     for number, line in enumerate(lines):
-        told = json.loads(line) if MARK in line else {}
-        if told.get("isCompactSummary"):
-            content = told["message"]["content"]
-            parts = [content] if isinstance(content, str) else [one["text"] for one in content]
-            found.append((number, SearchableSummary("\n".join(parts))))
-    return found
+        entry = json.loads(line) if SUMMARY_MARKER in line else {}
+        if entry.get("isCompactSummary"):
+            content = entry["message"]["content"]
+            parts = [content] if isinstance(content, str) else [block["text"] for block in content]
+            summaries.append((number, SearchableSummary("\n".join(parts))))
+    return summaries
 
 
 @pytest.mark.parametrize("path", each_session(SESSIONS))
-def test_no_real_summary_is_accused_of_what_it_did_not_say(path: Path, tmp_path: Path) -> None:
+def test_real_summaries_cause_no_false_conflict(path: Path, tmp_path: Path) -> None:
     lines = gzip.decompress(path.read_bytes()).splitlines(keepends=True)
-    for before, summary in summaries(lines):
+    for before, summary in find_summaries(lines):
         part = tmp_path / f"{before}.jsonl"
         part.write_bytes(b"".join(lines[:before]))
         state = new_state()
         advance(state, decode(read_lines(str(part))))
-        told = [item.forms[0] for item in find_conflicts(state, (), summary)]
-        # One ticks off what stands in the plan as under way: that is what it says.
-        assert [line for line in told if "still open in the plan" not in line] == []
-        assert all(is_marked_done(line.partition("the summary says ")[2]) for line in told)
+        conflicts = [item.forms[0] for item in find_conflicts(state, (), summary)]
+        # True conflict: a summary marks an item as done that is still open in the plan.
+        assert [line for line in conflicts if "still open in the plan" not in line] == []
+        assert all(is_marked_done(line.partition("the summary says ")[2]) for line in conflicts)
 
 
 @pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
-def test_the_open_tasks_of_real_summaries_are_found() -> None:
-    """Otherwise the test above could not fail."""
-    found = [
+def test_todos_are_found_in_most_real_summaries() -> None:
+    """Without todos the test above could not fail."""
+    todo_counts = [
         len(parse_todos(summary.text))
         for path in SESSIONS
-        for _, summary in summaries(gzip.decompress(path.read_bytes()).splitlines())
+        for _, summary in find_summaries(gzip.decompress(path.read_bytes()).splitlines())
     ]
-    assert len(found) >= 40
-    assert sum(count > 0 for count in found) >= 0.8 * len(found)
+    assert len(todo_counts) >= 40
+    assert sum(count > 0 for count in todo_counts) >= 0.8 * len(todo_counts)

@@ -1,4 +1,4 @@
-"""The harness on real sessions: what must hold whatever the brief says."""
+"""The evaluation on real sessions: properties that do not depend on the brief's content."""
 
 from __future__ import annotations
 
@@ -20,23 +20,27 @@ def scored() -> list[TranscriptScores]:
     return [score(str(path), EvalConfig(quick=True)) for path in SESSIONS]
 
 
-def test_no_budget_is_overshot_and_every_brief_is_repeatable(
+def test_no_brief_exceeds_its_budget_and_every_brief_is_repeatable(
     scored: list[TranscriptScores],
 ) -> None:
-    ours = [row.figures for each in scored for row in each.rows if "overshoots" in row.figures]
-    assert ours
+    brief_figures = [
+        row.figures for scores in scored for row in scores.rows if "overshoots" in row.figures
+    ]
+    assert brief_figures
     for name in ("overshoots", "over_cap", "not_repeatable", "not_shorter"):
-        assert sum(figures[name] for figures in ours) == 0
+        assert sum(figures[name] for figures in brief_figures) == 0
 
 
-def test_more_room_says_more_names(scored: list[TranscriptScores]) -> None:
-    dumps = {
-        (each.path, row.arm, row.line, row.budget): row.figures["frr"]
-        for each in scored
-        for row in each.rows
+def test_a_larger_budget_never_lowers_the_recall_of_a_name_dump(
+    scored: list[TranscriptScores],
+) -> None:
+    recalls = {
+        (scores.path, row.arm, row.line, row.budget): row.figures["frr"]
+        for scores in scored
+        for row in scores.rows
         if row.method == "name dump"
     }
-    assert dumps
-    for (path, arm, line, budget), recall in dumps.items():
+    assert recalls
+    for (path, arm, line, budget), recall in recalls.items():
         if budget > 500:
-            assert recall >= dumps[path, arm, line, 500]
+            assert recall >= recalls[path, arm, line, 500]

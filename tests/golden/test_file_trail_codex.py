@@ -1,22 +1,22 @@
-"""The file trail of Codex's rollouts, by the checker."""
+"""The checker's file trail of Codex's session logs."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-from tests.golden.file_trail import Trail, trail
+from tests.golden.file_trail import Trail, read_trail
 from tests.unit import rollout_lines as codex
 
 
-def replayed_rollout(folder: Path, *lines: codex.Line) -> Trail:
+def replay_rollout(folder: Path, *lines: codex.Line) -> Trail:
     file = folder / "rollout.jsonl"
     file.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    return trail(str(file))
+    return read_trail(str(file))
 
 
-def test_patches_and_commands_make_a_trail(tmp_path: Path) -> None:
-    found = replayed_rollout(
+def test_patches_and_commands_are_in_the_trail(tmp_path: Path) -> None:
+    trail = replay_rollout(
         tmp_path,
         codex.meta(),
         *codex.patched("*** Add File: new.py", "+x", "*** Update File: old.py", "@@", "+y"),
@@ -25,13 +25,13 @@ def test_patches_and_commands_make_a_trail(tmp_path: Path) -> None:
         *codex.patched("*** Add File: failed.py", "+x", ok=False, ident="4"),
         *codex.ran("echo x > lib.txt", workdir="/srv/app/lib", ident="5"),
     )
-    assert found.created == {"new.py", "b.py", "lib/lib.txt"}
-    assert found.modified == {"old.py"}
-    assert found.deleted == {"gone.py", "a.py"}
+    assert trail.created == {"new.py", "b.py", "lib/lib.txt"}
+    assert trail.modified == {"old.py"}
+    assert trail.deleted == {"gone.py", "a.py"}
 
 
-def test_the_patch_of_a_script_is_read_from_the_clients_event(tmp_path: Path) -> None:
+def test_a_patch_inside_a_script_is_read_from_the_clients_event(tmp_path: Path) -> None:
     changes = {"/srv/app/a.py": {"type": "update"}, "/srv/app/b.py": {"type": "add"}}
     end = {"type": "patch_apply_end", "call_id": "exec-1", "success": True, "changes": changes}
-    found = replayed_rollout(tmp_path, codex.meta(), codex.line("event_msg", end))
-    assert (found.created, found.modified) == ({"b.py"}, {"a.py"})
+    trail = replay_rollout(tmp_path, codex.meta(), codex.line("event_msg", end))
+    assert (trail.created, trail.modified) == ({"b.py"}, {"a.py"})

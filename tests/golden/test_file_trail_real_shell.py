@@ -1,4 +1,4 @@
-"""Commands that a real bash runs in a real folder: the replay must name what really changed."""
+"""The checker's replay of shell commands, compared with the changes that a real bash makes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.golden.file_trail.flow import follow
-from tests.golden.file_trail.paths import Names
-from tests.golden.file_trail.world import World, is_file_name
+from tests.golden.file_trail.disk import Disk, is_file_name
+from tests.golden.file_trail.flow import replay_command
+from tests.golden.file_trail.paths import PathKeys
 
 pytestmark = [
-    pytest.mark.skipif(shutil.which("bash") is None, reason="no bash here"),
+    pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed"),
     pytest.mark.skipif(sys.platform != "linux", reason="sed -i and cp differ elsewhere"),
 ]
 
@@ -31,10 +31,12 @@ FILES = {
     "docs/r.md": "# r\n",
     "app/[id]/page.tsx": "p\n",
 }
-ME = {f"GIT_{who}_{what}": "me" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-ME |= {"GIT_CONFIG_GLOBAL": os.devnull}
+GIT_ENV = {
+    f"GIT_{role}_{field}": "me" for role in ("AUTHOR", "COMMITTER") for field in ("NAME", "EMAIL")
+}
+GIT_ENV |= {"GIT_CONFIG_GLOBAL": os.devnull}
 
-PLAIN = r"""
+ONE_LINE_COMMANDS = r"""
 rm a.txt
 rm -rf src
 rm -rf src/ docs
@@ -151,7 +153,7 @@ cat a.txt b.txt > both.txt && rm a.txt b.txt
 echo a > "name with space"; echo b > "q\"uote"
 """.strip().splitlines()
 
-SEVERAL_LINES = [
+MULTI_LINE_COMMANDS = [
     "rm a.txt \\\n  b.txt",
     "cat > n <<'EOF'\nrm a.txt > q\nEOF",
     "cat <<EOF > n; rm a.txt\nhi $X\nEOF\nrm b.txt",
@@ -167,7 +169,7 @@ SEVERAL_LINES = [
     "+++ b/new.txt\n@@ -0,0 +1 @@\n+n\nEOF",
 ]
 
-WITH_GIT = [
+GIT_COMMANDS = [
     "git mv a.txt n.txt",
     "git mv src lib",
     "git rm -q a.txt",
@@ -191,7 +193,7 @@ WITH_GIT = [
 ]
 
 
-def contents(folder: Path) -> dict[str, bytes]:
+def read_contents(folder: Path) -> dict[str, bytes]:
     files = [file for file in folder.rglob("*") if file.is_symlink() or file.is_file()]
     return {
         str(file.relative_to(folder)): os.readlink(file).encode()
@@ -202,57 +204,62 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def really_changed(folder: Path, command: str) -> tuple[list[set[str]], str]:
-    before = contents(folder)
-    done = subprocess.run(
+def run_in_bash(folder: Path, command: str) -> tuple[list[set[str]], str]:
+    """Run a command; return the created, modified and deleted files, and its output."""
+    before = read_contents(folder)
+    completed = subprocess.run(
         ["bash", "-c", command],
         check=False,
         cwd=folder,
-        env={**os.environ, **ME},
+        env={**os.environ, **GIT_ENV},
         capture_output=True,
         text=True,
     )
-    if done.returncode == 127:
-        raise FileNotFoundError(done.stderr)  # a tool that this machine lacks
-    assert done.returncode == 0, (command, done.stderr)
-    after = contents(folder)
+    if completed.returncode == 127:
+        raise FileNotFoundError(completed.stderr)  # the command is not installed
+    assert completed.returncode == 0, (command, completed.stderr)
+    after = read_contents(folder)
     both = after.keys() & before.keys()
     changed = {name for name in both if after[name] != before[name]}
-    return [after.keys() - both, changed, before.keys() - both], done.stdout + "\n" + done.stderr
+    output = completed.stdout + "\n" + completed.stderr
+    return [after.keys() - both, changed, before.keys() - both], output
 
 
-def replayed_changes(folder: Path, command: str, output: str) -> list[set[str]]:
-    names, world = Names(str(folder)), World()
-    world.folders.add(str(folder))
+def replay_in_checker(folder: Path, command: str, output: str) -> list[set[str]]:
+    """Return the created, modified and deleted files that the checker finds."""
+    path_keys, disk = PathKeys(str(folder)), Disk()
+    disk.folders.add(str(folder))
     for name in FILES:
-        world.saw(f"{folder}/{name}")
-    follow(command, str(folder), output, world, names)
-    found = (world.created(), world.modified(), world.deleted())
-    return [{names.shown(key) for key in keys if is_file_name(key)} for keys in found]
+        disk.mark_present(f"{folder}/{name}")
+    replay_command(command, str(folder), output, disk, path_keys)
+    changes = (disk.created(), disk.modified(), disk.deleted())
+    return [{path_keys.display(key) for key in keys if is_file_name(key)} for keys in changes]
 
 
-def disagreements(folder: Path, commands: list[str], setup: str = "") -> list[object]:
-    """Run each command in a fresh folder; return those after which the replay finds other changes.
+def find_differences(folder: Path, commands: list[str], setup: str = "") -> list[object]:
+    """Run each command in a new folder; return those whose replay differs from the real changes.
 
-    If this machine lacks a tool, the other commands are compared and the test counts as skipped.
+    If a tool is not installed, the other commands are compared and the test counts as skipped.
     """
-    found: list[object] = []
-    missing = []
+    differences: list[object] = []
+    missing_tools = []
     for number, command in enumerate(commands):
-        place = make_files(folder / str(number))
+        project = make_files(folder / str(number))
         if setup:
-            subprocess.run(setup, shell=True, cwd=place, env={**os.environ, **ME}, check=True)
+            subprocess.run(
+                setup, shell=True, cwd=project, env={**os.environ, **GIT_ENV}, check=True
+            )
         try:
-            real, output = really_changed(place, command)
+            real, output = run_in_bash(project, command)
         except FileNotFoundError as error:
-            missing.append(str(error))
+            missing_tools.append(str(error))
             continue
-        replayed = replayed_changes(place, command, output)
+        replayed = replay_in_checker(project, command, output)
         if replayed != real:
-            found.append((command, replayed, real))
-    if missing and not found:
-        pytest.skip("; ".join(missing))
-    return found
+            differences.append((command, replayed, real))
+    if missing_tools and not differences:
+        pytest.skip("; ".join(missing_tools))
+    return differences
 
 
 def make_files(folder: Path) -> Path:
@@ -263,11 +270,11 @@ def make_files(folder: Path) -> Path:
     return folder.resolve()
 
 
-def test_the_replay_agrees_with_what_bash_did(tmp_path: Path) -> None:
-    assert disagreements(tmp_path, [*PLAIN, *SEVERAL_LINES]) == []
+def test_the_replay_finds_the_changes_that_bash_made(tmp_path: Path) -> None:
+    assert find_differences(tmp_path, [*ONE_LINE_COMMANDS, *MULTI_LINE_COMMANDS]) == []
 
 
-@pytest.mark.skipif(shutil.which("git") is None, reason="no git here")
-def test_the_replay_agrees_with_what_git_did(tmp_path: Path) -> None:
-    start = "git init -q . && git add -A && git commit -qm start"
-    assert disagreements(tmp_path, WITH_GIT, start) == []
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_the_replay_finds_the_changes_that_git_made(tmp_path: Path) -> None:
+    setup = "git init -q . && git add -A && git commit -qm start"
+    assert find_differences(tmp_path, GIT_COMMANDS, setup) == []

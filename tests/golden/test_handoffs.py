@@ -1,4 +1,4 @@
-"""What handoffs keep of real sub-agents' reports, measured."""
+"""Measures how much of real sub-agents' reports a handoff keeps."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.handoff.mentions import FILE_KIND, Mention, extract_mentions
 from holdfast.handoff.shorten import MAX_TOKENS, shorten
-from holdfast.mentions.extract import FILE_KIND, Mention, extract_mentions
 from holdfast.state.rules.subagents import START_TOOLS, _final_text
 from holdfast.tokens.estimate import estimate_tokens
 from holdfast.transcript.decoder import decode
@@ -20,11 +20,11 @@ SESSIONS = sorted(
     for path in (CORPUS.glob("*.jsonl.gz") if CORPUS.is_dir() else ())
     if "codex" not in path.name and "agent-" not in path.name
 )
-LEAST = 50
+MIN_REPORTS = 50
 
 
-def reports() -> Iterator[str]:
-    """What sub-agents gave back in real sessions, where it is above the limit."""
+def long_reports() -> Iterator[str]:
+    """The reports of sub-agents in real sessions that are longer than a handoff may be."""
     for path in SESSIONS:
         calls: set[str] = set()
         for event in decode(read_lines(str(path))):
@@ -34,20 +34,20 @@ def reports() -> Iterator[str]:
                 calls.add(event["id"])
             elif event["kind"] == "tool_result" and event["id"] in calls:
                 detail = event.get("detail")
-                told = detail if isinstance(detail, dict) else {}
-                text = _final_text(told) or event.get("text", "")
-                if told.get("status") != "async_launched" and estimate_tokens(text) > MAX_TOKENS:
+                result = detail if isinstance(detail, dict) else {}
+                text = _final_text(result) or event.get("text", "")
+                if result.get("status") != "async_launched" and estimate_tokens(text) > MAX_TOKENS:
                     yield text
 
 
-def outside_of_code(text: str) -> set[Mention]:
-    kept, fenced = [], False
+def mentions_outside_code(text: str) -> set[Mention]:
+    lines, in_fence = [], False
     for line in text.splitlines():
         if line.strip().startswith("```"):
-            fenced = not fenced
-        elif not fenced:
-            kept.append(line)
-    return extract_mentions("\n".join(kept))
+            in_fence = not in_fence
+        elif not in_fence:
+            lines.append(line)
+    return extract_mentions("\n".join(lines))
 
 
 def is_kept(name: Mention, short: str) -> bool:
@@ -56,23 +56,23 @@ def is_kept(name: Mention, short: str) -> bool:
 
 
 @pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
-def test_reports_of_real_sub_agents_keep_their_paths_and_most_of_their_names() -> None:
+def test_handoffs_keep_the_paths_and_most_names_of_real_reports() -> None:
     before = after = 0
-    files: list[float] = []
-    everything: list[float] = []
-    for text in reports():
+    path_recalls: list[float] = []
+    name_recalls: list[float] = []
+    for text in long_reports():
         short = shorten(text)
         assert estimate_tokens(short) <= MAX_TOKENS
         before, after = before + estimate_tokens(text), after + estimate_tokens(short)
-        named = outside_of_code(text)
-        if paths := [name for name in named if name[0] == FILE_KIND]:
-            files.append(sum(is_kept(name, short) for name in paths) / len(paths))
-        if named:
-            everything.append(sum(is_kept(name, short) for name in named) / len(named))
-    assert len(everything) >= LEAST
-    recall = sum(files) / len(files), sum(everything) / len(everything)
+        mentions = mentions_outside_code(text)
+        if paths := [name for name in mentions if name[0] == FILE_KIND]:
+            path_recalls.append(sum(is_kept(name, short) for name in paths) / len(paths))
+        if mentions:
+            name_recalls.append(sum(is_kept(name, short) for name in mentions) / len(mentions))
+    assert len(name_recalls) >= MIN_REPORTS
+    recall = sum(path_recalls) / len(path_recalls), sum(name_recalls) / len(name_recalls)
     print(
-        f"{len(everything)} reports: {before:,} tokens become {after:,} "
+        f"{len(name_recalls)} reports: {before:,} tokens become {after:,} "
         f"({1 - after / before:.0%} less); {recall[0]:.1%} of the paths and {recall[1]:.1%} of "
         f"all names outside of code are kept"
     )

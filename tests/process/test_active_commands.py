@@ -1,4 +1,4 @@
-"""Active slash commands, from the transcript to the summariser, hook by hook."""
+"""Rules of active slash commands reach the prompt of the compaction."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import pytest
 from holdfast.demo import Line
 from holdfast.services.compaction.active_commands import stop_command
 
-from .scene import Scene
+from .hook_session import HookSession
 
-MARKED = "Prose.\n<!-- COMPACT_SUMMARY_START -->\n{}\n<!-- COMPACT_SUMMARY_END -->\n"
+MARKED_COMMAND = "Prose.\n<!-- COMPACT_SUMMARY_START -->\n{}\n<!-- COMPACT_SUMMARY_END -->\n"
 
 
-@pytest.fixture
-def project(scene: Scene) -> Path:
-    folder = Path(scene.demo.project_dir, ".claude", "commands")
+@pytest.fixture(autouse=True)
+def _commands(session: HookSession) -> None:
+    """The project's own slash commands."""
+    folder = Path(session.demo.project_dir, ".claude", "commands")
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "babysit.md").write_text(MARKED.format("Ask before each step."))
+    (folder / "babysit.md").write_text(MARKED_COMMAND.format("Ask before each step."))
     (folder / "review.md").write_text("# Review\nNever approve your own change.\nMore prose.\n")
-    (folder / "epic.md").write_text(MARKED.format("Write one epic."))
-    return folder
+    (folder / "epic.md").write_text(MARKED_COMMAND.format("Write one epic."))
 
 
-def typed(scene: Scene, *names: str) -> list[Line]:
-    """Lines as the client writes them when somebody types these commands."""
-    like = next(line for line in scene.demo.before if line["type"] == "user")
+def make_command_lines(session: HookSession, *names: str) -> list[Line]:
+    """The lines that the client writes when the user types these commands."""
+    template = next(line for line in session.demo.before if line["type"] == "user")
     return [
-        like
+        template
         | {
             "uuid": f"typed-{name}",
             "message": {"role": "user", "content": f"<command-name>/{name}</command-name>"},
@@ -38,75 +38,72 @@ def typed(scene: Scene, *names: str) -> list[Line]:
     ]
 
 
-def test_the_rules_of_active_commands_reach_the_summariser(scene: Scene, project: Path) -> None:
-    scene.write([*scene.demo.before, *typed(scene, "babysit", "review", "epic")])
-    scene.fire("Stop")
-    with scene.store() as store:
-        stop_command(store, "s1", "epic", scene.row()["state"]["lines"], time.time())
-    told = scene.fire("PreCompact").out
-    assert "/babysit:\nAsk before each step." in told
-    assert "/review:\n# Review\n- Never approve your own change." in told
-    assert "epic" not in told
-    assert scene.log() == []
+def test_the_rules_of_active_commands_reach_the_summariser(session: HookSession) -> None:
+    session.write([*session.demo.before, *make_command_lines(session, "babysit", "review", "epic")])
+    session.run_hook("Stop")
+    with session.open_store() as store:
+        stop_command(store, "s1", "epic", session.read_row()["state"]["lines"], time.time())
+    prompt = session.run_hook("PreCompact").stdout
+    assert "/babysit:\nAsk before each step." in prompt
+    assert "/review:\n# Review\n- Never approve your own change." in prompt
+    assert "epic" not in prompt
+    assert session.read_log() == []
 
 
 @pytest.mark.parametrize(
-    ("source", "stays"), [("startup", False), ("clear", False), ("resume", True), ("compact", True)]
+    ("source", "stays_active"),
+    [("startup", False), ("clear", False), ("resume", True), ("compact", True)],
 )
-def test_a_new_conversation_clears_them_and_a_compaction_does_not(
-    scene: Scene, project: Path, source: str, stays: bool
+def test_a_new_conversation_clears_active_commands_and_a_compaction_does_not(
+    session: HookSession, source: str, stays_active: bool
 ) -> None:
-    scene.write([*scene.demo.before, *typed(scene, "babysit")])
-    scene.fire("Stop")
-    scene.fire("SessionStart", source=source)
-    assert ("Ask before each step." in scene.fire("PreCompact").out) == stays
+    session.write([*session.demo.before, *make_command_lines(session, "babysit")])
+    session.run_hook("Stop")
+    session.run_hook("SessionStart", source=source)
+    assert ("Ask before each step." in session.run_hook("PreCompact").stdout) == stays_active
 
 
-def test_a_name_that_is_a_path_is_refused_and_the_compaction_goes_on(
-    scene: Scene, project: Path
-) -> None:
-    secret = Path(scene.demo.project_dir, "secret.md")
+def test_a_command_name_that_is_a_path_is_refused(session: HookSession) -> None:
+    secret = Path(session.demo.project_dir, "secret.md")
     secret.write_text("Never tell.")
-    scene.write([*scene.demo.before, *typed(scene, "../../secret", "babysit")])
-    told = scene.fire("PreCompact")
-    assert told.code == 0
-    assert "Never tell." not in told.out
-    assert "Ask before each step." in told.out
-    assert "command refused" in scene.log()[0]
+    session.write([*session.demo.before, *make_command_lines(session, "../../secret", "babysit")])
+    result = session.run_hook("PreCompact")
+    assert result.exit_code == 0
+    assert "Never tell." not in result.stdout
+    assert "Ask before each step." in result.stdout
+    assert "command refused" in session.read_log()[0]
 
 
-def test_a_command_is_active_as_soon_as_it_is_typed(scene: Scene, project: Path) -> None:
-    scene.write(scene.demo.before)
-    assert scene.fire("UserPromptExpansion", text="/babysit all of it").is_silent
-    assert "/babysit:\nAsk before each step." in scene.fire("PreCompact").out
+def test_a_command_is_active_as_soon_as_it_is_typed(session: HookSession) -> None:
+    session.write(session.demo.before)
+    assert session.run_hook("UserPromptExpansion", text="/babysit all of it").is_silent
+    assert "/babysit:\nAsk before each step." in session.run_hook("PreCompact").stdout
 
 
-def test_a_command_reported_twice_counts_once(scene: Scene, project: Path) -> None:
-    scene.write(scene.demo.before)
-    scene.fire("UserPromptExpansion", text="/babysit")
-    scene.write(typed(scene, "babysit"))
-    scene.fire("Stop")
-    assert scene.fire("PreCompact").out.count("Ask before each step.") == 1
+def test_a_command_reported_twice_counts_once(session: HookSession) -> None:
+    session.write(session.demo.before)
+    session.run_hook("UserPromptExpansion", text="/babysit")
+    session.write(make_command_lines(session, "babysit"))
+    session.run_hook("Stop")
+    assert session.run_hook("PreCompact").stdout.count("Ask before each step.") == 1
 
 
-def test_a_command_that_was_stopped_is_active_again_when_it_is_typed_again(
-    scene: Scene, project: Path
-) -> None:
-    scene.write(scene.demo.before)
-    scene.fire("UserPromptExpansion", text="/babysit")
-    with scene.store() as store:
-        stop_command(store, "s1", "babysit", scene.row()["state"]["lines"], time.time())
-    assert "Ask before each step." not in scene.fire("PreCompact").out
-    scene.fire("UserPromptExpansion", text="/babysit")
-    assert "Ask before each step." in scene.fire("PreCompact").out
+def test_a_stopped_command_becomes_active_when_it_is_typed_again(session: HookSession) -> None:
+    session.write(session.demo.before)
+    session.run_hook("UserPromptExpansion", text="/babysit")
+    with session.open_store() as store:
+        stop_command(store, "s1", "babysit", session.read_row()["state"]["lines"], time.time())
+    assert "Ask before each step." not in session.run_hook("PreCompact").stdout
+    session.run_hook("UserPromptExpansion", text="/babysit")
+    assert "Ask before each step." in session.run_hook("PreCompact").stdout
 
 
 @pytest.mark.parametrize("name", ["compact", "holdfast:brief", "../../secret"])
-def test_the_host_s_own_commands_and_paths_are_not_registered(
-    scene: Scene, project: Path, name: str
+def test_the_hosts_own_commands_and_paths_are_not_registered(
+    session: HookSession, name: str
 ) -> None:
-    scene.write(scene.demo.before)
-    assert scene.fire("UserPromptExpansion", text=f"/{name}").is_silent
-    with scene.store() as store:
-        assert store.mark("s1", "commands") == {}
-    assert len(scene.log()) == ("/" in name)
+    session.write(session.demo.before)
+    assert session.run_hook("UserPromptExpansion", text=f"/{name}").is_silent
+    with session.open_store() as store:
+        assert store.get_mark("s1", "commands") == {}
+    assert len(session.read_log()) == ("/" in name)

@@ -1,47 +1,46 @@
-"""Real hooks start a real process that fills the index, and do not wait for it."""
+"""Hooks start a background process that updates the search index."""
 
 from __future__ import annotations
 
 import json
-import time
 
 import pytest
 
 from holdfast.hooks.background_index import MIN_NEW_BYTES
 from holdfast.search.index_db import SearchIndex
 
-from .scene import Scene
+from .hook_session import HookSession
+from .waiting import wait_until
 
-PATIENCE = 60.0
 
-
-def grow(scene: Scene, word: str) -> None:
-    """More than enough to be worth a process."""
+def append_large_prompt(session: HookSession, word: str) -> None:
+    """Append more bytes than a hook needs to start the background process."""
     line = {"type": "user", "message": {"role": "user", "content": f"{word} {'x ' * 5000}"}}
-    with scene.transcript.open("a", encoding="utf-8") as file:
+    with session.transcript.open("a", encoding="utf-8") as file:
         file.write(f"{json.dumps(line)}\n" * (MIN_NEW_BYTES // 10_000 + 5))
 
 
-def indexed(scene: Scene) -> int:
-    """How much of the session's transcript the index holds, once it holds any more than that."""
-    end = time.monotonic() + PATIENCE
-    size = scene.transcript.stat().st_size
-    while time.monotonic() < end:
-        if (scene.home / "recall.db").exists():
-            with SearchIndex(str(scene.home / "recall.db")) as index:
-                row = index.fetch_one("transcript", (scene.session,))
-                if row is not None and row["size"] == size:
-                    return size
-        time.sleep(0.05)
-    return -1
+def wait_until_indexed(session: HookSession) -> int:
+    """Wait until the index has the whole transcript, and return the transcript's size."""
+    size = session.transcript.stat().st_size
+
+    def is_indexed() -> bool:
+        if not (session.home / "recall.db").exists():
+            return False
+        with SearchIndex(str(session.home / "recall.db")) as index:
+            row = index.fetch_one("transcript", (session.session_id,))
+        return row is not None and row["size"] == size
+
+    wait_until(is_indexed, "the transcript was not indexed")
+    return size
 
 
 @pytest.mark.parametrize("event", ["Stop", "PreCompact"])
-def test_a_hook_starts_an_index_refresh_when_much_is_new(scene: Scene, event: str) -> None:
-    scene.write(scene.demo.before)
-    assert scene.fire("Stop").is_silent
-    assert not (scene.home / "recall.db").exists(), "so little is read by the next lookup"
+def test_a_hook_starts_an_index_update_when_much_is_new(session: HookSession, event: str) -> None:
+    session.write(session.demo.before)
+    assert session.run_hook("Stop").is_silent
+    assert not (session.home / "recall.db").exists(), "too little is new to start a process"
     for word in ("obelisk", "monolith"):
-        grow(scene, word)
-        assert scene.fire(event).code == 0
-        assert indexed(scene) > MIN_NEW_BYTES
+        append_large_prompt(session, word)
+        assert session.run_hook(event).exit_code == 0
+        assert wait_until_indexed(session) > MIN_NEW_BYTES

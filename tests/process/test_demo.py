@@ -10,13 +10,13 @@ from holdfast.services.doctor import self_test
 from tests.terminal import Terminal
 
 
-def test_the_demo_shows_the_loop_and_ends_with_the_two_commands_to_type(
+def test_the_demo_shows_each_step_and_ends_with_the_next_two_commands(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["/opt/a rather long folder name/for/programs/bin/holdfast"])
     before = terminal.read_all_files()
-    ran = terminal.run("demo")
-    assert (ran.code, ran.err) == (0, "")
+    result = terminal.run("demo")
+    assert (result.code, result.err) == (0, "")
     for title in (
         "1  What was saved before the compaction",
         "2  What the host's summary lost",
@@ -24,9 +24,9 @@ def test_the_demo_shows_the_loop_and_ends_with_the_two_commands_to_type(
         "4  The delivery receipt",
         "5  What is not in the brief can be looked up",
     ):
-        assert title in ran.out
+        assert title in result.out
     program = sys.argv[0]
-    assert ran.out.splitlines()[-2:] == [
+    assert result.out.splitlines()[-2:] == [
         f"  {program} install        registers the hooks with Claude Code",
         f"  {program} doctor --loop  runs this loop on your installation",
     ]
@@ -39,16 +39,16 @@ def test_the_files_of_the_demo_can_be_kept(terminal: Terminal) -> None:
     terminal.set(HOLDFAST_HOME=kept / "store")
     terminal.go(kept / "courier")
     assert "1: whole" in terminal.run("status").out
-    again = terminal.run("demo", "--keep", kept)
-    assert (again.code, again.out) == (1, "")
-    assert f"--keep: cannot create {kept} (File exists)" in again.err
+    second = terminal.run("demo", "--keep", kept)
+    assert (second.code, second.out) == (1, "")
+    assert f"--keep: cannot create {kept} (File exists)" in second.err
 
 
 def test_a_failing_demo_exits_with_an_error(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(self_test, "hook_command", lambda: f"{sys.executable} -c 'raise Trouble'")
-    ran = terminal.run("demo")
-    assert ran.code == 1
-    assert "The loop failed. `holdfast doctor` may show why." in ran.out
+    result = terminal.run("demo")
+    assert result.code == 1
+    assert "The loop failed. `holdfast doctor` may show why." in result.out
     assert list(terminal.temporary.iterdir()) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -15,44 +16,44 @@ from tests.unit.conversations.api_rules import (
     assert_anthropic_accepts,
     assert_openai_accepts,
     tokens,
-    told,
 )
+from tests.unit.conversations.api_rules import told as get_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-NEEDS = {
+REQUIRED_PACKAGES = {
     "anthropic_loop": ("anthropic",),
     "openai_loop": ("openai",),
     "condenser": ("openai",),
     "langchain_agent": ("langchain", "langchain_anthropic"),
 }
-LIMIT = 2000
+WINDOW_TOKENS = 2000
 QUESTIONS = 40
 RULE = "Never answer in German."
 
 
-def answers(name: str) -> list[Answer]:
-    """Sometimes a tool call, else text."""
-    is_openai = NEEDS[name] == ("openai",)
-    found = []
+def make_responses(name: str) -> list[Answer]:
+    """One text for each question, and a tool call before every fifth."""
+    is_openai = REQUIRED_PACKAGES[name] == ("openai",)
+    responses = []
     for number in range(QUESTIONS):
         if number % 5 == 2:
-            found.append(_call(number, is_openai))
-        words = f"answer {number}: " + "quite a few words " * 12
-        found.append(gpt(words) if is_openai else claude(words))
-    return found
+            responses.append(_make_tool_call(number, is_openai))
+        text = f"answer {number}: " + "quite a few words " * 12
+        responses.append(gpt(text) if is_openai else claude(text))
+    return responses
 
 
-def _call(number: int, is_openai: bool) -> Answer:
-    ident, given = f"call_{number}", '{"text": "a b c"}'
-    made: Any = gpt(None, "tool_calls") if is_openai else claude("", "tool_use")
+def _make_tool_call(number: int, is_openai: bool) -> Answer:
+    call_id, arguments = f"call_{number}", {"text": "a b c"}
+    response: Any = gpt(None, "tool_calls") if is_openai else claude("", "tool_use")
     if is_openai:
-        function = {"name": "word_count", "arguments": given}
-        call: Any = {"id": ident, "type": "function", "function": function}
-        made.body["choices"][0]["message"]["tool_calls"] = [call]
+        function = {"name": "word_count", "arguments": json.dumps(arguments)}
+        call: Any = {"id": call_id, "type": "function", "function": function}
+        response.body["choices"][0]["message"]["tool_calls"] = [call]
     else:
-        call = {"type": "tool_use", "id": ident, "name": "word_count", "input": {"text": "a b c"}}
-        made.body["content"] = [call]
-    return made  # type: ignore[no-any-return]
+        call = {"type": "tool_use", "id": call_id, "name": "word_count", "input": arguments}
+        response.body["content"] = [call]
+    return response  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize(
@@ -61,48 +62,49 @@ def _call(number: int, is_openai: bool) -> Answer:
         "anthropic_loop",
         "openai_loop",
         pytest.param("condenser", marks=pytest.mark.slow),
-        # To import langchain takes longer than the example itself.
+        # Importing langchain takes longer than the example itself.
         pytest.param("langchain_agent", marks=pytest.mark.slow),
     ],
 )
-def test_an_example_runs_and_its_requests_always_fit(name: str, tmp_path: Path) -> None:
-    for package in NEEDS[name]:
+def test_an_example_runs_and_its_requests_fit_the_window(name: str, tmp_path: Path) -> None:
+    for package in REQUIRED_PACKAGES[name]:
         pytest.importorskip(package, reason=f"{package} is not installed")
-    lines = [RULE, *(f"Question {n} about the queue of the mailer?" for n in range(1, QUESTIONS))]
-    with serving(*answers(name)) as server:
+    prompts = [RULE, *(f"Question {n} about the queue of the mailer?" for n in range(1, QUESTIONS))]
+    with serving(*make_responses(name)) as server:
         env = {
             **os.environ, "HOLDFAST_HOME": str(tmp_path), "ANTHROPIC_BASE_URL": server.url,
             "ANTHROPIC_API_KEY": "none", "OPENAI_BASE_URL": f"{server.url}/v1",
             "OPENAI_API_KEY": "none", "LANGSMITH_TRACING": "false",
         }  # fmt: skip
-        done = subprocess.run(
-            [sys.executable, str(EXAMPLES / f"{name}.py"), str(LIMIT)], input="\n".join(lines),
-            capture_output=True, text=True, env=env, timeout=120, check=False,
+        process = subprocess.run(
+            [sys.executable, str(EXAMPLES / f"{name}.py"), str(WINDOW_TOKENS)],
+            input="\n".join(prompts), capture_output=True, text=True, env=env, timeout=120,
+            check=False,
         )  # fmt: skip
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.count("answer ") == QUESTIONS
-    bodies = [given for _, given, _ in server.asked]
+    assert process.returncode == 0, process.stderr[-2000:]
+    assert process.stdout.count("answer ") == QUESTIONS
+    bodies = [body for _, body, _ in server.asked]
     assert len(bodies) == QUESTIONS + QUESTIONS // 5
-    for given in bodies:
-        if NEEDS[name] == ("openai",):
-            assert_openai_accepts(given)
+    for body in bodies:
+        if REQUIRED_PACKAGES[name] == ("openai",):
+            assert_openai_accepts(body)
         else:
-            assert_anthropic_accepts(_as_blocks(given))
-        assert tokens({"messages": given["messages"]}) <= LIMIT
-    assert RULE in told({"messages": bodies[-1]["messages"]})
-    assert "compactions=0" not in done.stderr
+            assert_anthropic_accepts(_with_content_blocks(body))
+        assert tokens({"messages": body["messages"]}) <= WINDOW_TOKENS
+    assert RULE in get_text({"messages": bodies[-1]["messages"]})
+    assert "compactions=0" not in process.stderr
 
 
-def _as_blocks(given: dict[str, Any]) -> dict[str, Any]:
-    """Text content as one block."""
+def _with_content_blocks(body: dict[str, Any]) -> dict[str, Any]:
+    """The body with each text as a list with one block, which is what the check expects."""
     messages = [
-        {"role": one["role"], "content": [{"type": "text", "text": one["content"]}]}
-        if isinstance(one["content"], str)
-        else one
-        for one in given["messages"]
+        {"role": message["role"], "content": [{"type": "text", "text": message["content"]}]}
+        if isinstance(message["content"], str)
+        else message
+        for message in body["messages"]
     ]
     return {"messages": messages}
 
 
-def test_every_example_is_run() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(NEEDS)
+def test_every_example_has_a_test() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(REQUIRED_PACKAGES)

@@ -1,4 +1,4 @@
-"""Hooks where a team's store is named: they write to this machine and call nobody."""
+"""Hooks write to the local store even if a team's database is configured."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from .scene import Scene
+from .hook_session import HookSession
 
 
 @dataclass
-class InATeam(Scene):
-    """A user whose environment names a team's store."""
+class TeamHookSession(HookSession):
+    """A session whose environment names a team's database."""
 
     port: int = 0
 
@@ -25,22 +25,24 @@ class InATeam(Scene):
 
 
 @pytest.fixture
-def team() -> Iterator[socket.socket]:
-    """Where the team's store would answer; it only notes who calls."""
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        listening.setblocking(False)
-        yield listening
+def team_socket() -> Iterator[socket.socket]:
+    """A listening socket in place of the team's database, to detect connections."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        server.setblocking(False)
+        yield server
 
 
-def test_hooks_never_connect_to_the_team_database(tmp_path: Path, team: socket.socket) -> None:
-    scene = InATeam(root=tmp_path, port=team.getsockname()[1])
-    scene.write(scene.demo.before)
-    assert scene.fire("Stop").is_silent
-    assert scene.compacts().code == 0
-    brief = scene.fire("SessionStart", source="compact").brief
+def test_hooks_never_connect_to_the_team_database(
+    tmp_path: Path, team_socket: socket.socket
+) -> None:
+    session = TeamHookSession(root=tmp_path, port=team_socket.getsockname()[1])
+    session.write(session.demo.before)
+    assert session.run_hook("Stop").is_silent
+    assert session.run_hook("PreCompact").exit_code == 0
+    brief = session.run_hook("SessionStart", source="compact").brief
     assert "Never touch anything under migrations/" in brief
-    assert scene.row()["state"] == scene.folded()
-    assert len(scene.compactions()) == 1
+    assert session.read_row()["state"] == session.fold_transcript()
+    assert len(session.list_compactions()) == 1
     with pytest.raises(BlockingIOError):
-        team.accept()
-    assert scene.log() == []
+        team_socket.accept()
+    assert session.read_log() == []

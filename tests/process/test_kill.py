@@ -1,4 +1,4 @@
-"""kill -9 at any moment, and many hooks at one time: nothing that was saved is ever lost."""
+"""Hooks that are killed with SIGKILL, and concurrent hooks, lose nothing that was saved."""
 
 from __future__ import annotations
 
@@ -15,40 +15,40 @@ import pytest
 
 from holdfast.store.protocols import SnapshotRow
 
-from .scene import Fired, Scene, files
+from .hook_session import HookResult, HookSession, list_files, wait_for_hook
 
 KILLS = 50
-# Which moments are hit is chance; that they are spread over the whole life of a hook is not.
-CHANCE = random.Random(2206)
+GENERATOR = random.Random(2206)
 
 
-def snapshots(scene: Scene) -> dict[str, SnapshotRow]:
-    with scene.store() as store:
-        return {row["id"]: row for row in store.snapshots(scene.session, 1000)}
+def read_snapshots(session: HookSession) -> dict[str, SnapshotRow]:
+    with session.open_store() as store:
+        return {row["id"]: row for row in store.snapshots(session.session_id, 1000)}
 
 
-def check(database: Path) -> list[str]:
+def check_integrity(database: Path) -> list[str]:
+    """The problems that SQLite finds; `["ok"]` if there are none."""
     with closing(sqlite3.connect(database)) as store:
-        found = [row[0] for row in store.execute("PRAGMA integrity_check")]
+        problems = [row[0] for row in store.execute("PRAGMA integrity_check")]
         orphans = store.execute("PRAGMA foreign_key_check").fetchall()
-    return [*found, *map(str, orphans)]
+    return [*problems, *map(str, orphans)]
 
 
-def life_time(*scenes: Scene) -> float:
-    """How long a PreCompact hook lives here and now, in seconds."""
-    spent = []
-    for scene in scenes:
+def measure_hook_seconds(*sessions: HookSession) -> float:
+    """The median time that a PreCompact hook takes on this machine."""
+    durations = []
+    for session in sessions:
         started = time.perf_counter()
-        assert scene.fire("PreCompact").code == 0
-        spent.append(time.perf_counter() - started)
-    return sorted(spent)[len(spent) // 2]
+        assert session.run_hook("PreCompact").exit_code == 0
+        durations.append(time.perf_counter() - started)
+    return sorted(durations)[len(durations) // 2]
 
 
-def moments(life: float) -> list[float]:
-    """One moment in each fiftieth of a life and a bit, in no order."""
-    found = [life * 1.15 * (n + CHANCE.random()) / KILLS for n in range(KILLS)]
-    CHANCE.shuffle(found)
-    return found
+def choose_delays(hook_seconds: float) -> list[float]:
+    """Random delays in random order that cover the whole duration of a hook evenly."""
+    delays = [hook_seconds * 1.15 * (n + GENERATOR.random()) / KILLS for n in range(KILLS)]
+    GENERATOR.shuffle(delays)
+    return delays
 
 
 def kill_after(process: subprocess.Popen[bytes], seconds: float) -> int:
@@ -58,161 +58,167 @@ def kill_after(process: subprocess.Popen[bytes], seconds: float) -> int:
     return process.returncode
 
 
-def kill_in_mid_write(process: subprocess.Popen[bytes], log: Path, size: int) -> int:
-    """Kill it when the write-ahead log has grown beyond that size; what size it had in the end."""
+def kill_during_write(process: subprocess.Popen[bytes], wal: Path, size: int) -> int:
+    """Kill the hook when the write-ahead log is larger than `size`; return the log's final size."""
     with process:
-        while process.poll() is None and length(log) <= size:
+        while process.poll() is None and read_size(wal) <= size:
             pass
         process.kill()
-    return length(log)
+    return read_size(wal)
 
 
-def length(file: Path) -> int:
+def read_size(file: Path) -> int:
     try:
         return os.stat(file).st_size
     except FileNotFoundError:
         return 0
 
 
-def test_a_hook_killed_at_any_moment_loses_nothing(scene: Scene) -> None:
-    lines = scene.demo.before
-    scene.write(lines[: len(lines) // 2])
-    life = life_time(*[scene] * 5)
-    before = snapshots(scene)
-    codes = []
-    for n, moment in enumerate(moments(life)):
-        # Something new each time, so that every hook has something to write.
+def test_a_hook_killed_at_any_moment_loses_nothing(session: HookSession) -> None:
+    lines = session.demo.before
+    session.write(lines[: len(lines) // 2])
+    hook_seconds = measure_hook_seconds(*[session] * 5)
+    before = read_snapshots(session)
+    exit_codes = []
+    for n, delay in enumerate(choose_delays(hook_seconds)):
+        # New lines for each hook, so that it has something to write.
         rest = lines[len(lines) // 2 :]
-        scene.write(rest[n * len(rest) // KILLS : (n + 1) * len(rest) // KILLS])
-        codes.append(kill_after(scene.start("PreCompact"), moment))
-        assert check(scene.database) == ["ok"], f"killed after {moment:.4f} s of {life:.4f}"
-        after = snapshots(scene)
-        assert {name: after.get(name) for name in before} == before
-        assert set(codes) <= {0, -9}
+        session.write(rest[n * len(rest) // KILLS : (n + 1) * len(rest) // KILLS])
+        exit_codes.append(kill_after(session.start_hook("PreCompact"), delay))
+        moment = f"killed after {delay:.4f} s of {hook_seconds:.4f}"
+        assert check_integrity(session.database) == ["ok"], moment
+        after = read_snapshots(session)
+        assert {ident: after.get(ident) for ident in before} == before
+        assert set(exit_codes) <= {0, -9}
         before = after
-    assert codes.count(-9) >= KILLS // 5, "hardly a hook was killed, so nothing was tried"
-    assert scene.fire("Stop").is_silent
-    assert scene.row()["state"] == scene.folded()
-    assert scene.fire("PreCompact").code == 0
-    assert len(snapshots(scene)) == len(before) + 1
-    assert scene.log() == []
+    assert exit_codes.count(-9) >= KILLS // 5, "too few hooks were killed before they ended"
+    assert session.run_hook("Stop").is_silent
+    assert session.read_row()["state"] == session.fold_transcript()
+    assert session.run_hook("PreCompact").exit_code == 0
+    assert len(read_snapshots(session)) == len(before) + 1
+    assert session.read_log() == []
 
 
-def test_a_hook_killed_while_it_commits_leaves_the_store_as_it_was(scene: Scene) -> None:
-    """A commit takes a moment that chance rarely meets, so here the kill waits for it."""
-    scene.write(scene.demo.before)
-    life_time(*[scene] * 2)
-    log = scene.home / "holdfast.db-wal"
-    torn = 0
+def test_a_hook_killed_while_it_commits_leaves_the_store_as_it_was(session: HookSession) -> None:
+    """A commit is too short for a random delay to hit, so the kill waits for the write."""
+    session.write(session.demo.before)
+    measure_hook_seconds(*[session] * 2)
+    wal = session.home / "holdfast.db-wal"
+    interrupted = 0
     for n in range(30):
-        before = snapshots(scene)
-        scene.write(scene.demo.before[:3])
-        left = kill_in_mid_write(scene.start("PreCompact"), log, 32 + n % 8 * 4120)
-        assert check(scene.database) == ["ok"], f"killed with {left} bytes in the log"
-        after = snapshots(scene)
-        assert {name: after.get(name) for name in before} == before
-        torn += left > 32 and after == before
-        if torn == 3:
+        before = read_snapshots(session)
+        session.write(session.demo.before[:3])
+        wal_size = kill_during_write(session.start_hook("PreCompact"), wal, 32 + n % 8 * 4120)
+        assert check_integrity(session.database) == ["ok"], (
+            f"killed with {wal_size} bytes in the log"
+        )
+        after = read_snapshots(session)
+        assert {ident: after.get(ident) for ident in before} == before
+        interrupted += wal_size > 32 and after == before
+        if interrupted == 3:
             break
-    scene.fire("Stop")
-    assert scene.row()["state"] == scene.folded()
-    assert scene.log() == []
+    session.run_hook("Stop")
+    assert session.read_row()["state"] == session.fold_transcript()
+    assert session.read_log() == []
 
 
-def test_a_killed_hook_saved_all_or_nothing(scene: Scene) -> None:
-    """Snapshot, compaction and the mark for the doctor are one transaction."""
-    scene.write(scene.demo.before)
-    life = life_time(*[scene] * 5)
-    for moment in moments(life)[: KILLS // 2]:
-        kill_after(scene.start("PreCompact"), moment)
-        with scene.store() as store:
-            newest = store.snapshots("s1", 1000)
+def test_a_killed_hook_saves_all_or_nothing(session: HookSession) -> None:
+    """Snapshot, compaction and the count of hook runs are written in one transaction."""
+    session.write(session.demo.before)
+    hook_seconds = measure_hook_seconds(*[session] * 5)
+    for delay in choose_delays(hook_seconds)[: KILLS // 2]:
+        kill_after(session.start_hook("PreCompact"), delay)
+        with session.open_store() as store:
+            snapshots = store.snapshots("s1", 1000)
             (compaction,) = store.compactions("s1")
-            (seen,) = store.hook_runs()
-        assert len(newest) == seen["times"]
-        assert compaction["snapshot"] in {row["id"] for row in newest}
+            (hook_run,) = store.hook_runs()
+        assert len(snapshots) == hook_run["times"]
+        assert compaction["snapshot"] in {row["id"] for row in snapshots}
 
 
-def test_a_hook_killed_while_it_makes_the_store_leaves_room_for_the_next(scene: Scene) -> None:
-    others = [Scene(root=scene.root / f"home{n}") for n in range(23)]
+def test_the_next_hook_works_after_one_was_killed_while_it_created_the_store(
+    session: HookSession,
+) -> None:
+    others = [HookSession(root=session.root / f"home{n}") for n in range(23)]
     for other in others:
         other.write(other.demo.before)
-    life = life_time(*others[:3])
-    for other, moment in zip(others[3:], moments(life), strict=False):
-        kill_after(other.start("PreCompact"), moment)
-        assert other.fire("PreCompact").out
-        assert check(other.database) == ["ok"]
-        assert other.log() == []
+    hook_seconds = measure_hook_seconds(*others[:3])
+    for other, delay in zip(others[3:], choose_delays(hook_seconds), strict=False):
+        kill_after(other.start_hook("PreCompact"), delay)
+        assert other.run_hook("PreCompact").stdout
+        assert check_integrity(other.database) == ["ok"]
+        assert other.read_log() == []
 
 
-# Many at once
+# Concurrent hooks
 
 
-def assert_all_went_well(fired: list[Fired]) -> None:
-    assert [(one.code, one.err) for one in fired] == [(0, "")] * len(fired)
+def assert_all_succeeded(results: list[HookResult]) -> None:
+    for result in results:
+        assert (result.exit_code, result.stderr) == (0, "")
 
 
-TOGETHER = [
+CONCURRENT_EVENTS = [
     "Stop", "PreCompact", "UserPromptSubmit", "Stop",
     "PreCompact", "UserPromptSubmit", "PreCompact", "Stop",
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("known", [False, True], ids=["a new session", "a known session"])
-def test_eight_hooks_at_once_save_what_one_would(scene: Scene, known: bool) -> None:
-    half = len(scene.demo.before) // 2
-    scene.write(scene.demo.before[:half])
-    if known:
-        scene.fire("Stop")
-    scene.write(scene.demo.before[half:])
-    assert_all_went_well(scene.at_once(*TOGETHER))
-    assert scene.row()["state"] == scene.folded()
-    saved = snapshots(scene).values()
-    assert [row["state"] == scene.folded() for row in saved] == [True] * 3, "no snapshot is lost"
-    with scene.store() as store:
-        assert sum(row["times"] for row in store.hook_runs()) == 8 + known
-    # A process that indexes names may still have the store open.
-    assert [name for name in files(scene.home) if not name.endswith(("-wal", "-shm"))] == [
+@pytest.mark.parametrize("is_stored", [False, True], ids=["a new session", "a stored session"])
+def test_eight_concurrent_hooks_save_the_same_as_one(session: HookSession, is_stored: bool) -> None:
+    half = len(session.demo.before) // 2
+    session.write(session.demo.before[:half])
+    if is_stored:
+        session.run_hook("Stop")
+    session.write(session.demo.before[half:])
+    assert_all_succeeded(session.run_hooks_concurrently(*CONCURRENT_EVENTS))
+    assert session.read_row()["state"] == session.fold_transcript()
+    states = [row["state"] for row in read_snapshots(session).values()]
+    assert states == [session.fold_transcript()] * CONCURRENT_EVENTS.count("PreCompact")
+    with session.open_store() as store:
+        assert sum(row["times"] for row in store.hook_runs()) == 8 + is_stored
+    # The write-ahead log stays if the last process that used the store did not close it.
+    assert [name for name in list_files(session.home) if not name.endswith(("-wal", "-shm"))] == [
         "holdfast.db"
     ]
-    assert scene.log() == []
+    assert session.read_log() == []
 
 
-def test_hooks_that_overtake_each_other_while_the_log_grows_lose_no_line(scene: Scene) -> None:
-    done = threading.Event()
+def test_concurrent_hooks_lose_no_line_while_the_transcript_grows(session: HookSession) -> None:
+    is_written = threading.Event()
 
-    def grow() -> None:
-        for line in scene.demo.before:
-            scene.write([line])
+    def write_lines() -> None:
+        for line in session.demo.before:
+            session.write([line])
             time.sleep(0.003)
-        done.set()
+        is_written.set()
 
-    writer = threading.Thread(target=grow)
+    writer = threading.Thread(target=write_lines)
     writer.start()
     rounds = 0
-    while not done.is_set():
-        assert_all_went_well(scene.at_once("Stop", "UserPromptSubmit", "PreCompact"))
+    while not is_written.is_set():
+        assert_all_succeeded(
+            session.run_hooks_concurrently("Stop", "UserPromptSubmit", "PreCompact")
+        )
         rounds += 1
     writer.join()
     assert rounds > 1
-    scene.fire("Stop")
-    assert scene.row()["state"] == scene.folded()
-    assert len(snapshots(scene)) == rounds
-    assert scene.log() == []
+    session.run_hook("Stop")
+    assert session.read_row()["state"] == session.fold_transcript()
+    assert len(read_snapshots(session)) == rounds
+    assert session.read_log() == []
 
 
-def test_sessions_whose_names_are_alike_stay_apart(scene: Scene) -> None:
-    one, ten = scene, Scene(root=scene.root, session="s10")
+def test_sessions_with_similar_ids_are_kept_apart(session: HookSession) -> None:
+    one, ten = session, HookSession(root=session.root, session_id="s10")
     one.write(one.demo.before)
     ten.write(ten.demo.before[:60])
-    running = [side.start(event) for event in TOGETHER[:4] for side in (one, ten)]
-    for process in running:
-        process.communicate(timeout=30)
-    assert [process.returncode for process in running] == [0] * 8
-    assert one.row()["state"] == one.folded() != ten.folded()
-    assert ten.row()["state"] == ten.folded()
-    assert len(snapshots(one)) == len(snapshots(ten)) == 1
-    assert ten.fire("SessionStart", source="compact").brief
-    assert [row["brief_id"] for row in one.compactions()] == [None]
-    one.fire("SessionEnd")
-    assert ten.row()["ended_at"] is None
+    processes = [each.start_hook(event) for event in CONCURRENT_EVENTS[:4] for each in (one, ten)]
+    assert [wait_for_hook(process).exit_code for process in processes] == [0] * 8
+    assert one.read_row()["state"] == one.fold_transcript() != ten.fold_transcript()
+    assert ten.read_row()["state"] == ten.fold_transcript()
+    assert len(read_snapshots(one)) == len(read_snapshots(ten)) == 1
+    assert ten.run_hook("SessionStart", source="compact").brief
+    assert [row["brief_id"] for row in one.list_compactions()] == [None]
+    one.run_hook("SessionEnd")
+    assert ten.read_row()["ended_at"] is None

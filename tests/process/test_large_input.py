@@ -1,4 +1,4 @@
-"""Logs of any size and shape, read by real processes: bounded memory, no crash, no hanging."""
+"""Real processes read very large and malformed transcripts in bounded memory, without errors."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 from bench import transcripts
 
-from .scene import PATIENCE, Scene
+from .hook_session import HOOK_TIMEOUT_SECONDS, HookSession
 
 MEGABYTE = 1_000_000
-ROOM = 60 * MEGABYTE
-LONG = 50 * MEGABYTE
-# What the kernel counts for a process itself: `getrusage` would begin with the parent's figure.
-FOLD = """
+MAX_EXTRA_MEMORY_BYTES = 60 * MEGABYTE
+LONG_LINE_BYTES = 50 * MEGABYTE
+# VmHWM is the peak of this process; the value of `getrusage` would include that of its parent.
+PRINT_PEAK = """
 import sys
 from holdfast.services.recall.from_file import load_state
 state = load_state(sys.argv[1])
@@ -28,212 +28,228 @@ print(state["lines"], peak)
 """
 
 
-def folded(path: Path) -> tuple[int, int]:
-    """How many lines a fresh process folds, and the most memory that it takes, in bytes."""
-    done = subprocess.run(
-        [sys.executable, "-c", FOLD, str(path)], capture_output=True, text=True, check=True,
-        timeout=PATIENCE,
+def fold_in_process(path: Path) -> tuple[int, int]:
+    """Fold a transcript in a new process; return the number of lines and its peak memory."""
+    process = subprocess.run(
+        [sys.executable, "-c", PRINT_PEAK, str(path)], capture_output=True, text=True, check=True,
+        timeout=HOOK_TIMEOUT_SECONDS,
     )  # fmt: skip
-    lines, kilobytes = done.stdout.split()
+    lines, kilobytes = process.stdout.split()
     return int(lines), int(kilobytes) * 1024
 
 
 @pytest.fixture(scope="module")
-def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("tiny") / "session.jsonl"
+def small_transcript(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("small") / "session.jsonl"
     transcripts.write(path, 50_000)
     return path
 
 
 @pytest.fixture(scope="module")
-def at_rest(tiny: Path) -> int:
+def base_memory(small_transcript: Path) -> int:
+    """The peak memory of a process that folds a small transcript, in bytes."""
     if not Path("/proc/self/status").exists():
-        pytest.skip("only Linux tells the memory of a process in /proc")
-    return folded(tiny)[1]
+        pytest.skip("/proc exists only on Linux")
+    return fold_in_process(small_transcript)[1]
 
 
-def test_two_hundred_megabytes_are_folded_in_little_memory(tmp_path: Path, at_rest: int) -> None:
+def test_two_hundred_megabytes_are_folded_in_little_memory(
+    tmp_path: Path, base_memory: int
+) -> None:
     path = tmp_path / "session.jsonl"
     written = transcripts.repeat(path, 200 * MEGABYTE)
-    lines, peak = folded(path)
+    lines, peak = fold_in_process(path)
     assert lines == written
-    assert peak - at_rest <= ROOM
+    assert peak - base_memory <= MAX_EXTRA_MEMORY_BYTES
 
 
 @pytest.mark.slow
-def test_the_same_in_other_scripts(tmp_path: Path, at_rest: int) -> None:
+def test_two_hundred_megabytes_of_other_scripts_are_folded_in_little_memory(
+    tmp_path: Path, base_memory: int
+) -> None:
     path = tmp_path / "session.jsonl"
     written = transcripts.repeat(path, 200 * MEGABYTE, words={b"queue": "队列", b"retry": "🚀"})
     assert "🚀".encode() in path.read_bytes()[:MEGABYTE]
-    lines, peak = folded(path)
+    lines, peak = fold_in_process(path)
     assert lines == written
-    assert peak - at_rest <= ROOM
+    assert peak - base_memory <= MAX_EXTRA_MEMORY_BYTES
 
 
-def told(kind: str, content: Any) -> bytes:
-    line = {"type": kind, "message": {"role": kind, "content": content}}
-    return json.dumps(line).encode() + b"\n"
+def make_line(role: str, content: Any, *, is_escaped: bool = True) -> bytes:
+    """A line of the transcript, with `\\u` escapes for characters outside ASCII or without."""
+    line = {"type": role, "message": {"role": role, "content": content}}
+    return json.dumps(line, ensure_ascii=is_escaped, separators=(",", ":")).encode() + b"\n"
 
 
-def prompt(words: str, **fields: Any) -> bytes:
-    message = {"role": "user", "content": words}
+def make_prompt(text: str, **fields: Any) -> bytes:
+    message = {"role": "user", "content": text}
     return json.dumps({"type": "user", "message": message, **fields}).encode()
 
 
-def an_image() -> bytes:
-    image = {"type": "image", "source": {"type": "base64", "data": "QUJD" * (LONG // 4)}}
-    return told("user", [{"type": "tool_result", "tool_use_id": "toolu_1_2", "content": [image]}])
+def make_result(content: Any, *, is_escaped: bool = True) -> bytes:
+    block = {"type": "tool_result", "tool_use_id": "toolu_1_2", "content": content}
+    return make_line("user", [block], is_escaped=is_escaped)
 
 
-def words(sign: str = "") -> str:
-    return 'retry the "worker"\n' * (LONG // 22) + sign
+def make_long_text(end: str = "") -> str:
+    return 'retry the "worker"\n' * (LONG_LINE_BYTES // 22) + end
 
 
-def a_result() -> bytes:
-    return told("user", [{"type": "tool_result", "tool_use_id": "toolu_1_2", "content": words()}])
+def make_long_image() -> bytes:
+    data = "QUJD" * (LONG_LINE_BYTES // 4)
+    return make_result([{"type": "image", "source": {"type": "base64", "data": data}}])
 
 
-def a_prompt() -> bytes:
-    return told("user", words())
+def make_long_result() -> bytes:
+    return make_result(make_long_text())
 
 
-def a_reply() -> bytes:
-    return told("assistant", [{"type": "text", "text": words()}])
+def make_long_prompt() -> bytes:
+    return make_line("user", make_long_text())
 
 
-def a_result_with_an_emoji() -> bytes:
-    block = {"type": "tool_result", "tool_use_id": "toolu_1_2", "content": words("🚀")}
-    line = {"type": "user", "message": {"role": "user", "content": [block]}}
-    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+def make_long_reply() -> bytes:
+    return make_line("assistant", [{"type": "text", "text": make_long_text()}])
 
 
-def a_prompt_in_chinese() -> bytes:
-    line = {"type": "user", "message": {"role": "user", "content": "重试队列。🚀" * (LONG // 19)}}
-    return json.dumps(line, ensure_ascii=False).encode() + b"\n"
+def make_long_result_with_emoji() -> bytes:
+    return make_result(make_long_text("🚀"), is_escaped=False)
 
 
-def an_escaped_reply() -> bytes:
-    return told("assistant", [{"type": "text", "text": "重试🚀" * (LONG // 24)}])
+def make_long_chinese_prompt() -> bytes:
+    return make_line("user", "重试队列。🚀" * (LONG_LINE_BYTES // 19), is_escaped=False)
 
 
-def very_many_short_texts() -> bytes:
-    line = {"type": "user", "message": {"role": "user", "content": ["重试队列。🚀"] * (LONG // 23)}}
-    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+def make_long_escaped_reply() -> bytes:
+    return make_line("assistant", [{"type": "text", "text": "重试🚀" * (LONG_LINE_BYTES // 24)}])
 
 
-FAST = [a_result, a_prompt_in_chinese]
-SLOW = [an_image, a_prompt, a_reply, a_result_with_an_emoji, an_escaped_reply]
-SLOW += [very_many_short_texts]
+def make_many_short_texts() -> bytes:
+    return make_line("user", ["重试队列。🚀"] * (LONG_LINE_BYTES // 23), is_escaped=False)
+
+
+FAST_LINES = [make_long_result, make_long_chinese_prompt]
+SLOW_LINES = [
+    make_long_image, make_long_prompt, make_long_reply, make_long_result_with_emoji,
+    make_long_escaped_reply, make_many_short_texts,
+]  # fmt: skip
 
 
 @pytest.mark.parametrize(
-    "line", [*FAST, *(pytest.param(line, marks=pytest.mark.slow) for line in SLOW)]
+    "make_long_line",
+    [*FAST_LINES, *(pytest.param(line, marks=pytest.mark.slow) for line in SLOW_LINES)],
 )
-def test_a_line_of_fifty_megabytes_takes_little_more_memory_than_itself(
-    tmp_path: Path, tiny: Path, at_rest: int, line: Callable[[], bytes]
+def test_a_line_of_fifty_megabytes_needs_little_more_memory_than_its_size(
+    tmp_path: Path, small_transcript: Path, base_memory: int, make_long_line: Callable[[], bytes]
 ) -> None:
-    path, few, long = tmp_path / "session.jsonl", tiny.read_bytes(), line()
-    assert len(long) > 0.9 * LONG
-    path.write_bytes(few + long + prompt("go on") + b"\n")
-    lines, peak = folded(path)
-    assert lines == few.count(b"\n") + 2
-    assert peak - at_rest <= ROOM + len(long)
+    path = tmp_path / "session.jsonl"
+    short_lines, long_line = small_transcript.read_bytes(), make_long_line()
+    assert len(long_line) > 0.9 * LONG_LINE_BYTES
+    path.write_bytes(short_lines + long_line + make_prompt("go on") + b"\n")
+    lines, peak = fold_in_process(path)
+    assert lines == short_lines.count(b"\n") + 2
+    assert peak - base_memory <= MAX_EXTRA_MEMORY_BYTES + len(long_line)
 
 
-def test_a_hook_reads_past_a_line_of_fifty_megabytes(scene: Scene) -> None:
-    scene.write(scene.demo.before)
-    with scene.transcript.open("ab") as file:
-        file.write(an_image() + prompt("go on") + b"\n")
-    assert scene.fire("Stop").is_silent
-    assert scene.log() == []
-    assert scene.row()["state"]["requests"][-1]["text"] == "go on"
+def test_a_hook_reads_past_a_line_of_fifty_megabytes(session: HookSession) -> None:
+    session.write(session.demo.before)
+    with session.transcript.open("ab") as file:
+        file.write(make_long_image() + make_prompt("go on") + b"\n")
+    assert session.run_hook("Stop").is_silent
+    assert session.read_log() == []
+    assert session.read_row()["state"]["requests"][-1]["text"] == "go on"
 
 
-# Shapes
+# Malformed lines
 
 
 CYCLE = (
-    prompt("one", uuid="a", parentUuid="b", timestamp="2026-01-05T10:00:00Z")
+    make_prompt("one", uuid="a", parentUuid="b", timestamp="2026-01-05T10:00:00Z")
     + b"\n"
-    + prompt("two", uuid="b", parentUuid="a", timestamp="2026-01-05T10:00:01Z")
+    + make_prompt("two", uuid="b", parentUuid="a", timestamp="2026-01-05T10:00:01Z")
 )
-ODD = {"type": "tool_use", "id": "t0", "name": "Bash", "input": {"command": "rm \0a.py"}}
-DONE = {"type": "tool_result", "tool_use_id": "t0", "content": "\0"}
-SHAPES: dict[str, bytes] = {
+NUL_CALL = {"type": "tool_use", "id": "t0", "name": "Bash", "input": {"command": "rm \0a.py"}}
+NUL_RESULT = {"type": "tool_result", "tool_use_id": "t0", "content": "\0"}
+MALFORMED_LINES: dict[str, bytes] = {
     "ten thousand brackets": b"[" * 10_000 + b"]" * 10_000,
     "ten thousand objects": b'{"a":' * 10_000 + b"1" + b"}" * 10_000,
     "brackets inside a message": (
         b'{"type":"user","message":{"content":' + b"[" * 10_000 + b"]" * 10_000 + b"}}"
     ),
-    "a byte order mark": b"\xef\xbb\xbf" + prompt("marked"),
-    "carriage returns": prompt("one") + b"\r\n" + prompt("two") + b"\r",
-    "NUL bytes": b"\0" * 5000 + b"\n" + prompt("with \0 inside"),
-    "a NUL in a command": told("assistant", [ODD]) + told("user", [DONE]).strip(),
-    "no UTF-8": b'{"type":"user","message":{"content":"\xff\xfe\xc3("}}\n\xff\xfe\xfd',
-    "no object": b'[]\n"text"\n7\nnull\ntrue\nNaN',
-    "parents in a circle": CYCLE,
-    "its own parent": prompt("alone", uuid="a", parentUuid="a"),
-    "a time that is yet to come": prompt("later", uuid="z", timestamp="9999-12-31T23:59:59Z"),
-    "times that are none": (
-        prompt("when", uuid="y", timestamp="-1") + b"\n" + prompt("x", timestamp=7)
+    "a byte order mark": b"\xef\xbb\xbf" + make_prompt("marked"),
+    "carriage returns": make_prompt("one") + b"\r\n" + make_prompt("two") + b"\r",
+    "NUL bytes": b"\0" * 5000 + b"\n" + make_prompt("with \0 inside"),
+    "a NUL in a command": (
+        make_line("assistant", [NUL_CALL]) + make_line("user", [NUL_RESULT]).strip()
+    ),
+    "not UTF-8": b'{"type":"user","message":{"content":"\xff\xfe\xc3("}}\n\xff\xfe\xfd',
+    "not an object": b'[]\n"text"\n7\nnull\ntrue\nNaN',
+    "a cycle of parents": CYCLE,
+    "a line that is its own parent": make_prompt("alone", uuid="a", parentUuid="a"),
+    "a time in the future": make_prompt("later", uuid="z", timestamp="9999-12-31T23:59:59Z"),
+    "invalid times": (
+        make_prompt("when", uuid="y", timestamp="-1") + b"\n" + make_prompt("x", timestamp=7)
     ),
 }
 
 
-def shown(scene: Scene, path: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "holdfast", "state", "--transcript", str(path), "--json"]
+def run_state(session: HookSession) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "holdfast", "state", "--transcript"]
+    command += [str(session.transcript), "--json"]
     return subprocess.run(
-        command, capture_output=True, text=True, env=scene.environment, timeout=PATIENCE,
-        check=False,
+        command, capture_output=True, text=True, env=session.environment, check=False,
+        timeout=HOOK_TIMEOUT_SECONDS,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_no_malformed_line_stops_the_lines_after_it(scene: Scene, name: str) -> None:
-    scene.write(scene.demo.before)
-    before = scene.transcript.read_bytes().count(b"\n")
-    with scene.transcript.open("ab") as file:
-        file.write(SHAPES[name] + b"\n" + prompt("go on") + b"\n")
-    told = shown(scene, scene.transcript)
-    assert (told.returncode, told.stderr) == (0, "")
-    state = json.loads(told.stdout)
-    last = before + SHAPES[name].count(b"\n") + 2
+@pytest.mark.parametrize("name", MALFORMED_LINES)
+def test_lines_after_a_malformed_one_are_read(session: HookSession, name: str) -> None:
+    session.write(session.demo.before)
+    before = session.transcript.read_bytes().count(b"\n")
+    with session.transcript.open("ab") as file:
+        file.write(MALFORMED_LINES[name] + b"\n" + make_prompt("go on") + b"\n")
+    result = run_state(session)
+    assert (result.returncode, result.stderr) == (0, "")
+    state = json.loads(result.stdout)
+    last = before + MALFORMED_LINES[name].count(b"\n") + 2
     assert (state["requests"][-1]["text"], state["requests"][-1]["line"]) == ("go on", last)
-    assert scene.fire("Stop").is_silent
-    assert scene.log() == []
-    assert scene.row()["state"] == scene.folded()
+    assert session.run_hook("Stop").is_silent
+    assert session.read_log() == []
+    assert session.read_row()["state"] == session.fold_transcript()
 
 
-@pytest.mark.parametrize("name", SHAPES)
-def test_a_file_of_malformed_lines_is_reported(scene: Scene, name: str) -> None:
-    scene.transcript.write_bytes(SHAPES[name] + b"\n")
-    told = shown(scene, scene.transcript)
-    assert told.returncode in (0, 1)
-    assert "Traceback" not in told.stderr
-    assert (told.returncode == 1) == told.stderr.startswith("error: ")
-    assert scene.fire("PreCompact").code == 0
+@pytest.mark.parametrize("name", MALFORMED_LINES)
+def test_a_transcript_with_only_malformed_lines_causes_no_traceback(
+    session: HookSession, name: str
+) -> None:
+    session.transcript.write_bytes(MALFORMED_LINES[name] + b"\n")
+    result = run_state(session)
+    assert result.returncode in (0, 1)
+    assert "Traceback" not in result.stderr
+    assert (result.returncode == 1) == result.stderr.startswith("error: ")
+    assert session.run_hook("PreCompact").exit_code == 0
 
 
-def a_folder(path: Path) -> None:
+def make_folder(path: Path) -> None:
     path.mkdir()
 
 
-def a_pipe(path: Path) -> None:
+def make_pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
-def a_loop(path: Path) -> None:
+def make_symlink_loop(path: Path) -> None:
     path.symlink_to(path)
 
 
-@pytest.mark.parametrize("make", [a_folder, a_pipe, a_loop])
+@pytest.mark.parametrize("make", [make_folder, make_pipe, make_symlink_loop])
 def test_a_transcript_that_is_not_a_regular_file_is_refused(
-    scene: Scene, make: Callable[[Path], None]
+    session: HookSession, make: Callable[[Path], None]
 ) -> None:
-    make(scene.transcript)
-    told = shown(scene, scene.transcript)
-    assert (told.returncode, told.stdout) == (1, "")
-    assert told.stderr.startswith("error: ")
-    assert str(scene.transcript) in told.stderr
-    assert scene.fire("PreCompact").is_silent
-    assert len(scene.log()) == 1
+    make(session.transcript)
+    result = run_state(session)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("error: ")
+    assert str(session.transcript) in result.stderr
+    assert session.run_hook("PreCompact").is_silent
+    assert len(session.read_log()) == 1

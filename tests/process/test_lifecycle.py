@@ -1,10 +1,11 @@
-"""The life of a session, hook by hook, as the host fires them."""
+"""The hooks of a session from its start to its end, in the order in which the host runs them."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 import sys
+from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -14,305 +15,333 @@ import pytest
 from holdfast.demo import Line
 from holdfast.services.install.registration import hook_command
 from holdfast.store import codec
-from tests.process.aftermath import after, attachment, body, cut, once_more, saved_only, unharmed
 
-from .scene import Fired, Scene
+from .compaction_lines import (
+    make_attachment,
+    make_lines_after_compaction,
+    make_undamaged_brief,
+    normalize_brief,
+    save_before_compaction,
+    truncate_transcript,
+    with_new_uuids,
+)
+from .hook_session import HookResult, HookSession
 
-# The whole way
+# A whole session
 
 
-def test_a_session_is_followed_saved_and_restored(scene: Scene) -> None:
-    made = scene.demo
-    assert scene.fire("SessionStart", source="startup").is_silent
+def test_a_session_is_read_saved_and_restored(session: HookSession) -> None:
+    demo = session.demo
+    assert session.run_hook("SessionStart", source="startup").is_silent
     start = 0
-    for turn, end in enumerate(made.turn_ends, 1):
-        scene.write(made.before[start : end + 1])
+    for turn, end in enumerate(demo.turn_ends, 1):
+        session.write(demo.before[start : end + 1])
         start = end + 1
-        assert scene.fire("Stop", turn=turn).is_silent
-        assert scene.row()["state"] == scene.folded(), f"after turn {turn}"
-    scene.write(made.before[start:])
+        assert session.run_hook("Stop", turn=turn).is_silent
+        assert session.read_row()["state"] == session.fold_transcript(), f"after turn {turn}"
+    session.write(demo.before[start:])
 
-    guidance = scene.fire("PreCompact", trigger="auto")
-    assert guidance.code == 0
-    assert "Never touch anything under migrations/" in guidance.out
-    assert not guidance.out.startswith("{"), "plain text goes into the summariser's prompt"
-    saved = scene.folded()
+    precompact = session.run_hook("PreCompact", trigger="auto")
+    assert precompact.exit_code == 0
+    assert "Never touch anything under migrations/" in precompact.stdout
+    # The host puts this output into the prompt for the summary, so it has to be plain text.
+    assert not precompact.stdout.startswith("{")
+    saved_state = session.fold_transcript()
 
-    assert scene.fire("SubagentStop", text=made.summary).is_silent
-    brief = scene.fire("SessionStart", source="compact").brief
-    known_again = brief + made.summary
-    assert [fact.name for fact in made.facts if fact.text not in known_again] == []
-    assert scene.fire("PostCompact", text=made.summary).is_silent
+    assert session.run_hook("SubagentStop", text=demo.summary).is_silent
+    brief = session.run_hook("SessionStart", source="compact").brief
+    restored = brief + demo.summary
+    assert [fact.name for fact in demo.facts if fact.text not in restored] == []
+    assert session.run_hook("PostCompact", text=demo.summary).is_silent
 
-    scene.write(after(scene, attachment(scene, brief)))
-    assert scene.fire("Stop").is_silent
-    (row,) = scene.compactions()
+    session.write(make_lines_after_compaction(session, make_attachment(session, brief)))
+    assert session.run_hook("Stop").is_silent
+    (row,) = session.list_compactions()
     assert (row["ordinal"], row["trigger_name"], row["receipt"]) == (1, "auto", "whole")
-    assert (row["summary"], row["brief"]) == (made.summary, brief)
+    assert (row["summary"], row["brief"]) == (demo.summary, brief)
     assert row["delivered_by"] == "SessionStart"
-    with scene.store() as store:
+    with session.open_store() as store:
         (snapshot,) = store.snapshots("s1")
-    assert (snapshot["id"], snapshot["state"]) == (row["snapshot"], saved)
-    assert scene.row()["state"] == scene.folded()
-    assert scene.log() == []
+    assert (snapshot["id"], snapshot["state"]) == (row["snapshot"], saved_state)
+    assert session.read_row()["state"] == session.fold_transcript()
+    assert session.read_log() == []
 
 
-def test_a_session_first_met_at_its_compaction_is_restored_like_any_other(scene: Scene) -> None:
-    scene.write(scene.demo.before)
-    scene.fire("PreCompact")
-    brief = scene.fire("SessionStart", source="compact").brief
-    followed = Scene(root=scene.root, session="followed")
-    followed.write(followed.demo.before[:100])
-    followed.fire("Stop")
-    followed.write(followed.demo.before[100:])
-    followed.fire("PreCompact")
-    assert body(brief) == body(followed.fire("SessionStart", source="compact").brief)
+def test_a_session_first_read_at_its_compaction_is_restored_like_any_other(
+    session: HookSession,
+) -> None:
+    session.write(session.demo.before)
+    session.run_hook("PreCompact")
+    brief = session.run_hook("SessionStart", source="compact").brief
+    read_earlier = HookSession(root=session.root, session_id="read-earlier")
+    read_earlier.write(read_earlier.demo.before[:100])
+    read_earlier.run_hook("Stop")
+    read_earlier.write(read_earlier.demo.before[100:])
+    read_earlier.run_hook("PreCompact")
+    expected = read_earlier.run_hook("SessionStart", source="compact").brief
+    assert normalize_brief(brief) == normalize_brief(expected)
 
 
-def test_the_brief_does_not_repeat_the_summary(scene: Scene) -> None:
-    saved_only(scene)
-    whole = scene.fire("SessionStart", source="compact").brief
-    other = Scene(root=scene.root, session="s2")
-    short = other.compacted().brief
-    kept = [fact.text for fact in scene.demo.facts if fact.fate == "kept"]
-    lost = [fact.text for fact in scene.demo.facts if fact.fate == "lost"]
-    assert [text for text in lost if text not in short] == []
-    assert [text for text in kept if text in whole and text not in short] != []
+def test_the_brief_does_not_repeat_the_summary(session: HookSession) -> None:
+    save_before_compaction(session)
+    brief_without_summary = session.run_hook("SessionStart", source="compact").brief
+    other = HookSession(root=session.root, session_id="s2")
+    brief = other.run_until_compacted().brief
+    kept = [fact.text for fact in session.demo.facts if fact.fate == "kept"]
+    lost = [fact.text for fact in session.demo.facts if fact.fate == "lost"]
+    assert [text for text in lost if text not in brief] == []
+    assert [text for text in kept if text in brief_without_summary and text not in brief] != []
 
 
-def compacted_twice(scene: Scene) -> tuple[str, str]:
-    """Two compactions that went well, and their briefs."""
-    first = scene.compacted().brief
-    scene.write(after(scene, attachment(scene, first)))
-    scene.fire("Stop")
-    scene.fire("PreCompact", trigger="manual")
-    scene.fire("SubagentStop", text="The second summary.")
-    second = scene.fire("SessionStart", source="compact").brief
-    scene.write(once_more(after(scene, attachment(scene, second))))
-    scene.fire("Stop")
+def compact_twice(session: HookSession) -> tuple[str, str]:
+    """Compact the session twice; return both briefs."""
+    first = session.run_until_compacted().brief
+    session.write(make_lines_after_compaction(session, make_attachment(session, first)))
+    session.run_hook("Stop")
+    session.run_hook("PreCompact", trigger="manual")
+    session.run_hook("SubagentStop", text="The second summary.")
+    second = session.run_hook("SessionStart", source="compact").brief
+    lines = make_lines_after_compaction(session, make_attachment(session, second))
+    session.write(with_new_uuids(lines))
+    session.run_hook("Stop")
     return first, second
 
 
-def test_every_compaction_has_its_own_snapshot_brief_and_receipt(scene: Scene) -> None:
-    first, second = compacted_twice(scene)
-    one, two = scene.compactions()
+def test_every_compaction_has_its_own_snapshot_brief_and_receipt(session: HookSession) -> None:
+    first, second = compact_twice(session)
+    one, two = session.list_compactions()
     assert (one["ordinal"], one["receipt"], one["brief"]) == (1, "whole", first)
     assert (two["ordinal"], two["receipt"], two["brief"]) == (2, "whole", second)
     assert (two["trigger_name"], two["summary"]) == ("manual", "The second summary.")
     assert one["snapshot"] != two["snapshot"]
 
 
-def test_a_receipt_stays_when_its_brief_is_kept_in_short(scene: Scene) -> None:
-    scene.home.mkdir(parents=True)
-    (scene.home / "settings.json").write_text('{"keep_compactions": 1}')
-    compacted_twice(scene)
-    one, two = scene.compactions()
+def test_a_receipt_is_kept_when_its_brief_is_deleted(session: HookSession) -> None:
+    session.home.mkdir(parents=True)
+    (session.home / "settings.json").write_text('{"keep_compactions": 1}')
+    compact_twice(session)
+    one, two = session.list_compactions()
     assert (one["brief"], one["receipt"], two["receipt"]) == (None, "whole", "whole")
 
 
-def test_a_compaction_that_failed_and_is_tried_again_is_one_compaction(scene: Scene) -> None:
-    saved_only(scene)
-    scene.fire("PreCompact")
-    brief = scene.fire("SessionStart", source="compact").brief
-    scene.write(after(scene, attachment(scene, brief)))
-    scene.fire("Stop")
-    assert scene.receipts() == ["whole"]
-    with scene.store() as store:
+def test_a_compaction_that_is_retried_is_recorded_once(session: HookSession) -> None:
+    save_before_compaction(session)
+    session.run_hook("PreCompact")
+    brief = session.run_hook("SessionStart", source="compact").brief
+    session.write(make_lines_after_compaction(session, make_attachment(session, brief)))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["whole"]
+    with session.open_store() as store:
         assert len(store.snapshots("s1")) == 2
 
 
 @pytest.mark.parametrize("summary", ["the first summary", None])
 def test_a_summary_is_never_stored_with_an_earlier_compaction(
-    scene: Scene, summary: str | None
+    session: HookSession, summary: str | None
 ) -> None:
-    """The second PreCompact is lost; the first compaction keeps what was its own, or nothing."""
-    saved_only(scene)
+    """PreCompact does not run for the second compaction, so its summary belongs to no row."""
+    save_before_compaction(session)
     if summary:
-        scene.fire("SubagentStop", text=summary)
-    brief = scene.fire("SessionStart", source="compact").brief
-    scene.write(after(scene, attachment(scene, brief)))
-    scene.fire("Stop")
-    scene.fire("SubagentStop", text="the second summary")
-    scene.fire("PostCompact", text="the second summary")
-    assert scene.compactions()[0]["summary"] == summary
+        session.run_hook("SubagentStop", text=summary)
+    brief = session.run_hook("SessionStart", source="compact").brief
+    session.write(make_lines_after_compaction(session, make_attachment(session, brief)))
+    session.run_hook("Stop")
+    session.run_hook("SubagentStop", text="the second summary")
+    session.run_hook("PostCompact", text="the second summary")
+    assert session.list_compactions()[0]["summary"] == summary
 
 
-def test_the_summary_of_an_ordinary_sub_agent_is_not_the_compaction_s(scene: Scene) -> None:
-    saved_only(scene)
-    scene.fire("SubagentStop", text="I searched.", agent_type="Explore", agent_id="a1")
-    assert scene.compactions()[0]["summary"] is None
+def test_the_message_of_a_sub_agent_is_not_stored_as_a_summary(session: HookSession) -> None:
+    save_before_compaction(session)
+    session.run_hook("SubagentStop", text="I searched.", agent_type="Explore", agent_id="a1")
+    assert session.list_compactions()[0]["summary"] is None
 
 
-def test_guidance_that_is_turned_off_does_not_turn_off_saving(scene: Scene) -> None:
-    scene.write(scene.demo.before)
-    told = json.dumps(scene.payload("PreCompact")).encode()
-    assert scene.send(told, environ={"HOLDFAST_GUIDANCE": "off"}).is_silent
-    with scene.store() as store:
+def test_without_guidance_a_compaction_is_still_saved(session: HookSession) -> None:
+    session.write(session.demo.before)
+    payload = session.make_payload("PreCompact")
+    assert session.send_payload(payload, environ={"HOLDFAST_GUIDANCE": "off"}).is_silent
+    with session.open_store() as store:
         assert len(store.snapshots("s1")) == 1
 
 
-def test_the_brief_names_a_command_that_the_agent_can_really_run(scene: Scene) -> None:
-    """A folder that happens to be called holdfast is not on the path as a command."""
-    saved_only(scene)
-    told = json.dumps(scene.payload("SessionStart", source="compact")).encode()
-    (scene.root / "bin" / "holdfast").mkdir(parents=True)
-    brief = scene.send(told, environ={"PATH": str(scene.root / "bin")}).brief
+def test_the_brief_names_a_command_that_the_agent_can_run(session: HookSession) -> None:
+    """A folder named holdfast in the PATH is not a command."""
+    save_before_compaction(session)
+    payload = session.make_payload("SessionStart", source="compact")
+    program = session.root / "bin" / "holdfast"
+    program.mkdir(parents=True)
+    brief = session.send_payload(payload, environ={"PATH": str(program.parent)}).brief
     assert f"`{sys.executable} -m holdfast recall" in brief
-    (scene.root / "bin" / "holdfast").rmdir()
-    (scene.root / "bin" / "holdfast").touch(mode=0o755)
-    brief = scene.send(told, environ={"PATH": str(scene.root / "bin")}).brief
+    program.rmdir()
+    program.touch(mode=0o755)
+    brief = session.send_payload(payload, environ={"PATH": str(program.parent)}).brief
     assert "`holdfast recall" in brief
 
 
 # Sub-agents
 
 
-def test_a_sub_agent_s_compaction_is_not_the_session_s(scene: Scene) -> None:
-    scene.write(scene.demo.before)
-    of_agent: dict[str, Any] = {"agent_id": "a5cd1f0b2", "agent_type": "Explore"}
-    assert scene.fire("PreCompact", **of_agent).is_silent
-    assert scene.fire("SessionStart", source="compact", **of_agent).is_silent
-    assert scene.fire("PostCompact", text="The agent's summary.", **of_agent).is_silent
-    assert scene.compactions() == []
-    with scene.store() as store:
+def test_the_compaction_of_a_sub_agent_is_not_recorded_for_the_session(
+    session: HookSession,
+) -> None:
+    session.write(session.demo.before)
+    agent_fields: dict[str, Any] = {"agent_id": "a5cd1f0b2", "agent_type": "Explore"}
+    assert session.run_hook("PreCompact", **agent_fields).is_silent
+    assert session.run_hook("SessionStart", source="compact", **agent_fields).is_silent
+    assert session.run_hook("PostCompact", text="The agent's summary.", **agent_fields).is_silent
+    assert session.list_compactions() == []
+    with session.open_store() as store:
         assert store.snapshots("s1") == []
 
 
-@pytest.mark.parametrize("last", ["assistant", "tool_use", "tool_result"])
-def test_a_compaction_that_names_no_agent_gets_a_brief_however_the_log_ends(
-    scene: Scene, last: str
+@pytest.mark.parametrize("last_type", ["assistant", "tool_use", "tool_result"])
+def test_a_compaction_without_an_agent_id_gets_a_brief_whatever_the_last_line_is(
+    session: HookSession, last_type: str
 ) -> None:
-    """Clients before 2.1.325 never name one, and may compact after anything at all."""
-    lines = [{**line, "version": "2.1.197"} for line in scene.demo.before]
-    while last not in kinds_of(lines[-1]):
+    """Clients before 2.1.325 send no agent id, and may compact after any line."""
+    lines = [{**line, "version": "2.1.197"} for line in session.demo.before]
+    while last_type not in list_block_types(lines[-1]):
         lines.pop()
-    scene.write(lines)
-    scene.fire("PreCompact", trigger="auto")
-    brief = scene.fire("SessionStart", source="compact").brief
+    session.write(lines)
+    session.run_hook("PreCompact", trigger="auto")
+    brief = session.run_hook("SessionStart", source="compact").brief
     assert "Never touch anything under migrations/" in brief
-    assert [row["brief"] for row in scene.compactions()] == [brief]
+    assert [row["brief"] for row in session.list_compactions()] == [brief]
 
 
-def kinds_of(line: Line) -> set[str]:
-    """What a line of the log is: its speaker, and the kinds of its blocks."""
+def list_block_types(line: Line) -> set[str]:
+    """The types of the content blocks; `assistant` for a reply that has only text."""
     content = line.get("message", {}).get("content", ())
     blocks = content if isinstance(content, list) else [{"type": line["type"]}]
-    kinds = {block["type"] for block in blocks}
-    return {"assistant"} if line["type"] == "assistant" and kinds == {"text"} else kinds
+    types = {block["type"] for block in blocks}
+    return {"assistant"} if line["type"] == "assistant" and types == {"text"} else types
 
 
-def test_a_sub_agent_s_compaction_inside_the_session_s_changes_nothing(scene: Scene) -> None:
-    scene.compacted()
-    before = scene.compactions()
-    of_agent: dict[str, Any] = {"agent_id": "a5cd1f0b2", "agent_type": "Explore"}
-    scene.fire("PreCompact", **of_agent)
-    scene.fire("SessionStart", source="compact", **of_agent)
-    scene.fire("PostCompact", text="The agent's summary.", **of_agent)
-    assert scene.compactions() == before
-
-
-# A transcript that does not stay
-
-
-def vanish(scene: Scene) -> None:
-    scene.transcript.unlink()
-
-
-def empty(scene: Scene) -> None:
-    scene.transcript.write_bytes(b"")
-
-
-def become_a_folder(scene: Scene) -> None:
-    scene.transcript.unlink()
-    scene.transcript.mkdir()
-
-
-@pytest.mark.parametrize("happens", [vanish, empty, cut, become_a_folder])
-def test_the_brief_survives_any_damage_to_the_transcript_after_saving(
-    scene: Scene, happens: Any
+def test_the_compaction_of_a_sub_agent_does_not_change_that_of_the_session(
+    session: HookSession,
 ) -> None:
-    saved_only(scene)
-    happens(scene)
-    assert body(scene.fire("SessionStart", source="compact").brief) == unharmed(scene)
+    session.run_until_compacted()
+    before = session.list_compactions()
+    agent_fields: dict[str, Any] = {"agent_id": "a5cd1f0b2", "agent_type": "Explore"}
+    session.run_hook("PreCompact", **agent_fields)
+    session.run_hook("SessionStart", source="compact", **agent_fields)
+    session.run_hook("PostCompact", text="The agent's summary.", **agent_fields)
+    assert session.list_compactions() == before
 
 
-def test_a_thin_later_snapshot_does_not_hide_the_rich_one(scene: Scene) -> None:
-    saved_only(scene)
-    cut(scene)
-    scene.fire("PreCompact")
-    assert body(scene.fire("SessionStart", source="compact").brief) == unharmed(scene)
+# Damaged transcripts and stored states
 
 
-def test_a_state_of_an_older_fold_is_folded_again(scene: Scene) -> None:
-    scene.write(scene.demo.before)
-    scene.fire("Stop")
-    with closing(sqlite3.connect(scene.database)) as store, store:
+def delete_transcript(session: HookSession) -> None:
+    session.transcript.unlink()
+
+
+def empty_transcript(session: HookSession) -> None:
+    session.transcript.write_bytes(b"")
+
+
+def replace_with_folder(session: HookSession) -> None:
+    session.transcript.unlink()
+    session.transcript.mkdir()
+
+
+@pytest.mark.parametrize(
+    "damage", [delete_transcript, empty_transcript, truncate_transcript, replace_with_folder]
+)
+def test_the_brief_is_complete_if_the_transcript_is_damaged_after_saving(
+    session: HookSession, damage: Callable[[HookSession], None]
+) -> None:
+    save_before_compaction(session)
+    damage(session)
+    brief = session.run_hook("SessionStart", source="compact").brief
+    assert normalize_brief(brief) == make_undamaged_brief(session)
+
+
+def test_a_later_snapshot_with_less_content_does_not_replace_the_brief(
+    session: HookSession,
+) -> None:
+    save_before_compaction(session)
+    truncate_transcript(session)
+    session.run_hook("PreCompact")
+    brief = session.run_hook("SessionStart", source="compact").brief
+    assert normalize_brief(brief) == make_undamaged_brief(session)
+
+
+def test_a_state_of_an_older_version_is_folded_again(session: HookSession) -> None:
+    session.write(session.demo.before)
+    session.run_hook("Stop")
+    with closing(sqlite3.connect(session.database)) as store, store:
         store.execute("UPDATE sessions SET state = ?", ['{"version":0,"lines":3}'])
-    assert scene.fire("Stop").is_silent
-    assert scene.row()["state"] == scene.folded()
-    assert scene.log() == []
+    assert session.run_hook("Stop").is_silent
+    assert session.read_row()["state"] == session.fold_transcript()
+    assert session.read_log() == []
 
 
-def test_a_state_that_no_longer_reads_is_folded_again(scene: Scene) -> None:
-    scene.write(scene.demo.before)
-    scene.fire("Stop")
-    with closing(sqlite3.connect(scene.database)) as store, store:
+def test_an_unreadable_state_is_folded_again(session: HookSession) -> None:
+    session.write(session.demo.before)
+    session.run_hook("Stop")
+    with closing(sqlite3.connect(session.database)) as store, store:
         store.execute("UPDATE sessions SET state = substr(state, 1, 500)")
-    assert scene.fire("Stop").is_silent
-    assert scene.row()["state"] == scene.folded()
+    assert session.run_hook("Stop").is_silent
+    assert session.read_row()["state"] == session.fold_transcript()
 
 
-def test_a_snapshot_of_an_older_fold_still_makes_a_brief(scene: Scene) -> None:
-    """An upgrade and a vanished transcript on one day: what was saved is all there is."""
-    saved_only(scene)
-    with scene.store() as store:
+def test_a_snapshot_of_an_older_version_still_yields_a_brief(session: HookSession) -> None:
+    """After an upgrade without the transcript, the old snapshot is the only source."""
+    save_before_compaction(session)
+    with session.open_store() as store:
         (snapshot,) = store.snapshots("s1")
-    old: dict[str, Any] = {**snapshot["state"], "version": 0}
-    del old["pull_requests"], old["agents"]
-    blob = codec.compress(json.dumps(old))
-    with closing(sqlite3.connect(scene.database)) as raw, raw:
-        raw.execute("UPDATE snapshots SET state = ?", [blob])
-        raw.execute("UPDATE sessions SET state = ?", [json.dumps(old)])
-    vanish(scene)
-    brief = scene.fire("SessionStart", source="compact").brief
+    old_state: dict[str, Any] = {**snapshot["state"], "version": 0}
+    del old_state["pull_requests"], old_state["agents"]
+    blob = codec.compress(json.dumps(old_state))
+    with closing(sqlite3.connect(session.database)) as store_file, store_file:
+        store_file.execute("UPDATE snapshots SET state = ?", [blob])
+        store_file.execute("UPDATE sessions SET state = ?", [json.dumps(old_state)])
+    delete_transcript(session)
+    brief = session.run_hook("SessionStart", source="compact").brief
     assert "Never touch anything under migrations/" in brief
 
 
-# Beginnings and ends
+# Start and end
 
 
 @pytest.mark.parametrize("source", ["startup", "clear", "resume"])
-def test_a_session_that_starts_or_continues_gets_no_brief(scene: Scene, source: str) -> None:
-    assert scene.fire("SessionStart", source=source).is_silent, "unknown so far"
-    scene.write(scene.demo.before)
-    assert scene.fire("SessionStart", source=source).is_silent, "well known"
-    brief = scene.compacted().brief
-    scene.write(after(scene, attachment(scene, brief)))
-    assert scene.fire("SessionStart", source=source).is_silent, "compacted"
-    assert scene.log() == []
+def test_a_session_that_starts_or_continues_gets_no_brief(
+    session: HookSession, source: str
+) -> None:
+    assert session.run_hook("SessionStart", source=source).is_silent, "a new session"
+    session.write(session.demo.before)
+    assert session.run_hook("SessionStart", source=source).is_silent, "a session with lines"
+    brief = session.run_until_compacted().brief
+    session.write(make_lines_after_compaction(session, make_attachment(session, brief)))
+    assert session.run_hook("SessionStart", source=source).is_silent, "a compacted session"
+    assert session.read_log() == []
 
 
-def test_a_session_ends_when_the_host_says_so_and_goes_on_when_resumed(scene: Scene) -> None:
-    scene.fire("SessionStart", source="startup")
-    scene.write(scene.demo.before)
-    assert scene.row()["ended_at"] is None
-    assert scene.fire("SessionEnd", reason="logout").is_silent
-    ended = scene.row()
-    assert ended["ended_at"] is not None
-    assert ended["state"] == scene.folded(), "the last fold is in time"
-    scene.fire("SessionStart", source="resume")
-    assert scene.row()["ended_at"] is None
+def test_session_end_is_recorded_and_cleared_when_the_session_is_resumed(
+    session: HookSession,
+) -> None:
+    session.run_hook("SessionStart", source="startup")
+    session.write(session.demo.before)
+    assert session.read_row()["ended_at"] is None
+    assert session.run_hook("SessionEnd", reason="logout").is_silent
+    row = session.read_row()
+    assert row["ended_at"] is not None
+    assert row["state"] == session.fold_transcript()
+    session.run_hook("SessionStart", source="resume")
+    assert session.read_row()["ended_at"] is None
 
 
-def test_every_hook_leaves_a_mark_for_the_doctor(scene: Scene) -> None:
-    brief = scene.compacted().brief
-    scene.write(after(scene, attachment(scene, brief)))
-    scene.fire("PostCompact")
-    scene.fire("UserPromptSubmit", text="go on")
-    scene.fire("SessionEnd")
-    with scene.store() as store:
-        seen = {row["event"]: row["times"] for row in store.hook_runs()}
-    assert seen == {
+def test_every_hook_run_is_counted(session: HookSession) -> None:
+    brief = session.run_until_compacted().brief
+    session.write(make_lines_after_compaction(session, make_attachment(session, brief)))
+    session.run_hook("PostCompact")
+    session.run_hook("UserPromptSubmit", text="go on")
+    session.run_hook("SessionEnd")
+    with session.open_store() as store:
+        runs = {row["event"]: row["times"] for row in store.hook_runs()}
+    assert runs == {
         "SessionStart": 2,
         "Stop": 1,
         "PreCompact": 1,
@@ -323,30 +352,33 @@ def test_every_hook_leaves_a_mark_for_the_doctor(scene: Scene) -> None:
     }
 
 
-# As a plugin
+# Hooks of the plugin
 
 
-def plugin_hook(scene: Scene, event: str, **fields: Any) -> Fired:
+def run_plugin_hook(session: HookSession, event: str, **fields: Any) -> HookResult:
     command = hook_command(arguments='"plugin"')
-    raw = json.dumps(scene.payload(event, **fields)).encode()
-    return scene.send(raw, command=command, environ={"HOME": str(scene.root)})
+    payload = session.make_payload(event, **fields)
+    return session.send_payload(payload, command=command, environ={"HOME": str(session.root)})
 
 
-def test_a_plugins_hook_does_the_same_work(scene: Scene) -> None:
-    scene.write(scene.demo.before)
-    assert plugin_hook(scene, "PreCompact").out
-    assert "Never touch anything" in plugin_hook(scene, "SessionStart", source="compact").brief
+def test_a_hook_of_the_plugin_saves_and_restores(session: HookSession) -> None:
+    session.write(session.demo.before)
+    assert run_plugin_hook(session, "PreCompact").stdout
+    assert (
+        "Never touch anything" in run_plugin_hook(session, "SessionStart", source="compact").brief
+    )
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
-@pytest.mark.parametrize("whose", ["user", "project"])
-def test_where_the_settings_have_the_hooks_those_of_a_plugin_stay_silent(
-    scene: Scene, whose: str, name: str
+@pytest.mark.parametrize("level", ["user", "project"])
+def test_hooks_of_the_plugin_do_nothing_if_the_settings_have_the_hooks(
+    session: HookSession, level: str, name: str
 ) -> None:
-    folder = scene.root if whose == "user" else Path(scene.demo.project_dir)
+    folder = session.root if level == "user" else Path(session.demo.project_dir)
     (folder / ".claude").mkdir(parents=True, exist_ok=True)
     (folder / ".claude" / name).write_text(json.dumps({"hooks": {"Stop": hook_command()}}))
-    scene.write(scene.demo.before)
-    counts = whose == "user" and name == "settings.local.json"  # no client reads that one
-    assert plugin_hook(scene, "PreCompact").is_silent != counts
-    assert plugin_hook(scene, "SessionStart", source="compact").is_silent != counts
+    session.write(session.demo.before)
+    # No client reads a local settings file in the user's folder.
+    is_ignored = level == "user" and name == "settings.local.json"
+    assert run_plugin_hook(session, "PreCompact").is_silent != is_ignored
+    assert run_plugin_hook(session, "SessionStart", source="compact").is_silent != is_ignored

@@ -28,11 +28,11 @@ def run_client(folder: str | Path, use_client: ClientCall, **env: str) -> Any:
 
     async def session() -> Any:
         async with Client(parameters, read_timeout_seconds=60) as client:
-            answer = await use_client(client)
+            result = await use_client(client)
         # The pipes are closed a few loop iterations after the process ended; without this pause
         # that would happen in a later test.
         await asyncio.sleep(0.2)
-        return answer
+        return result
 
     return asyncio.run(session())
 
@@ -44,12 +44,12 @@ def test_the_server_process_prints_only_the_protocol(
 
     async def use_client(client: Client) -> list[Any]:
         assert client.server_info.name == "holdfast"
-        words = await client.call_tool("recall", {"query": "we tried a global lock"})
-        wrong = await client.call_tool("recall", {"query": "L99999"})
-        return [words.is_error, words.content[0], wrong.is_error, wrong.content[0]]
+        hit = await client.call_tool("recall", {"query": "we tried a global lock"})
+        miss = await client.call_tool("recall", {"query": "L99999"})
+        return [hit.is_error, hit.content[0], miss.is_error, miss.content[0]]
 
     for folder, env in ((project, {}), (str(tmp_path), {"CLAUDE_PROJECT_DIR": project})):
-        failed, found, is_wrong, error = run_client(folder, use_client, **env)
-        assert (failed, is_wrong) == (False, True)
-        assert found.text.startswith("L107 prompt ")
+        hit_failed, hit, miss_failed, error = run_client(folder, use_client, **env)
+        assert (hit_failed, miss_failed) == (False, True)
+        assert hit.text.startswith("L107 prompt ")
         assert "has no line L99999" in error.text

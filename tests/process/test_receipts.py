@@ -1,4 +1,4 @@
-"""The transcript proves how a brief arrived; where it did not, the next prompt brings it."""
+"""Receipts: the transcript shows how a brief arrived. A lost one is sent with the next prompt."""
 
 from __future__ import annotations
 
@@ -7,192 +7,196 @@ import json
 import pytest
 
 from holdfast.demo import Line
-from tests.process.aftermath import (
-    after,
-    attachment,
-    of_an_old_client,
-    once_more,
-    saved_only,
-    up_to_the_reply,
+
+from .compaction_lines import (
+    as_old_client,
+    make_attachment,
+    make_lines_after_compaction,
+    save_before_compaction,
+    take_before_reply,
+    take_from_reply,
+    with_new_uuids,
 )
+from .hook_session import HookSession
 
-from .scene import Scene
-
-# The receipt
+# Receipts
 
 
-def test_until_the_model_has_answered_a_receipt_is_pending(scene: Scene) -> None:
-    scene.compacted()
-    scene.write(up_to_the_reply(after(scene)))
-    scene.fire("Stop")
-    assert scene.receipts() == ["pending"]
+def test_a_receipt_is_pending_until_the_model_replies(session: HookSession) -> None:
+    session.run_until_compacted()
+    session.write(take_before_reply(make_lines_after_compaction(session)))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["pending"]
 
 
 @pytest.mark.parametrize(
-    ("receipt", "copies", "length"),
+    ("receipt", "copies", "max_chars"),
     [("whole", 1, None), ("cut", 1, 2000), ("twice", 2, None), ("never", 0, None)],
 )
-def test_the_receipt_follows_the_transcript(
-    scene: Scene, receipt: str, copies: int, length: int | None
+def test_the_receipt_says_how_the_brief_is_in_the_transcript(
+    session: HookSession, receipt: str, copies: int, max_chars: int | None
 ) -> None:
-    brief = scene.compacted().brief
-    shown = attachment(scene, brief[:length])
-    scene.write(after(scene, *[shown] * copies))
-    assert scene.fire("Stop").is_silent
-    assert scene.receipts() == [receipt]
+    brief = session.run_until_compacted().brief
+    attachment = make_attachment(session, brief[:max_chars])
+    session.write(make_lines_after_compaction(session, *[attachment] * copies))
+    assert session.run_hook("Stop").is_silent
+    assert session.list_receipts() == [receipt]
 
 
-def test_a_client_whose_transcript_shows_no_context_leaves_the_receipt_unproven(
-    scene: Scene,
+def test_the_receipt_is_unproven_if_the_client_does_not_record_context(
+    session: HookSession,
 ) -> None:
-    scene.write(of_an_old_client(scene.demo.before))
-    scene.fire("PreCompact", trigger="manual")
-    assert scene.fire("SessionStart", source="compact").brief
-    scene.write(of_an_old_client(after(scene)))
-    scene.fire("Stop")
-    assert scene.receipts() == ["unproven"]
+    session.write(as_old_client(session.demo.before))
+    session.run_hook("PreCompact", trigger="manual")
+    assert session.run_hook("SessionStart", source="compact").brief
+    session.write(as_old_client(make_lines_after_compaction(session)))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["unproven"]
 
 
-def test_a_client_that_writes_the_text_itself_proves_it_too(scene: Scene) -> None:
-    scene.write(of_an_old_client(scene.demo.before))
-    scene.fire("PreCompact", trigger="manual")
-    brief = scene.fire("SessionStart", source="compact").brief
-    lines = of_an_old_client(after(scene))
-    shown = {"role": "user", "content": f"<session-start-hook>{brief}</session-start-hook>"}
-    reply = len(up_to_the_reply(lines))
-    scene.write([*lines[:reply], {"type": "user", "message": shown}, *lines[reply:]])
-    scene.fire("Stop")
-    assert scene.receipts() == ["whole"]
+def test_a_brief_recorded_as_a_user_message_has_the_receipt_whole(session: HookSession) -> None:
+    session.write(as_old_client(session.demo.before))
+    session.run_hook("PreCompact", trigger="manual")
+    brief = session.run_hook("SessionStart", source="compact").brief
+    lines = as_old_client(make_lines_after_compaction(session))
+    message = {"role": "user", "content": f"<session-start-hook>{brief}</session-start-hook>"}
+    session.write([*take_before_reply(lines), {"type": "user", "message": message}])
+    session.write(take_from_reply(lines))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["whole"]
 
 
 @pytest.mark.parametrize("trigger", ["manual", "auto"])
-def test_a_client_that_logs_the_brief_but_drops_it_gives_no_receipt(
-    scene: Scene, trigger: str
+def test_a_client_that_records_the_brief_but_drops_it_gets_it_with_the_next_prompt(
+    session: HookSession, trigger: str
 ) -> None:
-    """2.0.14 leaves what a hook says after a manual compaction out of the conversation."""
+    """Client 2.0.14 does not show the model the output of hooks after a manual compaction."""
 
-    def old(lines: list[Line]) -> list[Line]:
-        told = json.dumps(of_an_old_client(lines, "2.0.14"))
-        found: list[Line] = json.loads(told.replace('"trigger": "auto"', f'"trigger": "{trigger}"'))
-        return found
+    def as_client_2_0_14(lines: list[Line]) -> list[Line]:
+        text = json.dumps(as_old_client(lines, "2.0.14"))
+        text = text.replace('"trigger": "auto"', f'"trigger": "{trigger}"')
+        old_lines: list[Line] = json.loads(text)
+        return old_lines
 
-    def written(tag: str, brief: str) -> Line:
-        shown = {"role": "user", "content": f"<{tag}>{brief}</{tag}>"}
-        return {"type": "user", "version": "2.0.14", "message": shown}
+    def make_hook_output(tag: str, brief: str) -> Line:
+        message = {"role": "user", "content": f"<{tag}>{brief}</{tag}>"}
+        return {"type": "user", "version": "2.0.14", "message": message}
 
-    scene.write(old(scene.demo.before))
-    scene.fire("PreCompact", trigger=trigger)
-    brief = scene.fire("SessionStart", source="compact").brief
-    lines = old(after(scene))
-    reply = len(up_to_the_reply(lines))
-    scene.write([*lines[:reply], written("session-start-hook", brief)])
-    late = scene.fire("UserPromptSubmit", text="go on").brief
-    assert bool(late) == (trigger == "manual")
-    scene.write([written("user-prompt-submit-hook", late)] if late else [])
-    scene.write(lines[reply:])
-    requests = scene.row()["state"]["requests"]
-    scene.fire("Stop")
-    assert scene.receipts() == ["whole"]
-    assert scene.row()["state"]["requests"] == requests, "a brief is not what the user said"
-    assert scene.fire("UserPromptSubmit", text="and on").is_silent
-    assert resumed_silently(scene)
-
-
-def resumed_silently(scene: Scene) -> bool:
-    """The transcript has the text itself, so the client replays it."""
-    return scene.fire("SessionStart", source="resume").is_silent
+    session.write(as_client_2_0_14(session.demo.before))
+    session.run_hook("PreCompact", trigger=trigger)
+    brief = session.run_hook("SessionStart", source="compact").brief
+    lines = as_client_2_0_14(make_lines_after_compaction(session))
+    session.write([*take_before_reply(lines), make_hook_output("session-start-hook", brief)])
+    second_brief = session.run_hook("UserPromptSubmit", text="go on").brief
+    assert bool(second_brief) == (trigger == "manual")
+    if second_brief:
+        session.write([make_hook_output("user-prompt-submit-hook", second_brief)])
+    session.write(take_from_reply(lines))
+    requests = session.read_row()["state"]["requests"]
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["whole"]
+    assert session.read_row()["state"]["requests"] == requests, "a brief is no request"
+    assert session.run_hook("UserPromptSubmit", text="and on").is_silent
+    # On resuming, the client replays the text from the transcript.
+    assert session.run_hook("SessionStart", source="resume").is_silent
 
 
-def test_the_brief_of_another_session_is_no_receipt(scene: Scene) -> None:
-    scene.compacted()
-    scene.write(after(scene, attachment(scene, "# Where (holdfast:0badcafe)\nof another session")))
-    scene.fire("Stop")
-    assert scene.receipts() == ["never"]
+def test_the_brief_of_another_session_does_not_count(session: HookSession) -> None:
+    session.run_until_compacted()
+    attachment = make_attachment(session, "# Where (holdfast:0badcafe)\nof another session")
+    session.write(make_lines_after_compaction(session, attachment))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["never"]
 
 
-# The second chance
+# Lost briefs
 
 
-def test_a_prompt_brings_the_brief_when_no_session_start_came(scene: Scene) -> None:
-    saved_only(scene)
-    scene.write(up_to_the_reply(after(scene)))
-    brief = scene.fire("UserPromptSubmit", text="go on").brief
+def test_the_next_prompt_delivers_the_brief_if_session_start_did_not_run(
+    session: HookSession,
+) -> None:
+    save_before_compaction(session)
+    session.write(take_before_reply(make_lines_after_compaction(session)))
+    brief = session.run_hook("UserPromptSubmit", text="go on").brief
     assert "Never touch anything under migrations/" in brief
-    assert scene.fire("UserPromptSubmit", text="and on").is_silent, "exactly once"
-    scene.write(attachment(scene, brief, "UserPromptSubmit"))
-    scene.write(after(scene)[len(up_to_the_reply(after(scene))) :])
-    assert scene.fire("UserPromptSubmit", text="further").is_silent
-    (row,) = scene.compactions()
+    assert session.run_hook("UserPromptSubmit", text="and on").is_silent, "the brief was sent twice"
+    session.write(make_attachment(session, brief, "UserPromptSubmit"))
+    session.write(take_from_reply(make_lines_after_compaction(session)))
+    assert session.run_hook("UserPromptSubmit", text="further").is_silent
+    (row,) = session.list_compactions()
     assert (row["delivered_by"], row["receipt"]) == ("UserPromptSubmit", "whole")
 
 
-def test_a_prompt_brings_it_also_when_the_agent_went_on_without(scene: Scene) -> None:
-    saved_only(scene)
-    scene.write(after(scene))
-    assert scene.fire("Stop").is_silent
-    assert scene.fire("UserPromptSubmit", text="go on").brief
-    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+def test_the_next_prompt_delivers_the_brief_if_the_model_has_replied_without_it(
+    session: HookSession,
+) -> None:
+    save_before_compaction(session)
+    session.write(make_lines_after_compaction(session))
+    assert session.run_hook("Stop").is_silent
+    assert session.run_hook("UserPromptSubmit", text="go on").brief
+    assert session.run_hook("UserPromptSubmit", text="and on").is_silent
 
 
-def test_a_prompt_brings_it_also_when_not_even_pre_compact_came(scene: Scene) -> None:
-    scene.fire("SessionStart", source="startup")
-    scene.write(scene.demo.before)
-    scene.fire("Stop")
-    scene.write(after(scene))
-    assert scene.fire("UserPromptSubmit", text="go on").brief
-    assert scene.fire("UserPromptSubmit", text="and on").is_silent
+def test_the_next_prompt_delivers_the_brief_if_precompact_did_not_run(session: HookSession) -> None:
+    session.run_hook("SessionStart", source="startup")
+    session.write(session.demo.before)
+    session.run_hook("Stop")
+    session.write(make_lines_after_compaction(session))
+    assert session.run_hook("UserPromptSubmit", text="go on").brief
+    assert session.run_hook("UserPromptSubmit", text="and on").is_silent
 
 
-def test_a_brief_that_was_sent_and_dropped_is_sent_once_more(scene: Scene) -> None:
-    assert scene.compacted().brief
-    scene.write(after(scene))
-    scene.fire("Stop")
-    assert scene.receipts() == ["never"]
-    brief = scene.fire("UserPromptSubmit", text="go on").brief
+def test_a_brief_that_did_not_arrive_is_sent_once_more(session: HookSession) -> None:
+    assert session.run_until_compacted().brief
+    session.write(make_lines_after_compaction(session))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["never"]
+    brief = session.run_hook("UserPromptSubmit", text="go on").brief
     assert brief
-    assert scene.fire("UserPromptSubmit", text="and on").is_silent
-    scene.write(attachment(scene, brief, "UserPromptSubmit"))
-    scene.fire("Stop")
-    assert scene.receipts() == ["whole"]
+    assert session.run_hook("UserPromptSubmit", text="and on").is_silent
+    session.write(make_attachment(session, brief, "UserPromptSubmit"))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["whole"]
 
 
-def test_a_brief_that_was_cut_is_sent_once_more(scene: Scene) -> None:
-    brief = scene.compacted().brief
-    scene.write(after(scene, attachment(scene, brief[:2000])))
-    scene.fire("Stop")
-    assert scene.receipts() == ["cut"]
-    again = scene.fire("UserPromptSubmit", text="go on").brief
-    assert again
-    assert scene.fire("UserPromptSubmit", text="and on").is_silent
-    scene.write(once_more(attachment(scene, again, "UserPromptSubmit")))
-    scene.fire("Stop")
-    assert scene.receipts() == ["whole"]
+def test_a_brief_that_was_cut_is_sent_once_more(session: HookSession) -> None:
+    brief = session.run_until_compacted().brief
+    session.write(make_lines_after_compaction(session, make_attachment(session, brief[:2000])))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["cut"]
+    second_brief = session.run_hook("UserPromptSubmit", text="go on").brief
+    assert second_brief
+    assert session.run_hook("UserPromptSubmit", text="and on").is_silent
+    session.write(with_new_uuids(make_attachment(session, second_brief, "UserPromptSubmit")))
+    session.run_hook("Stop")
+    assert session.list_receipts() == ["whole"]
 
 
-@pytest.mark.parametrize("answered", [False, True])
-def test_a_brief_that_arrived_is_not_sent_again(scene: Scene, answered: bool) -> None:
-    lines = after(scene, attachment(scene, scene.compacted().brief))
-    scene.write(lines if answered else up_to_the_reply(lines))
-    assert scene.fire("UserPromptSubmit", text="go on").is_silent
+@pytest.mark.parametrize("has_reply", [False, True])
+def test_a_brief_that_arrived_is_not_sent_again(session: HookSession, has_reply: bool) -> None:
+    brief = session.run_until_compacted().brief
+    lines = make_lines_after_compaction(session, make_attachment(session, brief))
+    session.write(lines if has_reply else take_before_reply(lines))
+    assert session.run_hook("UserPromptSubmit", text="go on").is_silent
 
 
-@pytest.mark.parametrize("answered", [False, True])
-def test_a_client_whose_transcript_shows_no_context_gets_the_brief_once(
-    scene: Scene, answered: bool
+@pytest.mark.parametrize("has_reply", [False, True])
+def test_a_client_that_does_not_record_context_gets_the_brief_once(
+    session: HookSession, has_reply: bool
 ) -> None:
-    scene.write(of_an_old_client(scene.demo.before))
-    scene.fire("PreCompact", trigger="manual")
-    assert scene.fire("SessionStart", source="compact").brief
-    lines = of_an_old_client(after(scene))
-    scene.write(lines if answered else up_to_the_reply(lines))
-    assert scene.fire("UserPromptSubmit", text="go on").is_silent
+    session.write(as_old_client(session.demo.before))
+    session.run_hook("PreCompact", trigger="manual")
+    assert session.run_hook("SessionStart", source="compact").brief
+    lines = as_old_client(make_lines_after_compaction(session))
+    session.write(lines if has_reply else take_before_reply(lines))
+    assert session.run_hook("UserPromptSubmit", text="go on").is_silent
 
 
-@pytest.mark.parametrize("first", ["UserPromptSubmit", "SessionStart", "Stop"])
-def test_a_session_first_seen_after_its_compaction_is_not_interrupted(
-    scene: Scene, first: str
+@pytest.mark.parametrize("first_event", ["UserPromptSubmit", "SessionStart", "Stop"])
+def test_a_session_first_read_after_its_compaction_gets_no_brief(
+    session: HookSession, first_event: str
 ) -> None:
-    scene.write(scene.demo.before + after(scene))
-    assert scene.fire(first).is_silent
-    assert scene.fire("UserPromptSubmit", text="go on").is_silent
-    assert scene.compactions() == []
+    session.write(session.demo.before + make_lines_after_compaction(session))
+    assert session.run_hook(first_event).is_silent
+    assert session.run_hook("UserPromptSubmit", text="go on").is_silent
+    assert session.list_compactions() == []

@@ -1,4 +1,4 @@
-"""Several processes behind one address: shared out, started again, and gone together."""
+"""`holdfast serve --workers 2`: worker processes share requests, are restarted and end together."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from pathlib import Path
@@ -17,26 +16,24 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.process.serving import PATIENCE, Server, Start, read_event, wait_until_heard
+from tests.process.serving import Server, Start, read_record_id, wait_until_subscribed
+from tests.process.waiting import TIMEOUT_SECONDS, wait_until
+
+# A worker with this many open connections takes part in serving.
+MIN_CONNECTIONS = 4
 
 
 @pytest.fixture
-def pair(start: Start, tmp_path: Path) -> Server:
-    server = start(tmp_path / "home", "--workers", "2")
-    by = time.monotonic() + PATIENCE
-    while len(workers(server)) < 2:
-        assert time.monotonic() < by, "no second worker was started"
-        time.sleep(0.05)
-    return server
+def server(start: Start, tmp_path: Path) -> Server:
+    """A server with two workers."""
+    started = start(tmp_path / "home", "--workers", "2")
+    wait_until(lambda: len(list_workers(started)) == 2, "the second worker was not started")
+    return started
 
 
-def workers(server: Server) -> list[psutil.Process]:
-    return children(server.process.pid)
-
-
-def children(pid: int) -> list[psutil.Process]:
-    """The processes that serve; `multiprocessing` starts one more, which tracks resources."""
-    return [one for one in psutil.Process(pid).children() if is_worker(one)]
+def list_workers(server: Server) -> list[psutil.Process]:
+    """The server's child processes without the resource tracker of `multiprocessing`."""
+    return [child for child in psutil.Process(server.process.pid).children() if is_worker(child)]
 
 
 def is_worker(process: psutil.Process) -> bool:
@@ -45,122 +42,123 @@ def is_worker(process: psutil.Process) -> bool:
     return False
 
 
-def gone(processes: list[psutil.Process]) -> bool:
-    return not psutil.wait_procs(processes, timeout=PATIENCE)[1]
+def wait_until_ended(processes: list[psutil.Process]) -> bool:
+    """Whether all of them end in time."""
+    return not psutil.wait_procs(processes, timeout=TIMEOUT_SECONDS)[1]
 
 
-def eventually(server: Server, others: list[psutil.Process]) -> list[psutil.Process]:
-    """Two workers that are not just those."""
-    for _ in range(PATIENCE * 10):
-        found = workers(server)
-        if len(found) == 2 and set(found) != set(others):
-            return found
-        time.sleep(0.1)
-    raise AssertionError("no worker was started again")
+def wait_for_restart(server: Server, before: list[psutil.Process]) -> list[psutil.Process]:
+    """Wait until two workers run that are not the same two as before, and return them."""
+
+    def find_new_workers() -> list[psutil.Process]:
+        workers = list_workers(server)
+        return workers if len(workers) == 2 and set(workers) != set(before) else []
+
+    return wait_until(find_new_workers, "the worker was not restarted")
 
 
-def connected(server: Server) -> Iterator[http.client.HTTPConnection]:
-    while True:
-        yield http.client.HTTPConnection("127.0.0.1", server.port, timeout=PATIENCE)
+def test_both_workers_serve_one_store_and_stop_together(server: Server) -> None:
+    workers = list_workers(server)
+    deadline = time.monotonic() + TIMEOUT_SECONDS
+    posted = 0
+    with ExitStack() as connections:
+        # One worker may be ready much earlier than the other.
+        while min(len(worker.net_connections("tcp")) - 1 for worker in workers) < MIN_CONNECTIONS:
+            assert time.monotonic() < deadline, "only one worker serves requests"
+            connection = connections.enter_context(
+                closing(
+                    http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT_SECONDS)
+                )
+            )
+            body = json.dumps({"tool_name": f"t{posted}", "session_id": "s"})
+            connection.request("POST", "/api/actions", body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            assert (response.status, bool(response.read())) == (201, True)
+            posted += 1
+        actions = server.get("/api/actions?session_id=s&limit=1000")["actions"]
+    stored = {action["tool_name"] for action in actions}
+    assert stored >= {f"t{number}" for number in range(min(posted, 900))}
+    exit_code, stderr = server.stop()
+    assert exit_code == 0
+    assert wait_until_ended(workers)
+    entries = [json.loads(line) for line in stderr.splitlines()]
+    assert len([entry for entry in entries if entry["method"] == "POST"]) == posted
 
 
-def test_both_serve_one_store_and_stop_together(pair: Server) -> None:
-    both = workers(pair)
-    by = time.monotonic() + PATIENCE
-    made = 0
-    with ExitStack() as lines:
-        # One may be ready much earlier than the other.
-        while min(len(one.net_connections("tcp")) - 1 for one in both) < 4:
-            assert time.monotonic() < by, "only one of them serves"
-            line = lines.enter_context(closing(next(connected(pair))))
-            body = json.dumps({"tool_name": f"t{made}", "session_id": "s"})
-            line.request("POST", "/api/actions", body, {"Content-Type": "application/json"})
-            answer = line.getresponse()
-            assert (answer.status, bool(answer.read())) == (201, True)
-            made += 1
-        found = pair.get("/api/actions?session_id=s&limit=1000")["actions"]
-    assert {one["tool_name"] for one in found} >= {f"t{number}" for number in range(min(made, 900))}
-    code, said = pair.stop()
-    assert (code, gone(both)) == (0, True)
-    logged = [json.loads(line) for line in said.splitlines()]
-    assert len([one for one in logged if one["method"] == "POST"]) == made
+def test_ctrl_c_ends_all_workers(server: Server) -> None:
+    workers = list_workers(server)
+    assert server.stop_with(signal.SIGINT)[0] == 0
+    assert wait_until_ended(workers)
 
 
-def test_ctrl_c_ends_them_all(pair: Server) -> None:
-    both = workers(pair)
-    assert pair.end(signal.SIGINT)[0] == 0
-    assert gone(both)
+def test_a_write_through_one_worker_reaches_subscribers_of_the_other(server: Server) -> None:
+    with ExitStack() as open_streams:
+        # With 16 streams it is very unlikely that one worker has all of them.
+        streams = [open_streams.enter_context(server.open_events()) for _ in range(16)]
+        for stream in streams:
+            wait_until_subscribed(stream)
+        action_id = server.post_action()
+        assert [read_record_id(stream) for stream in streams] == [action_id] * 16
 
 
-def test_what_happens_at_one_is_told_by_the_other(pair: Server) -> None:
-    with ExitStack() as open_ones:
-        # All of them at one worker has a chance of one in two to the sixteenth.
-        listeners = [open_ones.enter_context(pair.events()) for _ in range(16)]
-        for one in listeners:
-            wait_until_heard(one)
-        made = pair.post("/api/actions", tool_name="Read")["id"]
-        heard = [json.loads(read_event(one)["data"])["record_id"] for one in listeners]
-    assert heard == [made] * 16
-
-
-def test_a_worker_that_dies_is_started_again_and_nothing_acknowledged_is_lost(
-    pair: Server,
+def test_a_worker_that_dies_is_restarted_and_no_acknowledged_write_is_lost(
+    server: Server,
 ) -> None:
-    both = workers(pair)
-    told: list[str] = []
-    by = time.monotonic() + PATIENCE
+    workers = list_workers(server)
+    acknowledged: list[str] = []
+    deadline = time.monotonic() + TIMEOUT_SECONDS
 
-    def write(number: int) -> None:
-        # Whoever was not answered does not know, and tries again.
-        while time.monotonic() < by:
+    def post_with_retries() -> None:
+        # The worker may die before it answers.
+        while time.monotonic() < deadline:
             with suppress(OSError, http.client.HTTPException):
-                told.append(pair.post("/api/actions", tool_name=f"t{number}")["id"])
+                acknowledged.append(server.post_action())
                 return
 
-    with ThreadPoolExecutor(8) as pool:
-        writing = [pool.submit(write, number) for number in range(300)]
-        both[0].kill()
-        for one in writing:
-            one.result(PATIENCE)
-    assert len(told) == len(writing)
-    now = eventually(pair, both)
-    assert both[1] in now, "the other one went on"
-    found: list[str] = []
-    page = ""
+    with ThreadPoolExecutor(8) as clients:
+        writes = [clients.submit(post_with_retries) for _ in range(300)]
+        workers[0].kill()
+        for write in writes:
+            write.result(TIMEOUT_SECONDS)
+    assert len(acknowledged) == len(writes)
+    workers_after = wait_for_restart(server, workers)
+    assert workers[1] in workers_after, "the other worker was restarted too"
+    stored: list[str] = []
+    page_parameter = ""
     while True:
-        answer = pair.get(f"/api/actions?limit=100{page}")
-        found += [one["id"] for one in answer["actions"]]
-        if not answer["next"]:
+        response = server.get(f"/api/actions?limit=100{page_parameter}")
+        stored += [action["id"] for action in response["actions"]]
+        if not response["next"]:
             break
-        page = f"&page={answer['next']}"
-    assert set(told) <= set(found)
-    code, said = pair.stop()
-    assert code == 0
-    assert f"Child process [{both[0].pid}] died" in said
+        page_parameter = f"&page={response['next']}"
+    assert set(acknowledged) <= set(stored)
+    exit_code, stderr = server.stop()
+    assert exit_code == 0
+    assert f"Child process [{workers[0].pid}] died" in stderr
 
 
-def test_none_outlives_the_process_that_started_them(pair: Server) -> None:
-    both = workers(pair)
-    pair.process.kill()
-    assert gone(both)
+def test_workers_end_when_their_parent_is_killed(server: Server) -> None:
+    workers = list_workers(server)
+    server.process.kill()
+    assert wait_until_ended(workers)
 
 
-def test_an_address_that_workers_have_is_taken(pair: Server, tmp_path: Path) -> None:
+def test_the_port_of_running_workers_is_reported_as_in_use(server: Server, tmp_path: Path) -> None:
     for options in (), ("--workers", "2"):
-        done = subprocess.run(
-            [sys.executable, "-m", "holdfast", "serve", "--port", str(pair.port), *options],
+        result = subprocess.run(
+            [sys.executable, "-m", "holdfast", "serve", "--port", str(server.port), *options],
             env={**os.environ, "HOLDFAST_HOME": str(tmp_path)}, capture_output=True, text=True,
-            check=False, timeout=PATIENCE,
+            check=False, timeout=TIMEOUT_SECONDS,
         )  # fmt: skip
-        assert done.returncode == 1
-        assert "cannot be listened on" in done.stderr
+        assert result.returncode == 1
+        assert "cannot be listened on" in result.stderr
 
 
 @pytest.mark.parametrize("number", ["0", "-1", "65"])
-def test_how_many_has_limits(number: str) -> None:
-    done = subprocess.run(
+def test_a_number_of_workers_out_of_range_is_refused(number: str) -> None:
+    result = subprocess.run(
         [sys.executable, "-m", "holdfast", "serve", "--workers", number],
-        capture_output=True, text=True, check=False, timeout=PATIENCE,
+        capture_output=True, text=True, check=False, timeout=TIMEOUT_SECONDS,
     )  # fmt: skip
-    assert (done.returncode, done.stdout) == (1, "")
-    assert "--workers takes a number from 1 to 64" in done.stderr
+    assert (result.returncode, result.stdout) == (1, "")
+    assert "--workers takes a number from 1 to 64" in result.stderr

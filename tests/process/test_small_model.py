@@ -1,4 +1,4 @@
-"""A real small model behind both SDKs: its summaries are poor, the checkpoint is valid anyway."""
+"""A real small model behind both SDKs writes poor summaries; the checkpoint is still valid."""
 
 from __future__ import annotations
 
@@ -11,29 +11,32 @@ from typing import Any
 
 import pytest
 
-from holdfast.conversations.events import Event
+from holdfast.conversations.events import CompactionEvent
 from holdfast.conversations.manager import SessionManager
 from holdfast.conversations.summarizers import Summarizer
 
 from . import small_model
 
-pytestmark = pytest.mark.skipif(bool(small_model.missing()), reason=small_model.missing())
+pytestmark = pytest.mark.skipif(
+    bool(small_model.find_missing_package()), reason=small_model.find_missing_package()
+)
 CONSTRAINTS = ("Never push to main.", "Always run the linter before a commit.")
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    program = [sys.executable, small_model.__file__]
+    """The URL of a server that runs the model."""
+    command = [sys.executable, small_model.__file__]
     with subprocess.Popen(
-        program, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
-    ) as running:
-        assert running.stdout is not None
-        lines = (line.split() for line in running.stdout)
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        assert process.stdout is not None
+        lines = (line.split() for line in process.stdout)
         yield next(words[1] for words in lines if words[:1] == ["listening"])
-        running.kill()
+        process.kill()
 
 
-def summarizer(kind: str, address: str) -> tuple[Any, Summarizer]:
+def make_summarizer(kind: str, address: str) -> tuple[Any, Summarizer]:
     options: dict[str, Any] = {"max_tokens": 100, "window": 900, "seconds": 300.0, "retries": 0}
     if kind == "openai":
         openai = pytest.importorskip("openai")
@@ -52,11 +55,11 @@ def summarizer(kind: str, address: str) -> tuple[Any, Summarizer]:
 def test_a_poor_model_still_yields_a_valid_checkpoint_with_every_constraint(
     kind: str, address: str, tmp_path: Path
 ) -> None:
-    client, made = summarizer(kind, address)
-    found: list[Event] = []
+    client, summarizer = make_summarizer(kind, address)
+    received: list[CompactionEvent] = []
     path = tmp_path / "holdfast.db"
-    with client, SessionManager(path, limit=1500, summarizer=made, tries=1) as manager:
-        manager.on(found.append)
+    with client, SessionManager(path, limit=1500, summarizer=summarizer, tries=1) as manager:
+        manager.on(received.append)
         conversation = manager.get_or_create("s1")
         for text in CONSTRAINTS:
             conversation.add_message("user", f"{text}\nTODO: rotate the signing keys")
@@ -65,22 +68,22 @@ def test_a_poor_model_still_yields_a_valid_checkpoint_with_every_constraint(
                 "user", "Please look at the retry queue in src/queue.py again."
             )
             conversation.add_message("assistant", "I changed next_delay and the tests pass now.")
-        done = conversation.force_compact()
+        compaction = conversation.force_compact()
         checkpoint = conversation.checkpoint()
-    told = [(event.kind, event.detail.get("error", "")) for event in found]
-    print(f"{kind}: made by {done.made_by}; {told}\n{checkpoint.render()}")
+    events = [(event.kind, event.detail.get("error", "")) for event in received]
+    print(f"{kind}: made by {compaction.made_by}; {events}\n{checkpoint.render()}")
     assert checkpoint.constraints == CONSTRAINTS
     assert "rotate the signing keys" in checkpoint.pending
-    assert done.tokens_reclaimed > 0
-    assert done.made_by in (kind, "rules")
+    assert compaction.tokens_reclaimed > 0
+    assert compaction.made_by in (kind, "rules")
 
 
 def test_the_small_model_is_available(address: str) -> None:
-    """Without this the tests above would pass with a server that answers nothing."""
+    """Without a model the tests above would pass with a summary made by rules."""
     openai = pytest.importorskip("openai")
     with openai.OpenAI(base_url=f"{address}/v1", api_key="none") as client:
-        said = client.chat.completions.create(
+        response = client.chat.completions.create(
             model="smollm2", max_tokens=8, messages=[{"role": "user", "content": "Say hello."}]
         )
-    assert said.choices[0].message.content
-    assert os.path.getsize(small_model.weights()) > 50_000_000
+    assert response.choices[0].message.content
+    assert os.path.getsize(small_model.find_model()) > 50_000_000

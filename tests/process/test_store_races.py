@@ -1,4 +1,4 @@
-"""Eight processes want the same store at the same moment: to make it, or to migrate it."""
+"""Eight processes create or migrate the same store at the same moment."""
 
 from __future__ import annotations
 
@@ -15,47 +15,53 @@ from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
 from tests.unit.store.store_file import TODAY, ask, names, save, save_today, sessions, tomorrow
 
+from .waiting import TIMEOUT_SECONDS
+
+PROCESSES = 8
+
 
 @pytest.fixture
 def path(tmp_path: Path) -> str:
     return str(tmp_path / "state" / "holdfast.db")
 
 
-def all_at_once(path: str, migrations: str = "") -> list[int | None]:
-    """Eight processes that open the same store at the same moment; how they ended."""
+def open_concurrently(path: str, migrations: str = "") -> list[int | None]:
+    """Open a store in eight processes at the same moment, and return their exit codes."""
     context = multiprocessing.get_context("spawn")
-    line = context.Barrier(8)
-    told = [(path, f"s{n}", line, migrations) for n in range(8)]
-    racers = [context.Process(target=race, args=args) for args in told]
-    for racer in racers:
-        racer.start()
-    for racer in racers:
-        racer.join(30)
-    return [racer.exitcode for racer in racers]
+    barrier = context.Barrier(PROCESSES)
+    processes = [
+        context.Process(target=open_and_save, args=(path, f"s{number}", barrier, migrations))
+        for number in range(PROCESSES)
+    ]
+    for process in processes:
+        process.start()
+    for process in processes:
+        process.join(TIMEOUT_SECONDS)
+    return [process.exitcode for process in processes]
 
 
-def race(path: str, session: str, line: Barrier, migrations: str) -> None:
+def open_and_save(path: str, session: str, barrier: Barrier, migrations: str) -> None:
     if migrations:
         sqlite_migrations.STORE_MIGRATIONS = (migrations, TODAY + 1)
-    line.wait(30)
+    barrier.wait(TIMEOUT_SECONDS)
     with closing(SQLiteStore(path, busy_seconds=10)) as store:
         assert save(store, session)
 
 
-def test_eight_processes_that_all_want_to_make_the_store_share_one(path: str) -> None:
-    assert all_at_once(path) == [0] * 8
+def test_processes_that_create_the_store_concurrently_share_one(path: str) -> None:
+    assert open_concurrently(path) == [0] * PROCESSES
     assert names(path) == ["holdfast.db"]
-    assert sessions(path) == [f"s{n}" for n in range(8)]
+    assert sessions(path) == [f"s{n}" for n in range(PROCESSES)]
     assert ask(path, "PRAGMA integrity_check") == "ok"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
-def test_eight_processes_that_all_want_to_migrate_the_store_do_it_once(
+def test_a_store_is_migrated_once_by_concurrent_processes(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     next_version = tomorrow(tmp_path / "migrations", monkeypatch)
     save_today(path, "before")
-    assert all_at_once(path, str(next_version)) == [0] * 8
-    assert sessions(path) == ["before", *(f"s{n}" for n in range(8))]
+    assert open_concurrently(path, str(next_version)) == [0] * PROCESSES
+    assert sessions(path) == ["before", *(f"s{n}" for n in range(PROCESSES))]
     assert names(path) == ["holdfast.db", f"holdfast.db.v{TODAY}.bak"]
     assert ask(f"{path}.v{TODAY}.bak", "SELECT group_concat(id) FROM sessions") == "before"

@@ -19,8 +19,8 @@ def line(kind: str, payload: Any, **fields: Any) -> Line:
 
 
 def meta(**fields: Any) -> Line:
-    about = {"id": SESSION, "cwd": ROOT, "cli_version": "0.166.0", "originator": "codex_exec"}
-    return line("session_meta", {**about, "git": {"branch": "main"}, **fields})
+    payload = {"id": SESSION, "cwd": ROOT, "cli_version": "0.166.0", "originator": "codex_exec"}
+    return line("session_meta", {**payload, "git": {"branch": "main"}, **fields})
 
 
 def turn(**fields: Any) -> Line:
@@ -45,8 +45,8 @@ def reply(text: str) -> Line:
     return message("assistant", text)
 
 
-def call(name: str, given: Any, ident: str = "call_1") -> Line:
-    return item("function_call", name=name, arguments=json.dumps(given), call_id=ident)
+def call(name: str, arguments: Any, ident: str = "call_1") -> Line:
+    return item("function_call", name=name, arguments=json.dumps(arguments), call_id=ident)
 
 
 def custom(name: str, text: str, ident: str = "call_1") -> Line:
@@ -63,10 +63,12 @@ def command_output(code: int, text: str) -> str:
     return f"{head}\nOriginal token count: 1\nOutput:\n{text}"
 
 
-def ran(cmd: str, text: str = "", code: int = 0, ident: str = "call_1", **given: Any) -> list[Line]:
-    """A command and its outcome."""
-    printed = output(command_output(code, text), ident)
-    return [call("exec_command", {"cmd": cmd, **given}, ident), printed]
+def ran(
+    cmd: str, text: str = "", code: int = 0, ident: str = "call_1", **arguments: Any
+) -> list[Line]:
+    """A call of a shell command and its output."""
+    output_line = output(command_output(code, text), ident)
+    return [call("exec_command", {"cmd": cmd, **arguments}, ident), output_line]
 
 
 def patch(*parts: str) -> str:
@@ -74,14 +76,15 @@ def patch(*parts: str) -> str:
 
 
 def patched(*parts: str, ok: bool = True, ident: str = "call_1") -> list[Line]:
-    said = "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
-    failed = "apply_patch verification failed: Failed to find expected lines"
-    return [custom("apply_patch", patch(*parts), ident), output(said if ok else failed, ident)]
+    """A call of `apply_patch` and its output."""
+    success = "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
+    failure = "apply_patch verification failed: Failed to find expected lines"
+    return [custom("apply_patch", patch(*parts), ident), output(success if ok else failure, ident)]
 
 
 def plan(**steps: str) -> Line:
-    listed = [{"step": step.replace("_", " "), "status": how} for step, how in steps.items()]
-    return call("update_plan", {"plan": listed})
+    items = [{"step": step.replace("_", " "), "status": status} for step, status in steps.items()]
+    return call("update_plan", {"plan": items})
 
 
 def tokens(context: int, window: int = WINDOW) -> Line:
@@ -91,13 +94,14 @@ def tokens(context: int, window: int = WINDOW) -> Line:
 
 
 def compacted(text: str = "", *kept: Line, window: str = "w1") -> Line:
-    history = [one["payload"] for one in kept]
-    about = {"message": text, "replacement_history": history, "window_id": window}
-    return line("compacted", about)
+    history = [kept_line["payload"] for kept_line in kept]
+    payload = {"message": text, "replacement_history": history, "window_id": window}
+    return line("compacted", payload)
 
 
 def from_hook(text: str) -> Line:
-    made = message("developer", text)
+    """A message that Codex records for the context that a hook added."""
+    hook_line = message("developer", text)
     kinds = {"content_item_kinds": ["hooks.additional_context"]}
-    made["payload"]["internal_chat_message_metadata_passthrough"] = kinds
-    return made
+    hook_line["payload"]["internal_chat_message_metadata_passthrough"] = kinds
+    return hook_line

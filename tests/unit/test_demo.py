@@ -1,4 +1,4 @@
-"""The demo session is one the real client could have written; its summary loses what it should."""
+"""The demo session has the real client's format, and its summary loses the planted facts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SESSION = "3b0f6a52-8d1e-4c57-9a34-5e2f7c1d9b60"
 STARTED = 1_760_000_000.0
 BRIEF = "# Where\nBranch fix/retry-storm\n— and “more”"
 
-BOOKKEEPING = {
+BOOKKEEPING_TYPES = {
     "queue-operation",
     "last-prompt",
     "mode",
@@ -26,7 +26,7 @@ BOOKKEEPING = {
     "ai-title",
     "file-history-snapshot",
 }
-COMMON = ["session_id", "transcript_path", "cwd"]
+COMMON_FIELDS = ["session_id", "transcript_path", "cwd"]
 
 
 @pytest.fixture(scope="module")
@@ -39,36 +39,36 @@ def after(session: DemoSession) -> list[dict[str, Any]]:
     return session.after(session.hook_attachment(BRIEF))
 
 
-def of_type(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+def lines_of_type(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["type"] == kind]
 
 
-def attached(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+def attachments(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     return [line for line in lines if line.get("attachment", {}).get("type") == kind]
 
 
 def prompts(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [line for line in of_type(lines, "user") if "promptSource" in line]
+    return [line for line in lines_of_type(lines, "user") if "promptSource" in line]
 
 
 def blocks(lines: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
     contents = [line["message"]["content"] for line in lines if "message" in line]
-    listed = [content for content in contents if isinstance(content, list)]
-    return [block for content in listed for block in content if block["type"] == kind]
+    block_lists = [content for content in contents if isinstance(content, list)]
+    return [block for content in block_lists for block in content if block["type"] == kind]
 
 
-def results(lines: list[dict[str, Any]], tool: str) -> list[Any]:
+def tool_results(lines: list[dict[str, Any]], tool: str) -> list[Any]:
     calls = {block["id"] for block in blocks(lines, "tool_use") if block["name"] == tool}
-    answers = [line for line in lines if "toolUseResult" in line]
+    result_lines = [line for line in lines if "toolUseResult" in line]
     return [
         line["toolUseResult"]
-        for line in answers
+        for line in result_lines
         if line["message"]["content"][0]["tool_use_id"] in calls
     ]
 
 
 def strings(value: Any) -> list[str]:
-    """Every string inside a JSON value, as it reads when decoded."""
+    """Return every string inside a decoded JSON value."""
     if isinstance(value, dict):
         return [text for child in value.values() for text in strings(child)]
     if isinstance(value, list):
@@ -76,24 +76,24 @@ def strings(value: Any) -> list[str]:
     return [value] if isinstance(value, str) else []
 
 
-def words(lines: list[dict[str, Any]]) -> str:
+def all_text(lines: list[dict[str, Any]]) -> str:
     return "\n".join(strings(lines))
 
 
-def context(line: dict[str, Any]) -> int:
+def context_tokens(line: dict[str, Any]) -> int:
     usage = line["message"]["usage"]
     cached = usage["cache_creation_input_tokens"] + usage["cache_read_input_tokens"]
     return int(usage["input_tokens"] + cached)
 
 
 def test_the_same_arguments_give_the_same_lines(session, after):
-    again = load_demo(ROOT, SESSION, STARTED)
-    assert again.before == session.before
-    assert again.turn_ends == session.turn_ends
-    assert again.after(again.hook_attachment(BRIEF)) == after
+    second = load_demo(ROOT, SESSION, STARTED)
+    assert second.before == session.before
+    assert second.turn_ends == session.turn_ends
+    assert second.after(second.hook_attachment(BRIEF)) == after
 
 
-def test_asking_for_the_lines_after_twice_changes_nothing(session, after):
+def test_repeated_calls_of_after_return_the_same_lines(session, after):
     count = len(session.before)
     assert session.after(session.hook_attachment(BRIEF)) == after
     assert len(session.before) == count
@@ -101,11 +101,11 @@ def test_asking_for_the_lines_after_twice_changes_nothing(session, after):
 
 def test_another_session_shares_no_uuid(session):
     other = load_demo(ROOT, "another", STARTED)
-    ours = {line["uuid"] for line in session.before if "uuid" in line}
-    assert ours.isdisjoint(line["uuid"] for line in other.before if "uuid" in line)
+    uuids = {line["uuid"] for line in session.before if "uuid" in line}
+    assert uuids.isdisjoint(line["uuid"] for line in other.before if "uuid" in line)
 
 
-def test_written_lines_read_back_and_are_appended(session, after, tmp_path: Path):
+def test_lines_are_appended_and_read_back_unchanged(session, after, tmp_path: Path):
     transcript = tmp_path / "session.jsonl"
     append_lines(transcript, session.before)
     append_lines(transcript, after)
@@ -116,16 +116,16 @@ def test_written_lines_read_back_and_are_appended(session, after, tmp_path: Path
     assert "—" in text
 
 
-def test_it_is_a_real_but_quick_session(session):
+def test_the_session_has_about_200_lines_in_order_of_time(session):
     assert 150 <= len(session.before) <= 220
-    stamps = [line["timestamp"] for line in session.before if "timestamp" in line]
-    assert stamps == sorted(stamps)
-    assert stamps[0].startswith("2025-10-09T08:53:")
-    assert stamps[-1].startswith("2025-10-09T10:4")
+    timestamps = [line["timestamp"] for line in session.before if "timestamp" in line]
+    assert timestamps == sorted(timestamps)
+    assert timestamps[0].startswith("2025-10-09T08:53:")
+    assert timestamps[-1].startswith("2025-10-09T10:4")
 
 
-def test_no_path_leads_outside_the_project(session, after):
-    text = words(session.before + after).replace("~/.claude/projects/-srv-courier/", "")
+def test_every_path_is_inside_the_project(session, after):
+    text = all_text(session.before + after).replace("~/.claude/projects/-srv-courier/", "")
     assert set(re.findall(r"(?<![\w.*~/<>-])/[a-z]+/[a-z]+", text)) == {ROOT}
     assert "fix/retry-storm" in {line["gitBranch"] for line in session.before if "uuid" in line}
 
@@ -144,43 +144,43 @@ def test_every_parent_is_an_earlier_line(session, after):
         seen.add(line["uuid"])
 
 
-def test_every_tool_call_is_answered_once_by_its_own_line(session):
+def test_every_tool_call_has_exactly_one_result_line(session):
     calls = {}
-    for line in of_type(session.before, "assistant"):
+    for line in lines_of_type(session.before, "assistant"):
         for block in blocks([line], "tool_use"):
             calls[block["id"]] = line["uuid"]
     for line in session.before:
         if "toolUseResult" in line:
-            answered = line["message"]["content"][0]["tool_use_id"]
-            assert calls.pop(answered) == line["sourceToolAssistantUUID"] == line["parentUuid"]
+            call_id = line["message"]["content"][0]["tool_use_id"]
+            assert calls.pop(call_id) == line["sourceToolAssistantUUID"] == line["parentUuid"]
     assert calls == {}
 
 
 def test_the_context_grows_with_every_message_to_about_150k(session):
     sizes: dict[str, int] = {}
-    for line in of_type(session.before, "assistant"):
-        assert sizes.setdefault(line["message"]["id"], context(line)) == context(line)
+    for line in lines_of_type(session.before, "assistant"):
+        assert sizes.setdefault(line["message"]["id"], context_tokens(line)) == context_tokens(line)
     assert all(small < large for small, large in pairwise(sizes.values()))
     assert min(sizes.values()) < 30_000
     assert 140_000 < max(sizes.values()) < 155_000
 
 
-def test_the_clients_own_lines_are_there(session):
-    assert {line["type"] for line in session.before} >= BOOKKEEPING
+def test_the_session_contains_the_bookkeeping_lines_of_the_client(session):
+    assert {line["type"] for line in session.before} >= BOOKKEEPING_TYPES
     for kind in ("environment", "instructions", "session_context", "total_tokens_reminder"):
-        assert attached(session.before, kind)
-    for line in of_type(session.before, "assistant"):
+        assert attachments(session.before, kind)
+    for line in lines_of_type(session.before, "assistant"):
         assert list(line).index("message") < list(line).index("type")
 
 
 def test_a_prompt_typed_during_a_turn_waits_in_the_queue(session):
-    enqueue, dequeue = of_type(session.before, "queue-operation")
+    enqueue, dequeue = lines_of_type(session.before, "queue-operation")
     queued = [line for line in prompts(session.before) if line["promptSource"] == "queued"]
     assert [line["message"]["content"] for line in queued] == [enqueue["content"]]
     assert "content" not in dequeue
 
 
-def test_a_turn_ends_with_words_and_then_the_stop_hook(session):
+def test_a_turn_ends_with_text_and_then_the_stop_hook(session):
     assert len(session.turn_ends) == len(prompts(session.before)) - 1 == session.turns - 1
     for index in session.turn_ends:
         line, following = session.before[index], session.before[index + 1]
@@ -189,7 +189,7 @@ def test_a_turn_ends_with_words_and_then_the_stop_hook(session):
         assert following["subtype"] == "stop_hook_summary"
 
 
-def test_every_edit_starts_from_what_the_last_one_left(session, after):
+def test_every_edit_starts_from_the_content_that_the_last_one_left(session, after):
     files: dict[str, str] = {}
     for line in session.before + after:
         result = line.get("toolUseResult")
@@ -202,10 +202,10 @@ def test_every_edit_starts_from_what_the_last_one_left(session, after):
         assert result["originalFile"] == before
         assert before.count(result["oldString"]) == 1
         files[result["filePath"]] = before.replace(result["oldString"], result["newString"])
-        assert patched(before, result["structuredPatch"]) == files[result["filePath"]]
+        assert apply_hunks(before, result["structuredPatch"]) == files[result["filePath"]]
 
 
-def patched(text: str, hunks: list[dict[str, Any]]) -> str:
+def apply_hunks(text: str, hunks: list[dict[str, Any]]) -> str:
     lines = text.splitlines()
     for hunk in reversed(hunks):
         start = hunk["oldStart"] - 1
@@ -218,49 +218,53 @@ def patched(text: str, hunks: list[dict[str, Any]]) -> str:
 
 
 def test_the_plan_is_partly_done(session):
-    status = {result["task"]["id"]: "pending" for result in results(session.before, "TaskCreate")}
-    for result in results(session.before, "TaskUpdate"):
+    status = {
+        result["task"]["id"]: "pending" for result in tool_results(session.before, "TaskCreate")
+    }
+    for result in tool_results(session.before, "TaskUpdate"):
         assert result["statusChange"]["from"] == status[result["taskId"]]
         status[result["taskId"]] = result["statusChange"]["to"]
     assert list(status.values()) == ["completed"] * 4 + ["in_progress"] + ["pending"] * 2
 
 
-def test_a_file_is_made_and_deleted_and_the_rest_committed(session):
+def test_one_file_is_created_and_deleted_and_one_commit_is_made(session):
     commands = [
         b["input"]["command"] for b in blocks(session.before, "tool_use") if b["name"] == "Bash"
     ]
     assert "rm scripts/simulate_storm.py" in commands
-    commits = [r["gitOperation"] for r in results(session.before, "Bash") if "gitOperation" in r]
+    commits = [
+        r["gitOperation"] for r in tool_results(session.before, "Bash") if "gitOperation" in r
+    ]
     assert commits == [
         {"commit": {"sha": "3f2c1ab", "kind": "committed", "branch": "fix/retry-storm"}}
     ]
 
 
 def test_the_user_answered_a_question_and_a_sub_agent_reported(session):
-    (answer,) = results(session.before, "AskUserQuestion")
+    (answer,) = tool_results(session.before, "AskUserQuestion")
     assert list(answer["answers"].values()) == ["Same table, state 'dead'"]
-    (report,) = results(session.before, "Agent")
+    (report,) = tool_results(session.before, "Agent")
     assert report["status"] == "completed"
     assert "scripts/replay.py:16" in report["content"][-1]["text"]
 
 
 def test_one_test_was_fixed_and_one_still_fails(session):
-    failures = [r for r in results(session.before, "Bash") if isinstance(r, str)]
+    failures = [r for r in tool_results(session.before, "Bash") if isinstance(r, str)]
     fixed, open_failure = failures
     assert "OverflowError" in fixed
     assert "\nE       AssertionError: assert ['ready', 'dead', 'ready']" in open_failure
     assert "\ntests/test_worker.py:49: AssertionError\n" in open_failure
-    assert results(session.before, "Bash")[-1] == open_failure
+    assert tool_results(session.before, "Bash")[-1] == open_failure
 
 
-def test_every_planted_fact_was_said_before_the_compaction(session):
-    said = words(session.before)
+def test_every_planted_fact_occurs_before_the_compaction(session):
+    text = all_text(session.before)
     assert len(session.facts) >= 14
     assert len({fact.name for fact in session.facts}) == len(session.facts)
-    assert [fact.name for fact in session.facts if fact.text not in said] == []
+    assert [fact.name for fact in session.facts if fact.text not in text] == []
 
 
-def test_the_summary_keeps_the_words_of_kept_facts_only(session):
+def test_the_summary_contains_the_text_of_kept_facts_only(session):
     kept = [fact.name for fact in session.facts if fact.text in session.summary]
     assert kept == [fact.name for fact in session.facts if fact.fate == "kept"]
     assert len([fact for fact in session.facts if fact.fate == "lost"]) >= 6
@@ -269,14 +273,14 @@ def test_the_summary_keeps_the_words_of_kept_facts_only(session):
 @pytest.mark.parametrize(
     "trace", ["migration", "lock", "test-fast", "replay", "AssertionError", "5 attempts"]
 )
-def test_what_the_summary_lost_left_no_trace_in_it(session, trace):
-    assert trace in words(session.before)
+def test_lost_facts_leave_no_trace_in_the_summary(session, trace):
+    assert trace in all_text(session.before)
     assert trace not in session.summary
 
 
 def test_the_summary_repeats_a_limit_that_was_corrected(session):
     assert "8 attempts" in session.summary
-    assert "make it 5 attempts, not 8" in words(prompts(session.before))
+    assert "make it 5 attempts, not 8" in all_text(prompts(session.before))
 
 
 def test_the_summary_has_the_hosts_nine_sections(session):
@@ -286,29 +290,29 @@ def test_the_summary_has_the_hosts_nine_sections(session):
     assert re.findall(r"^(\d)\. ", session.summary, re.M) == list("123456789")
 
 
-def test_the_boundary_is_the_hosts(session, after):
+def test_the_compaction_boundary_has_the_format_of_the_host(session, after):
     boundary = after[0]
     metadata = boundary["compactMetadata"]
     kept = metadata["preservedMessages"]["uuids"]
-    known = [line["uuid"] for line in session.before if "uuid" in line]
-    last = of_type(session.before, "assistant")[-1]
+    uuids = [line["uuid"] for line in session.before if "uuid" in line]
+    last = lines_of_type(session.before, "assistant")[-1]
     assert list(boundary)[:3] == ["parentUuid", "logicalParentUuid", "isSidechain"]
     assert boundary["subtype"] == "compact_boundary"
-    assert boundary["logicalParentUuid"] == known[-1] == metadata["preservedSegment"]["tailUuid"]
-    assert kept == known[-len(kept) :]
+    assert boundary["logicalParentUuid"] == uuids[-1] == metadata["preservedSegment"]["tailUuid"]
+    assert kept == uuids[-len(kept) :]
     assert metadata["trigger"] == "auto"
-    assert context(last) < metadata["preTokens"] < 160_000
+    assert context_tokens(last) < metadata["preTokens"] < 160_000
     dropped = metadata["preTokens"] - metadata["postTokens"]
     assert dropped == metadata["cumulativeDroppedTokens"] > 100_000
 
 
-def test_the_failure_is_not_among_the_messages_the_host_kept(session, after):
+def test_the_messages_that_the_host_kept_do_not_contain_the_failure(session, after):
     kept = set(after[0]["compactMetadata"]["preservedMessages"]["uuids"])
     lines = [line for line in session.before if line.get("uuid") in kept]
-    assert "AssertionError" not in words(lines)
+    assert "AssertionError" not in all_text(lines)
 
 
-def test_the_summary_line_has_no_analysis_and_anchors_what_was_kept(session, after):
+def test_the_summary_line_has_no_analysis_and_anchors_the_kept_messages(session, after):
     (line,) = [line for line in after if line.get("isCompactSummary")]
     text = line["message"]["content"]
     assert text.startswith("This session is being continued from a previous conversation")
@@ -319,13 +323,13 @@ def test_the_summary_line_has_no_analysis_and_anchors_what_was_kept(session, aft
     assert line["summarizedTurnPromptUuids"] == [p["uuid"] for p in prompts(session.before)]
 
 
-def test_the_summary_line_names_the_transcript_it_is_told(session):
+def test_the_summary_line_contains_the_given_transcript_path(session):
     path = session.transcript_path("/cfg")
     assert path == f"/cfg/projects/-srv-courier/{SESSION}.jsonl"
-    assert f"read the full transcript at: {path}\n" in words(session.after(transcript_path=path))
+    assert f"read the full transcript at: {path}\n" in all_text(session.after(transcript_path=path))
 
 
-def test_the_brief_stands_between_the_summary_and_the_reply(after):
+def test_the_brief_is_between_the_summary_and_the_reply(after):
     kinds = [line.get("attachment", line).get("type") for line in after]
     first = kinds.index("hook_success")
     assert kinds[first : first + 3] == ["hook_success", "hook_additional_context", "assistant"]
@@ -337,18 +341,18 @@ def test_the_brief_stands_between_the_summary_and_the_reply(after):
 
 def test_without_a_brief_there_is_no_hook_line(session):
     after = session.after()
-    assert attached(after, "hook_success") == []
-    assert attached(after, "hook_additional_context") == []
-    assert len(of_type(after, "assistant")) == 3
+    assert attachments(after, "hook_success") == []
+    assert attachments(after, "hook_additional_context") == []
+    assert len(lines_of_type(after, "assistant")) == 3
 
 
-def test_a_hook_answer_is_recorded_raw_and_as_the_model_sees_it(session):
+def test_a_hook_output_is_recorded_raw_and_as_the_model_sees_it(session):
     text = f"{BRIEF}\n<system-reminder>"
     success, shown = session.hook_attachment(text)
     assert success["attachment"]["hookName"] == "SessionStart:compact"
     assert success["attachment"]["content"] == ""
-    answer = json.loads(success["attachment"]["stdout"])
-    assert answer["hookSpecificOutput"]["additionalContext"] == text
+    output = json.loads(success["attachment"]["stdout"])
+    assert output["hookSpecificOutput"]["additionalContext"] == text
     assert "rendered" not in success
     assert shown["attachment"] == {
         "type": "hook_additional_context",
@@ -366,7 +370,7 @@ def test_a_hook_answer_is_recorded_raw_and_as_the_model_sees_it(session):
 
 
 @pytest.mark.parametrize(
-    ("event", "given", "fields"),
+    ("event", "arguments", "fields"),
     [
         ("SessionStart", {}, ["hook_event_name", "source"]),
         (
@@ -413,29 +417,29 @@ def test_a_hook_answer_is_recorded_raw_and_as_the_model_sees_it(session):
         ("SessionEnd", {}, ["prompt_id", "hook_event_name", "reason"]),
     ],
 )
-def test_a_payload_has_the_hosts_fields_in_the_hosts_order(session, event, given, fields):
-    payload = session.hook_payload(event, "/t/s.jsonl", **given)
-    assert list(payload) == COMMON + fields
+def test_a_payload_has_the_fields_of_the_host_in_the_same_order(session, event, arguments, fields):
+    payload = session.hook_payload(event, "/t/s.jsonl", **arguments)
+    assert list(payload) == COMMON_FIELDS + fields
     assert payload["hook_event_name"] == event
 
 
-def test_the_compaction_fork_has_no_type_and_says_the_summary(session):
+def test_the_compaction_fork_has_no_type_and_ends_with_the_summary(session):
     payload = session.hook_payload("SubagentStop", "/t/s.jsonl")
     assert payload["agent_type"] == ""
     assert payload["last_assistant_message"] == session.summary
     assert payload["agent_transcript_path"] == f"/t/s/subagents/agent-{payload['agent_id']}.jsonl"
 
 
-def test_payloads_name_the_prompts_of_the_transcript(session):
+def test_payloads_contain_the_prompt_ids_of_the_transcript(session):
     ids = [line["promptId"] for line in prompts(session.before)]
-    told = [
+    payload_ids = [
         session.hook_payload("UserPromptSubmit", "/t", turn=turn)["prompt_id"]
         for turn in range(1, session.turns + 1)
     ]
-    assert told == ids
+    assert payload_ids == ids
     assert session.hook_payload("PreCompact", "/t")["prompt_id"] == ids[-1]
 
 
-def test_an_event_the_demo_does_not_know_is_refused(session):
+def test_an_unknown_event_raises_an_error(session):
     with pytest.raises(ValueError, match="PostToolUse"):
         session.hook_payload("PostToolUse", "/t")

@@ -1,4 +1,4 @@
-"""The log: one line for each thing, wherever there is room for it, and never a secret."""
+"""The log file: one line per entry, without secrets, with a fallback in the temporary folder."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_log_entry_is_one_line_with_its_time(file: Path, environ: dict[str, st
     assert not fallback(environ).exists()
 
 
-def test_only_its_owner_can_read_the_log(file: Path, environ: dict[str, str]) -> None:
+def test_the_log_is_readable_only_by_its_owner(file: Path, environ: dict[str, str]) -> None:
     diagnostics.log(str(file), "hook: anything", environ)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
@@ -47,7 +47,7 @@ def test_only_its_owner_can_read_the_log(file: Path, environ: dict[str, str]) ->
 
 def test_a_message_is_redacted_before_it_is_shortened(file: Path, environ: dict[str, str]) -> None:
     diagnostics.log(str(file), f"hook: no such file /keys/{TOKEN}", environ)
-    # Cut in the middle, a token would no longer look like one.
+    # A token that was cut first would no longer be recognised.
     diagnostics.log(str(file), "x" * (diagnostics.MAX_MESSAGE_CHARS - 12) + f" {TOKEN}", environ)
     text = file.read_text(encoding="utf-8")
     assert "hook: no such file /keys/[redacted" in text
@@ -66,7 +66,7 @@ def test_a_message_with_half_a_character_is_still_written(
     assert file.read_text(encoding="utf-8").endswith("hook: ? and 日本語\n")
 
 
-def test_where_the_home_cannot_be_written_the_temporary_folder_takes_the_line(
+def test_a_home_that_cannot_be_written_makes_the_log_use_the_temporary_folder(
     tmp_path: Path, environ: dict[str, str]
 ) -> None:
     (tmp_path / "home").touch()
@@ -82,10 +82,10 @@ def test_a_log_entry_that_cannot_be_written_anywhere_is_dropped(tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-def test_the_log_is_never_written_through_a_link(
+def test_the_log_is_never_written_through_a_symlink(
     file: Path, tmp_path: Path, environ: dict[str, str]
 ) -> None:
-    """The temporary folder is everybody's: a link there may lead anywhere."""
+    """All users can write to the temporary folder, so a symlink there may point anywhere."""
     victim = tmp_path / "victim"
     victim.write_text("precious\n")
     (tmp_path / "blocked").touch()
@@ -108,10 +108,10 @@ def test_a_fallback_file_of_another_user_is_not_written(
 def test_a_large_log_is_rotated(file: Path, environ: dict[str, str]) -> None:
     file.parent.mkdir()
     file.write_bytes(b"an older line\n" * (diagnostics.MAX_LOG_BYTES // 14 + 1))
-    diagnostics.log(str(file), "hook: the last straw", environ)
-    diagnostics.log(str(file), "hook: a fresh start", environ)
-    assert diagnostics.read_tail(str(file))[0].endswith("hook: a fresh start")
-    assert diagnostics.read_tail(f"{file}.1", 1)[0].endswith("hook: the last straw")
+    diagnostics.log(str(file), "hook: the last entry before rotation", environ)
+    diagnostics.log(str(file), "hook: the first entry after rotation", environ)
+    assert diagnostics.read_tail(str(file))[0].endswith("hook: the first entry after rotation")
+    assert diagnostics.read_tail(f"{file}.1", 1)[0].endswith("hook: the last entry before rotation")
 
 
 def test_the_tail_is_the_last_lines_oldest_first(file: Path, environ: dict[str, str]) -> None:

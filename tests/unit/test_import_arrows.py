@@ -1,6 +1,6 @@
-"""The arrows between packages point one way: surfaces → services → everything else.
+"""Packages may import each other in one direction only: surfaces → services → everything else.
 
-Imports for the type checker alone are not arrows: nothing runs there.
+Imports under `TYPE_CHECKING` are not counted, because they do not run.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ import holdfast
 
 ROOT = Path(holdfast.__file__).parent
 
-# Small modules that any part may use.
-COMMON = {"errors", "redaction", "fast_json", "lenient_json"}
-LOWER = {
+# Small modules that any package may import.
+COMMON_MODULES = {"errors", "redaction", "fast_json", "lenient_json"}
+LOWER_PACKAGES = {
     "hosts",
     "transcript",
     "state",
-    "mentions",
     "store",
     "ledger",
     "search",
@@ -33,10 +32,10 @@ LOWER = {
     "tokens",
     "handoff",
 }
-BELOW_SERVICES = {*LOWER, "settings", "diagnostics", *COMMON, ""}
+BELOW_SERVICES = {*LOWER_PACKAGES, "settings", "diagnostics", *COMMON_MODULES, ""}
 BELOW_SURFACES = {*BELOW_SERVICES, "services"}
 
-# Which parts of Holdfast a part may import, besides itself.
+# Which packages of Holdfast a package may import, besides itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "": set(),
     "__main__": {"entry", "cli"},
@@ -45,25 +44,24 @@ MAY_IMPORT: dict[str, set[str]] = {
     "redaction": set(),
     "fast_json": set(),
     "lenient_json": {"fast_json"},
-    "diagnostics": COMMON,
-    "settings": COMMON,
-    "tokens": COMMON,
-    "state": COMMON,
-    "transcript": COMMON,
-    "hosts": COMMON,
-    "mentions": {"state", *COMMON},
-    "brief": {"state", "tokens", *COMMON},
-    "reports": {"brief", "state", *COMMON},
-    "store": {"state", "transcript", *COMMON},
-    "notes": {"search", "state", "store", *COMMON},
-    "ledger": {"state", "store", *COMMON},
-    "search": {"store", "transcript", *COMMON},
-    "handoff": {"brief", "mentions", "state", "tokens", *COMMON},
-    "conversations": {"brief", "settings", "state", "store", "tokens", *COMMON},
-    "demo": COMMON,
+    "diagnostics": COMMON_MODULES,
+    "settings": COMMON_MODULES,
+    "tokens": COMMON_MODULES,
+    "state": COMMON_MODULES,
+    "transcript": COMMON_MODULES,
+    "hosts": COMMON_MODULES,
+    "brief": {"state", "tokens", *COMMON_MODULES},
+    "reports": {"brief", "state", *COMMON_MODULES},
+    "store": {"state", "transcript", *COMMON_MODULES},
+    "notes": {"search", "state", "store", *COMMON_MODULES},
+    "ledger": {"state", "store", *COMMON_MODULES},
+    "search": {"store", "transcript", *COMMON_MODULES},
+    "handoff": {"brief", "state", "tokens", *COMMON_MODULES},
+    "conversations": {"brief", "settings", "state", "store", "tokens", *COMMON_MODULES},
+    "demo": COMMON_MODULES,
     "eval": BELOW_SURFACES,
     "services": {*BELOW_SERVICES, "demo"},
-    # The surfaces. Only the command line starts others.
+    # The surfaces. Only the command line may import other surfaces.
     "hooks": BELOW_SURFACES,
     "statusline": BELOW_SURFACES,
     "mcp": BELOW_SURFACES,
@@ -71,8 +69,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {*BELOW_SURFACES, "conversations", "eval", "hooks", "mcp", "server", "statusline"},
 }
 
-# Packages of others, and the one part that may use each: nothing that a hook imports.
-THEIRS = {
+# Third-party packages, and the package that may import each. Hooks import none of them.
+THIRD_PARTY = {
     ("rich", "cli"),
     ("anthropic", "conversations"),
     ("claude_agent_sdk", "conversations"),
@@ -89,64 +87,64 @@ THEIRS = {
     ("psycopg", "store"),
     ("psycopg_pool", "store"),
     ("matplotlib", "eval"),
-    # Whichever of the two can unpack .zst; neither is needed.
+    # Either of these two can unpack .zst files; both are optional.
     ("compression", "transcript"),
     ("zstandard", "transcript"),
 }
 
-# What the pure parts do without: the clock, chance, the environment, files, processes, the network.
-IMPURE = {
+# Pure packages import no module for the clock, randomness, the environment, files or the network.
+IMPURE_MODULES = {
     "asyncio", "builtins", "ctypes", "datetime", "fcntl", "fileinput", "getpass", "glob", "http",
     "importlib", "io", "locale", "logging", "mmap", "multiprocessing", "os", "pathlib", "pickle",
     "platform", "posix", "random", "secrets", "select", "shelve", "shutil", "signal", "socket",
     "sqlite3", "ssl", "subprocess", "sys", "tempfile", "threading", "time", "urllib", "uuid",
     "_io", "_sqlite3", "_thread",
 }  # fmt: skip
-PURE = ("state", "mentions", "brief", "reports", "tokens", "handoff", "redaction")
+PURE_PACKAGES = ("state", "brief", "reports", "tokens", "handoff", "redaction")
 # Reads the learned scales from the home folder; the rest of `tokens` is pure.
-NOT_PURE = {"holdfast.tokens.scales"}
-CALLS_THAT_TOUCH_THE_WORLD = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
+IMPURE_EXCEPTIONS = {"holdfast.tokens.scales"}
+IMPURE_CALLS = {"open", "print", "input", "exec", "eval", "__import__", "breakpoint"}
 
 MODULES = sorted(ROOT.rglob("*.py"))
 
 
-def name_of(file: Path) -> str:
+def module_name(file: Path) -> str:
     parts = file.relative_to(ROOT.parent).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def part_of(module: str) -> str:
+def package_of(module: str) -> str:
     """The first name below `holdfast`, or "" for the package itself."""
     return module.partition(".")[2].partition(".")[0]
 
 
 @cache
 def imports(file: Path) -> list[str]:
-    """Every module that this file imports when it runs, wherever in the file it says so."""
-    return [*_found(tree(file), name_of(file))]
+    """Return every module that the file imports at run time, also inside functions."""
+    return [*_find_imports(parse(file), module_name(file))]
 
 
 @cache
-def tree(file: Path) -> ast.Module:
+def parse(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"))
 
 
-def _found(node: ast.AST, module: str) -> Iterator[str]:
+def _find_imports(node: ast.AST, module: str) -> Iterator[str]:
     if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         for other in node.orelse:
-            yield from _found(other, module)
+            yield from _find_imports(other, module)
         return
     if isinstance(node, ast.Import):
         yield from (alias.name for alias in node.names)
     elif isinstance(node, ast.ImportFrom):
-        assert not node.level, f"{module} imports relatively, which this test cannot follow"
+        assert not node.level, f"{module} has a relative import, which this test cannot resolve"
         for alias in node.names:
-            longer = f"{node.module}.{alias.name}"
-            yield longer if is_module(longer) else str(node.module)
+            submodule = f"{node.module}.{alias.name}"
+            yield submodule if is_module(submodule) else str(node.module)
     for child in ast.iter_child_nodes(node):
-        # No expression holds an import, and most of a tree is expressions.
+        # Expressions contain no imports, and skipping them saves most of the time.
         if not isinstance(child, ast.expr):
-            yield from _found(child, module)
+            yield from _find_imports(child, module)
 
 
 @cache
@@ -155,50 +153,56 @@ def is_module(name: str) -> bool:
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
 
 
-def calls(file: Path) -> set[str]:
+def called_names(file: Path) -> set[str]:
     return {
         node.func.id
-        for node in ast.walk(tree(file))
+        for node in ast.walk(parse(file))
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
     }
 
 
-def test_every_package_is_listed_with_what_it_may_import() -> None:
-    assert {part_of(name_of(file)) for file in MODULES} == MAY_IMPORT.keys()
+def test_every_package_has_a_list_of_allowed_imports() -> None:
+    assert {package_of(module_name(file)) for file in MODULES} == MAY_IMPORT.keys()
 
 
-def test_a_module_imports_only_what_its_place_allows() -> None:
+def test_a_module_imports_only_what_its_package_may() -> None:
     for part in MAY_IMPORT:
         allowed = {part, *MAY_IMPORT[part]}
-        modules = [file for file in MODULES if part_of(name_of(file)) == part]
-        ours = [(name_of(file), name) for file in modules for name in imports(file)]
+        modules = [file for file in MODULES if package_of(module_name(file)) == part]
+        imported = [(module_name(file), name) for file in modules for name in imports(file)]
         assert [
             (module, name)
-            for module, name in ours
-            if name.split(".")[0] == "holdfast" and part_of(name) not in allowed
+            for module, name in imported
+            if name.split(".")[0] == "holdfast" and package_of(name) not in allowed
         ] == [], part
 
 
 @pytest.mark.parametrize(
     "file",
-    [file for file in MODULES if part_of(name_of(file)) in PURE and name_of(file) not in NOT_PURE],
-    ids=name_of,
+    [
+        file
+        for file in MODULES
+        if package_of(module_name(file)) in PURE_PACKAGES
+        and module_name(file) not in IMPURE_EXCEPTIONS
+    ],
+    ids=module_name,
 )
 def test_pure_packages_do_no_input_or_output(file: Path) -> None:
-    assert {name.split(".")[0] for name in imports(file)} & IMPURE == set()
-    assert calls(file) & CALLS_THAT_TOUCH_THE_WORLD == set()
+    assert {name.split(".")[0] for name in imports(file)} & IMPURE_MODULES == set()
+    assert called_names(file) & IMPURE_CALLS == set()
 
 
 def test_third_party_packages_are_imported_only_where_allowed() -> None:
     used = {
-        (name.split(".")[0], part_of(name_of(file))) for file in MODULES for name in imports(file)
+        (name.split(".")[0], package_of(module_name(file)))
+        for file in MODULES
+        for name in imports(file)
     }
-    theirs = {(name, part) for name, part in used if name not in sys.stdlib_module_names}
-    assert {(name, part) for name, part in theirs if name != "holdfast"} <= THEIRS
+    not_stdlib = {(name, part) for name, part in used if name not in sys.stdlib_module_names}
+    assert {(name, part) for name, part in not_stdlib if name != "holdfast"} <= THIRD_PARTY
 
 
 def test_the_allowed_imports_have_no_cycle() -> None:
-    """A part never reaches itself through others: what is above stays above."""
     for start in MAY_IMPORT:
         reached: set[str] = set()
         waiting = set(MAY_IMPORT[start])
@@ -209,7 +213,7 @@ def test_the_allowed_imports_have_no_cycle() -> None:
         assert start not in reached, start
 
 
-def test_the_reader_of_imports_sees_every_form(tmp_path: Path) -> None:
+def test_every_form_of_import_is_found(tmp_path: Path) -> None:
     file = tmp_path / "holdfast.py"
     file.write_text(
         "TYPE_CHECKING = False\n"
@@ -219,8 +223,8 @@ def test_the_reader_of_imports_sees_every_form(tmp_path: Path) -> None:
         "def late():\n    from holdfast.cli import main\n"
         "try:\n    import _json\nexcept ImportError:\n    import json as other\n"
     )
-    found = sorted(_found(ast.parse(file.read_text()), "holdfast.example"))
-    assert found == [
+    found_imports = sorted(_find_imports(ast.parse(file.read_text()), "holdfast.example"))
+    assert found_imports == [
         "_json",
         "holdfast.cli",
         "holdfast.store",

@@ -1,4 +1,4 @@
-"""Secrets are replaced; what only looks like one stays. No value here was ever a real secret."""
+"""Secrets are replaced and look-alikes are kept. No value here was ever a real secret."""
 
 import subprocess
 import sys
@@ -199,19 +199,19 @@ LOOK_ALIKES = [
 ]
 
 
-def test_a_key_is_replaced_by_its_kind_alone() -> None:
+def test_a_key_is_replaced_by_its_kind() -> None:
     for kind, key in KEYS:
-        for around in ("{}", "use {} now", 'x = "{}"', "see\\n{}\\nend", "({})", "k={},"):
-            assert redact(around.format(key)) == around.format(f"[redacted:{kind}]"), kind
+        for template in ("{}", "use {} now", 'x = "{}"', "see\\n{}\\nend", "({})", "k={},"):
+            assert redact(template.format(key)) == template.format(f"[redacted:{kind}]"), kind
 
 
-def test_a_key_is_replaced_in_long_and_in_foreign_text() -> None:
+def test_a_key_is_replaced_in_long_text_with_other_scripts() -> None:
     for kind, key in KEYS:
         filler = "An ordinary sentence, é and 🙂 included.\n" * 2000
         assert redact(f"{filler}{key}\n{filler}") == f"{filler}[redacted:{kind}]\n{filler}", kind
 
 
-def test_a_value_given_to_a_secret_name_is_replaced() -> None:
+def test_a_value_assigned_to_a_secret_name_is_replaced() -> None:
     for form in ASSIGNMENTS:
         cleaned = redact(form.format("q7Hs9-Lw2Xv_4T"))
         kind = "flag" if " --password " in form or "--api-key " in form else "assignment"
@@ -229,7 +229,7 @@ def test_a_value_given_to_a_secret_name_is_replaced() -> None:
         ("POSTGRES_PASSWORD={} -p 5432:5432", "secret123"),
     ],
 )
-def test_a_plain_word_given_to_a_password_is_replaced(form: str, word: str) -> None:
+def test_a_plain_word_assigned_to_a_password_is_replaced(form: str, word: str) -> None:
     assert redact(form.format(word)) == form.format("[redacted:assignment]")
 
 
@@ -242,12 +242,12 @@ def test_a_password_behind_a_short_option_is_replaced() -> None:
             )
 
 
-def test_a_look_alike_stays() -> None:
+def test_a_look_alike_is_kept() -> None:
     for text in LOOK_ALIKES:
         assert redact(text) == text, text
 
 
-def test_every_secret_of_a_text_is_replaced() -> None:
+def test_every_secret_in_a_text_is_replaced() -> None:
     text = f"A_TOKEN={MIXED}\nurl=redis://:{MIXED}@cache/0\nkey=ghp_{MIXED[:36]}\n"
     assert redact(text) == (
         "A_TOKEN=[redacted:assignment]\n"
@@ -256,9 +256,9 @@ def test_every_secret_of_a_text_is_replaced() -> None:
     )
 
 
-def test_keys_without_a_space_between_are_all_replaced() -> None:
-    glued = "dapi" + HEX[:32] + "SG." + MIXED[:22] + "." + MIXED[:43]
-    assert redact(glued) == "[redacted:databricks-token][redacted:sendgrid-key]"
+def test_adjacent_keys_without_a_space_are_all_replaced() -> None:
+    adjacent_keys = "dapi" + HEX[:32] + "SG." + MIXED[:22] + "." + MIXED[:43]
+    assert redact(adjacent_keys) == "[redacted:databricks-token][redacted:sendgrid-key]"
 
 
 def test_a_password_in_a_url_is_replaced_and_user_and_host_are_kept() -> None:
@@ -292,12 +292,12 @@ def test_a_private_key_with_headers_or_line_numbers_is_replaced() -> None:
     assert redact(f"{begin}\n    2→{MIXED}\n    3→{end}") == "[redacted:private-key]"
 
 
-def test_a_truncated_private_key_does_not_swallow_what_follows() -> None:
+def test_text_after_a_truncated_private_key_is_kept() -> None:
     text = f"-----BEGIN PRIVATE KEY-----\n{MIXED}\n\nThen we went on."
     assert redact(text) == "[redacted:private-key]\n\nThen we went on."
 
 
-def test_a_token_without_a_prefix_is_found_where_its_vendor_is_named() -> None:
+def test_a_token_without_a_prefix_is_found_near_the_name_of_its_vendor() -> None:
     discord = "M" + MIXED[:23] + ".GaBcDe." + MIXED[:38]
     assert redact(f"discord.Client().run('{discord}')").endswith(".[redacted:discord-token]')")
     twilio = f"curl https://api.twilio.com -u AC{HEX[:32]}:{HEX[:32]}"
@@ -316,7 +316,7 @@ def test_a_lone_surrogate_does_not_stop_redaction() -> None:
     assert redact("--token=q7Hs9-Lw2Xv_4T\ud800") == "--token=q7Hs9-Lw2Xv_4T\ud800"
 
 
-def test_a_value_under_a_secret_name_is_replaced() -> None:
+def test_a_value_under_a_secret_key_is_replaced() -> None:
     value = {"user": "ada", "password": "hunter2", "nested": [{"api_key": "a1b2c3d4e5f6"}]}
     assert redact_value(value) == {
         "user": "ada",
@@ -326,7 +326,7 @@ def test_a_value_under_a_secret_name_is_replaced() -> None:
     assert value["password"] == "hunter2"
 
 
-def test_words_are_a_password_under_its_name_but_a_description_under_others() -> None:
+def test_several_words_are_replaced_under_password_and_kept_under_token() -> None:
     value = {"password": "correct horse battery", "token": "The token to use for the API"}
     assert redact_value(value) == {**value, "password": "[redacted:assignment]"}
 
@@ -356,32 +356,32 @@ FRAGMENTS = st.sampled_from(
 )
 
 
-@settings(deadline=None)  # the first example to need a pattern also compiles it
+@settings(deadline=None)  # patterns are compiled on first use
 @given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=12).map("".join))
 def test_redacting_twice_changes_nothing_more(text: str) -> None:
     once = redact(text)
     assert redact(once) == once
 
 
-@settings(deadline=None)  # the first example to need a pattern also compiles it
+@settings(deadline=None)  # patterns are compiled on first use
 @given(st.lists(FRAGMENTS | st.text(max_size=8), max_size=12).map("".join))
-def test_redacted_lines_are_as_many_as_before(text: str) -> None:
+def test_redact_lines_keeps_the_number_of_lines(text: str) -> None:
     assert len(redact_lines(text)) == text.count("\n") + 1
 
 
-def test_a_key_of_several_lines_leaves_empty_ones() -> None:
+def test_a_key_of_several_lines_leaves_empty_lines() -> None:
     body = f"{MIXED[:40]}\n{MIXED[:40]}"
     text = f"a\n-----BEGIN PRIVATE KEY-----\n{body}\n-----END PRIVATE KEY-----\nb"
     assert redact_lines(text) == ["a", "[redacted:private-key]", "", "", "", "b"]
 
 
-@settings(deadline=None)  # the first example to need a pattern also compiles it
+@settings(deadline=None)  # patterns are compiled on first use
 @given(st.text(st.characters(codec="utf-8"), max_size=200), st.sampled_from(KEYS))
 def test_a_key_between_spaces_is_found_in_any_text(text: str, case: tuple[str, str]) -> None:
     assert case[1] not in redact(f"{text} {case[1]} {text}")
 
 
-@settings(deadline=None)  # the first example to need a pattern also compiles it
+@settings(deadline=None)  # patterns are compiled on first use
 @given(
     st.recursive(
         st.none() | st.integers() | FRAGMENTS,
@@ -395,13 +395,13 @@ def test_redacting_a_value_twice_changes_nothing_more(value: object) -> None:
 
 
 def test_hostile_input_takes_linear_time() -> None:
-    cases = [
+    pieces = [
         *("a", "=", "@", "_", "-", "\\n", "://", "://u:p", "password=", 'password="', "TOKEN=a "),
         *("--token ", "Authorization: Basic ", "sk-", "eyJ", "eyJ-", "AKIA", "key-", "ghp_"),
         *("-----BEGIN ", "-----BEGIN PRIVATE KEY-----", "-----BEGIN PRIVATE KEY-----\n" + MIXED),
         "aB1/+c2D",
     ]
-    for piece in cases:
+    for piece in pieces:
         with case(piece):
             text = piece * (200_000 // len(piece))
             started = time.process_time()
@@ -409,7 +409,7 @@ def test_hostile_input_takes_linear_time() -> None:
             assert time.process_time() - started < 2
 
 
-def test_ordinary_text_costs_a_hook_no_regular_expressions() -> None:
+def test_ordinary_text_is_redacted_without_importing_regular_expressions() -> None:
     root = Path(holdfast.redaction.__file__).parents[2]
     text = (
         "token: string; password = input(); see https://example.com and me@example.com. "

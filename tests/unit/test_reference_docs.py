@@ -1,4 +1,4 @@
-"""The reference pages say what the code does, word for word."""
+"""The reference pages are generated from the code and up to date."""
 
 from __future__ import annotations
 
@@ -13,29 +13,29 @@ from holdfast.hosts import claude_code
 PAGES = Path(generate.__file__).parent
 
 
-@pytest.mark.parametrize("name", sorted(generate.pages()))
-def test_a_page_is_what_the_code_would_write(name: str) -> None:
-    written = (PAGES / name).read_text(encoding="utf-8") if (PAGES / name).exists() else ""
-    assert written == generate.pages()[name], f"docs/reference/{name} is old: run `make docs`"
+@pytest.mark.parametrize("name", sorted(generate.build_pages()))
+def test_a_page_equals_the_generated_text(name: str) -> None:
+    text = (PAGES / name).read_text(encoding="utf-8") if (PAGES / name).exists() else ""
+    assert text == generate.build_pages()[name], f"docs/reference/{name} is old: run `make docs`"
 
 
-def test_no_other_page_lies_among_them() -> None:
-    assert {path.name for path in PAGES.glob("*.md")} == set(generate.pages())
+def test_every_page_in_the_folder_is_generated() -> None:
+    assert {path.name for path in PAGES.glob("*.md")} == set(generate.build_pages())
 
 
 @pytest.mark.parametrize("columns", ["20", "300"])
-def test_the_terminal_does_not_show_in_the_pages(
+def test_the_pages_do_not_depend_on_the_terminal(
     monkeypatch: pytest.MonkeyPatch, columns: str
 ) -> None:
-    expected = generate.pages()
+    expected = generate.build_pages()
     monkeypatch.setenv("COLUMNS", columns)
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("XDG_STATE_HOME", "/elsewhere")
-    assert generate.pages() == expected
+    assert generate.build_pages() == expected
 
 
-def test_every_command_setting_and_event_is_explained() -> None:
-    pages = generate.pages()
+def test_every_command_setting_and_event_is_documented() -> None:
+    pages = generate.build_pages()
     for name in cli.COMMANDS:
         assert f"\n## holdfast {name}\n" in pages["commands.md"]
     for name, text in settings.DESCRIPTIONS.items():

@@ -1,4 +1,4 @@
-"""Settings: which layer wins, and what becomes of a value that cannot be used."""
+"""Settings: the precedence of the layers, and the handling of invalid values."""
 
 from __future__ import annotations
 
@@ -37,39 +37,39 @@ def write(folder: Path, content: object) -> Path:
 
 
 def test_without_files_and_variables_the_defaults_apply(home: Path, project: Path) -> None:
-    chosen = load(home, project)
-    assert (chosen.brief_tokens, chosen.guidance, chosen.problems) == (2000, True, ())
+    loaded = load(home, project)
+    assert (loaded.brief_tokens, loaded.guidance, loaded.problems) == (3000, True, ())
 
 
 def test_the_environment_beats_the_project_which_beats_the_user(home: Path, project: Path) -> None:
     write(home, {"brief_tokens": 500, "guidance": False})
     assert load(home, project).brief_tokens == 500
     write(project / ".holdfast", {"brief_tokens": 600})
-    chosen = load(home, project)
-    assert (chosen.brief_tokens, chosen.guidance) == (600, False)
-    chosen = load(home, project, HOLDFAST_BRIEF_TOKENS="700")
-    assert (chosen.brief_tokens, chosen.guidance) == (700, False)
+    loaded = load(home, project)
+    assert (loaded.brief_tokens, loaded.guidance) == (600, False)
+    loaded = load(home, project, HOLDFAST_BRIEF_TOKENS="700")
+    assert (loaded.brief_tokens, loaded.guidance) == (700, False)
 
 
 def test_the_settings_of_another_project_are_not_read(home: Path, project: Path) -> None:
     write(project / ".holdfast", {"brief_tokens": 600})
-    assert load(home).brief_tokens == 2000
-    assert load(home, project.parent).brief_tokens == 2000
+    assert load(home).brief_tokens == 3000
+    assert load(home, project.parent).brief_tokens == 3000
 
 
 @pytest.mark.parametrize("word", ["off", "OFF", "False", "0", "no"])
-def test_a_switch_understands_the_usual_words_for_off(home: Path, word: str) -> None:
+def test_a_switch_accepts_the_usual_words_for_off(home: Path, word: str) -> None:
     assert load(home, HOLDFAST_GUIDANCE=word).guidance is False
 
 
 @pytest.mark.parametrize("word", ["on", "True", "1", "YES"])
-def test_a_switch_understands_the_usual_words_for_on(home: Path, word: str) -> None:
+def test_a_switch_accepts_the_usual_words_for_on(home: Path, word: str) -> None:
     write(home, {"guidance": False})
     assert load(home, HOLDFAST_GUIDANCE=word).guidance is True
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
+    ("value", "message"),
     [
         ("99", "between 100 and 3000, not 99"),
         ("3001", "between 100 and 3000, not 3001"),
@@ -80,13 +80,13 @@ def test_a_switch_understands_the_usual_words_for_on(home: Path, word: str) -> N
         ("9" * 5000, "a whole number"),
     ],
 )
-def test_an_invalid_number_is_reported_and_ignored(home: Path, value: str, words: str) -> None:
+def test_an_invalid_number_is_reported_and_ignored(home: Path, value: str, message: str) -> None:
     write(home, {"brief_tokens": 500})
-    chosen = load(home, HOLDFAST_BRIEF_TOKENS=value)
-    assert chosen.brief_tokens == 500, "the next layer holds"
-    (problem,) = chosen.problems
+    loaded = load(home, HOLDFAST_BRIEF_TOKENS=value)
+    assert loaded.brief_tokens == 500, "the value of the next layer applies"
+    (problem,) = loaded.problems
     assert problem.startswith("environment: brief_tokens must be ")
-    assert words in problem
+    assert message in problem
 
 
 @pytest.mark.parametrize("edge", [100, 3000])
@@ -96,9 +96,9 @@ def test_the_limits_themselves_are_allowed(home: Path, edge: int) -> None:
 
 def test_an_invalid_value_names_its_file_and_affects_no_other(home: Path) -> None:
     file = write(home, {"guidance": "perhaps", "brief_tokens": 500, "brief_tokns": 5})
-    chosen = load(home)
-    assert (chosen.guidance, chosen.brief_tokens) == (True, 500)
-    assert chosen.problems == (
+    loaded = load(home)
+    assert (loaded.guidance, loaded.brief_tokens) == (True, 500)
+    assert loaded.problems == (
         f"{file}: guidance must be on or off, not 'perhaps'",
         f"{file}: unknown setting 'brief_tokns'",
     )
@@ -109,9 +109,9 @@ def test_an_invalid_value_names_its_file_and_affects_no_other(home: Path) -> Non
 )
 def test_a_file_without_a_json_object_is_reported_and_ignored(home: Path, content: str) -> None:
     file = write(home, content)
-    chosen = load(home, HOLDFAST_BRIEF_TOKENS="700")
-    assert (chosen.brief_tokens, chosen.guidance) == (700, True)
-    (problem,) = chosen.problems
+    loaded = load(home, HOLDFAST_BRIEF_TOKENS="700")
+    assert (loaded.brief_tokens, loaded.guidance) == (700, True)
+    (problem,) = loaded.problems
     assert problem.startswith(f"{file}: (file): ")
 
 
@@ -124,39 +124,37 @@ def test_an_unreadable_file_or_a_folder_is_reported(home: Path) -> None:
 
 
 @pytest.mark.parametrize("target", ["/dev/zero", "/dev/tty"])
-def test_a_link_to_a_device_is_not_read_for_ever(home: Path, project: Path, target: str) -> None:
-    """A repository can bring such a link, and a hook must not hang on it."""
+def test_a_symlink_to_a_device_is_not_read(home: Path, project: Path, target: str) -> None:
+    """A repository can contain such a symlink, and a hook that reads it would hang."""
     (project / ".holdfast" / "settings.json").symlink_to(target)
     (problem,) = load(home, project).problems
     assert problem.endswith("(file): not a small regular file")
 
 
-def test_a_pipe_is_not_waited_for(home: Path, project: Path) -> None:
+def test_a_pipe_does_not_block_loading(home: Path, project: Path) -> None:
     os.mkfifo(project / ".holdfast" / "settings.json")
     assert len(load(home, project).problems) == 1
 
 
 def test_a_settings_file_of_megabytes_is_not_read(home: Path) -> None:
     write(home, '{"brief_tokens": 500}' + " " * settings.MAX_FILE_BYTES)
-    chosen = load(home)
-    assert (chosen.brief_tokens, len(chosen.problems)) == (2000, 1)
+    loaded = load(home)
+    assert (loaded.brief_tokens, len(loaded.problems)) == (3000, 1)
 
 
-def test_a_home_that_is_a_file_has_no_settings_and_no_problem_with_them(home: Path) -> None:
+def test_a_home_that_is_a_file_has_no_settings_and_no_problems(home: Path) -> None:
     home.rmdir()
     home.touch()
     assert load(home).problems == ()
 
 
-def test_store_and_log_lie_in_the_home_folder(home: Path) -> None:
-    chosen = load(home)
-    assert chosen.database == str(home / "holdfast.db")
-    assert chosen.log == str(home / "holdfast.log")
+def test_the_store_and_the_log_are_in_the_home_folder(home: Path) -> None:
+    loaded = load(home)
+    assert loaded.database == str(home / "holdfast.db")
+    assert loaded.log == str(home / "holdfast.log")
 
 
-def test_a_relative_home_is_settled_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_relative_home_becomes_absolute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert settings.find_home({"HOLDFAST_HOME": "here"}) == str(tmp_path / "here")
 
@@ -174,40 +172,40 @@ def test_a_relative_home_is_settled_at_once(
         ("win32", {}, "/home/u/AppData/Local/holdfast"),
     ],
 )
-def test_every_platform_has_its_own_place(
+def test_every_platform_has_its_own_default_home(
     monkeypatch: pytest.MonkeyPatch, platform: str, environ: dict[str, str], expected: str
 ) -> None:
     monkeypatch.setattr(sys, "platform", platform)
     assert settings.find_home({"HOME": "/home/u", **environ}) == expected
 
 
-def test_every_setting_is_explained() -> None:
+def test_every_setting_has_a_description() -> None:
     assert settings.DESCRIPTIONS.keys() == settings.DEFAULTS.keys()
 
 
-def test_a_list_is_given_as_json_or_with_commas(home: Path, project: Path) -> None:
+def test_a_list_is_written_as_json_or_separated_by_commas(home: Path, project: Path) -> None:
     write(project / ".holdfast", {"command_sources": ["prompts", " team/prompts "]})
     assert load(home, project).command_sources == ("prompts", "team/prompts")
     assert load(home, HOLDFAST_COMMAND_SOURCES="a, b,,").command_sources == ("a", "b")
-    chosen = load(home, project, HOLDFAST_COMMAND_SOURCES="")
-    assert (chosen.command_sources, chosen.problems) == ((), ())
+    loaded = load(home, project, HOLDFAST_COMMAND_SOURCES="")
+    assert (loaded.command_sources, loaded.problems) == ((), ())
 
 
 @pytest.mark.parametrize("value", [3, ["a", 3], {"a": 1}, None])
 def test_an_invalid_list_is_reported_and_ignored(home: Path, value: object) -> None:
     write(home, {"command_sources": value})
-    chosen = load(home)
-    assert chosen.command_sources == ()
-    assert "command_sources must be a list of texts" in chosen.problems[0]
+    loaded = load(home)
+    assert loaded.command_sources == ()
+    assert "command_sources must be a list of texts" in loaded.problems[0]
 
 
-def test_a_setting_with_choices_takes_no_other_value(home: Path) -> None:
+def test_a_setting_with_choices_rejects_other_values(home: Path) -> None:
     assert load(home).restore_on_clear == "off"
     assert load(home, HOLDFAST_RESTORE_ON_CLEAR="Rules").restore_on_clear == "rules"
     write(home, {"restore_on_clear": False})
     assert load(home).restore_on_clear == "off"
-    chosen = load(home, HOLDFAST_RESTORE_ON_CLEAR="everything")
-    assert chosen.restore_on_clear == "off"
-    assert chosen.problems == (
+    loaded = load(home, HOLDFAST_RESTORE_ON_CLEAR="everything")
+    assert loaded.restore_on_clear == "off"
+    assert loaded.problems == (
         "environment: restore_on_clear must be off or rules, not 'everything'",
     )  # fmt: skip

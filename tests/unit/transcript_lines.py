@@ -41,16 +41,16 @@ def assistant(*blocks: Any, usage: Any = None, **fields: Any) -> Line:
     return line("assistant", message={**message, "usage": usage} if usage else message, **fields)
 
 
-def text(words: str) -> Line:
-    return {"type": "text", "text": words}
+def text(content: str) -> Line:
+    return {"type": "text", "text": content}
 
 
-def reply(words: str, **fields: Any) -> Line:
-    return assistant(text(words), **fields)
+def reply(content: str, **fields: Any) -> Line:
+    return assistant(text(content), **fields)
 
 
-def call(name: str, given: Any, ident: str = "toolu_1", **fields: Any) -> Line:
-    block = {"type": "tool_use", "id": ident, "name": name, "input": given}
+def call(name: str, tool_input: Any, ident: str = "toolu_1", **fields: Any) -> Line:
+    block = {"type": "tool_use", "id": ident, "name": name, "input": tool_input}
     return assistant(block, **fields)
 
 
@@ -62,10 +62,10 @@ def result(
 
 
 def used(
-    name: str, given: Any, content: Any = "", *, ok: bool = True, detail: Any = None
+    name: str, tool_input: Any, content: Any = "", *, ok: bool = True, detail: Any = None
 ) -> list[Line]:
     """A tool call and its result."""
-    return [call(name, given), result(content, ok=ok, detail=detail)]
+    return [call(name, tool_input), result(content, ok=ok, detail=detail)]
 
 
 def bash(command: str, output: str = "", *, ok: bool = True, detail: Any = None) -> list[Line]:
@@ -74,9 +74,9 @@ def bash(command: str, output: str = "", *, ok: bool = True, detail: Any = None)
 
 def spent(context: int, **message: Any) -> Line:
     """A message of the model that carries its token usage."""
-    made = assistant(usage={"input_tokens": context, "output_tokens": 7})
-    made["message"].update(message)
-    return made
+    usage_line = assistant(usage={"input_tokens": context, "output_tokens": 7})
+    usage_line["message"].update(message)
+    return usage_line
 
 
 def boundary(**metadata: Any) -> Line:
@@ -91,14 +91,15 @@ def attachment(kind: str, **body: Any) -> Line:
     return line("attachment", attachment={"type": kind, **body})
 
 
-def raw(given: Line | bytes) -> bytes:
-    if isinstance(given, bytes):
-        return given
-    return json.dumps(given, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
+def raw(line: Line | bytes) -> bytes:
+    """The bytes of a line as the host writes them; bytes are returned unchanged."""
+    if isinstance(line, bytes):
+        return line
+    return json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "replace")
 
 
 def numbered(lines: Iterable[Line | bytes], first: int = 1) -> list[tuple[int, bytes]]:
-    return [(number, raw(given)) for number, given in enumerate(lines, first)]
+    return [(number, raw(line)) for number, line in enumerate(lines, first)]
 
 
 def events_of(*lines: Line | bytes) -> list[Event]:

@@ -1,4 +1,4 @@
-"""What may be in the place of a log that nobody can read."""
+"""Ways in which the path of a log can be unreadable: each function prepares one."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ import os
 from pathlib import Path
 
 
-def nothing(file: Path) -> None:
+def leave_missing(file: Path) -> None:
     assert not file.exists()
 
 
-def garbage(file: Path) -> None:
+def write_garbage(file: Path) -> None:
     file.write_bytes(b"\x00\xff garbage\n{\n[]\n" * 50)
 
 
-def folder(file: Path) -> None:
+def make_folder(file: Path) -> None:
     file.mkdir()
 
 
-def pipe(file: Path) -> None:
+def make_pipe(file: Path) -> None:
     os.mkfifo(file)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from holdfast.brief.excerpt import make_excerpt
+from holdfast.brief.findings import select_statements
 from holdfast.brief.items import Item, cite_lines, ref
 from holdfast.redaction import redact
+from holdfast.state.rules.check_classifier import runs_all_tests, split_commands
+from holdfast.state.rules.shell_history import is_viewer
 from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from holdfast.brief.summary_overlap import SearchableSummary
     from holdfast.state.types import Check, PlanItem, State
 
 OPEN_STATUSES = ("in_progress", "pending")
@@ -19,6 +23,10 @@ MIN_PENDING_SHOWN = 3
 # How lines of output begin that say which test failed, but not why.
 TEST_NAME_STARTS = ("FAIL", "--- FAIL", "not ok", "test ", "●", "✗", "×", "[")
 MAX_HANDOFFS = 8
+# A description of which the summary lacks a smaller share of words is not repeated.
+MIN_DETAIL_NOVELTY = 0.3
+MAX_VERDICTS = 5
+VERDICT_VALUE, COMMAND_VALUE, PLAN_FILE_VALUE = 80.0, 52.0, 62.0
 CHECK_VALUES = {"test": 88.0, "build": 80.0, "lint": 74.0}
 # Tools that change nothing: it does not matter whether such a call finished.
 READ_ONLY_TOOLS = (
@@ -31,12 +39,16 @@ def failing_check_items(state: State) -> Iterator[Item]:
 
     The newest is required if it is a test, a build, a linter or a refused commit.
     """
-    failing = [check for check in state["checks"] if not check["ok"]][-4:]
+    failing = [
+        check
+        for check in state["checks"]
+        if not check["ok"] and (check["kind"] != "run" or _is_current_failure(state, check))
+    ][-4:]
     relevant = [check for check in failing if _needs_fixing(state, check)]
     for check in reversed(failing):
         is_newest = check is (relevant or failing)[-1]
         needs_fixing = _needs_fixing(state, check)
-        command = f"`{one_line(check['command'], 300)}`"
+        command = f"`{one_line(check['command'].partition('<<')[0], 200)}`"
         where = f" at {check['where']}" if check["where"] else ""
         lines = [f"  `{line}`" for line in check["error"]]
         evidence = f"{_check_ref(check)}{_render_passed_since(state, check)}"
@@ -58,6 +70,51 @@ def failing_check_items(state: State) -> Iterator[Item]:
         )
 
 
+def verdict_items(state: State) -> Iterator[Item]:
+    """The last verdict of each passing check, and which files were edited since."""
+    passed = [check for check in state["checks"] if check["ok"] and check["kind"] != "run"]
+    passed = [check for at, check in enumerate(passed) if not _is_outdated(check, passed[at + 1 :])]
+    for age, check in enumerate(reversed(passed[-MAX_VERDICTS:])):
+        edited = [
+            path.rpartition("/")[2]
+            for path, trail in state["files"].items()
+            if trail.get("edits")
+            and trail["line"] > check["line"]
+            and not path.startswith(("/", "~"))
+        ]
+        verdict = f": “{check['verdict']}”" if check.get("verdict") else ""
+        names = ", ".join(edited[-3:]) + (", …" if len(edited) > 3 else "")
+        since = f"; edited since, not run again: {names}" if edited else ""
+        text = f"- `{one_line(check['command'], 160)}` passed{verdict} {_check_ref(check)}{since}"
+        yield Item(
+            "now", "verdict", VERDICT_VALUE - 4 * age, check["line"], (text,),
+            quote=f"{check['command']} {check.get('verdict', '')}", names=(check["command"],),
+            is_prose=True,
+        )  # fmt: skip
+
+
+def _is_outdated(check: Check, later: list[Check]) -> bool:
+    """Whether a later run of all tests makes the verdict of some tests superfluous."""
+    return check["kind"] == "test" and any(
+        other["kind"] == "test" and any(map(runs_all_tests, split_commands(other["command"])))
+        for other in later
+    )
+
+
+def command_items(state: State) -> Iterator[Item]:
+    """Commands that worked, in their last form, the most used and the newest first."""
+    shell = [one for one in state["shell"] if one["runs"] > 1 or not is_viewer(one["text"])]
+    for age, one in enumerate(reversed(shell)):
+        value = COMMAND_VALUE - 14 * age / len(shell) + 2 * min(5, one["runs"])
+        forms = tuple(
+            f"- `{one_line(one['text'], size)}` {ref(one['line'])}" for size in (240, 100)
+        )
+        yield Item(
+            "commands", "shell", value, one["line"], forms, quote=one["text"],
+            names=(one["text"],), is_prose=True,
+        )  # fmt: skip
+
+
 def _render_passed_since(state: State, check: Check) -> str:
     """The last test run that passed after a failed one, or nothing. It may have covered the failed
     test; the reader has to judge."""
@@ -70,6 +127,14 @@ def _render_passed_since(state: State, check: Check) -> str:
 
 def _check_ref(check: Check) -> str:
     return ref(check["call"], check["line"])
+
+
+def _is_current_failure(state: State, check: Check) -> bool:
+    """Whether a command that is no check failed since the latest request; an older failure was
+    dealt with or given up, unless it is a refused commit."""
+    latest = state["requests"][-1]["line"] if state["requests"] else 0
+    is_recent = check["line"] > latest and not is_viewer(check["command"])
+    return is_recent or _needs_fixing(state, check)
 
 
 def _needs_fixing(state: State, check: Check) -> bool:
@@ -92,7 +157,7 @@ def _names_a_test(line: str) -> bool:
     return line.startswith(TEST_NAME_STARTS) or line.partition(")")[0].isdigit()
 
 
-def plan_items(state: State) -> Iterator[Item]:
+def plan_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
     """The open items of the plan, and one item for those that are done."""
     pending_count = 0
     for item in state["plan"]:
@@ -101,31 +166,60 @@ def plan_items(state: State) -> Iterator[Item]:
         is_running = item["status"] == "in_progress"
         pending_count += not is_running
         status = "in progress" if is_running else "pending"
+        detail = item.get("detail", "")
+        if summary and summary.novelty(detail) < MIN_DETAIL_NOVELTY:
+            detail = ""
         yield Item(
             "plan",
             "plan",
             86.0 if is_running else 66.0,
             item["line"],
             tuple(
-                f"- {status}: {one_line(item['text'], size)}{_render_dependencies(state, item)} "
-                f"{ref(item['told'], item['line'], *_dependency_lines(state, item))}"
-                for size in (240, 100)
+                f"- {status}: {one_line(item['text'], size)}{_render_dependencies(state, item)}"
+                f"{_render_detail(detail, detail_chars)} "
+                f"{ref(item['source_line'], item['line'], *_dependency_lines(state, item))}"
+                for size, detail_chars in ((240, 240), (240, 0), (100, 0))
             ),
             quote=item["text"],
+            names=(detail,) if detail else (),
             is_required=is_running or pending_count <= MIN_PENDING_SHOWN,
         )
     done = [item for item in state["plan"] if item["status"] == "completed"]
     if done:
-        texts = "; ".join(one_line(item["text"], 90) for item in done[-8:])
-        count = f"- done ({len(done)})"
-        where = ref(*(line for item in done[-8:] for line in (item["told"], item["line"])))
         yield Item(
             "plan",
             "done",
             48.0,
             done[-1]["line"],
-            (f"{count}: {texts} {where}", f"{count} {ref(done[-1]['line'])}"),
+            tuple(_render_done(done, count, chars) for count, chars in ((8, 90), (3, 60))),
         )
+
+
+def _render_done(done: list[PlanItem], count: int, max_chars: int) -> str:
+    """The titles of the items that were finished last."""
+    shown = done[-count:]
+    titles = "; ".join(one_line(item["text"], max_chars) for item in shown)
+    lines = ref(*(line for item in shown for line in (item["source_line"], item["line"])))
+    return f"- done ({len(done)}): {titles}{'; …' if len(done) > count else ''} {lines}"
+
+
+def _render_detail(detail: str, max_chars: int) -> str:
+    return f": “{one_line(detail, max_chars)}”" if detail and max_chars else ""
+
+
+def plan_file_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
+    """The most important statements of the plan that the host keeps in a file."""
+    plan = state["plan_file"]
+    if plan and plan["text"]:
+        forms = [
+            f"- plan in {plan['path']}: “{form}” {ref(plan['line'])}"
+            for form in select_statements(plan["text"], summary, (900, 450, 200))
+        ]
+        if forms:
+            yield Item(
+                "plan", "plan file", PLAN_FILE_VALUE, plan["line"], tuple(forms),
+                quote=plan["text"], is_prose=True,
+            )  # fmt: skip
 
 
 def progress_items(state: State) -> Iterator[Item]:
@@ -164,12 +258,14 @@ def _render_dependencies(state: State, item: PlanItem) -> str:
 def _dependency_lines(state: State, item: PlanItem) -> list[int]:
     """The transcript lines of the open plan items that this one waits for."""
     open_lines = {
-        other["id"]: other["told"] for other in state["plan"] if other["status"] in OPEN_STATUSES
+        other["id"]: other["source_line"]
+        for other in state["plan"]
+        if other["status"] in OPEN_STATUSES
     }
     return [open_lines[ident] for ident in item["blocked_by"] if ident in open_lines]
 
 
-def current_work_items(state: State) -> Iterator[Item]:
+def current_work_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
     """The agent's last message, calls without a result, slash commands and open questions."""
     # The fold replaces the last message and the open calls at every step, so they are redacted
     # only where they are shown.
@@ -180,11 +276,14 @@ def current_work_items(state: State) -> Iterator[Item]:
         yield Item(
             "now",
             "doing",
-            78.0,
+            92.0,
             doing["line"],
-            tuple(
-                f"- {label}: “{make_excerpt(text, size)}” {ref(doing['line'])}"
-                for size in (600, 250, 80)
+            (
+                *(
+                    f"- {label}: “{form}” {ref(doing['line'])}"
+                    for form in select_statements(text, summary, (1200, 600, 300), True)
+                ),
+                f"- {label}: “{make_excerpt(text, 120)}” {ref(doing['line'])}",
             ),
             quote=text,
             is_required=True,
@@ -231,7 +330,7 @@ def current_work_items(state: State) -> Iterator[Item]:
         )
 
 
-def subagent_items(state: State) -> Iterator[Item]:
+def subagent_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
     """The last eight sub-agents, the newest first, and where their handoffs are.
 
     One that was started by the latest request and still runs is required.
@@ -242,10 +341,12 @@ def subagent_items(state: State) -> Iterator[Item]:
         is_running = agent["status"] == "running"
         task = one_line(agent["task"], 120)
         # The result is quoted, so that text in it is not read as an instruction.
-        result = f" → “{one_line(agent['result'], 300)}”" if agent["result"] else ""
+        results = select_statements(agent["result"], summary, (600, 250))
+        if agent["result"] and not results and not summary:
+            results = [one_line(agent["result"], 250)]
         # A host's own id, unlike the id of the call, can be used to continue the sub-agent.
         ident = f" {agent['id']}" if agent["id"] != agent["call"] else ""
-        where = ref(agent.get("told", 0), agent["line"])
+        where = ref(agent.get("source_line", 0), agent["line"])
         head = f"- {agent['type'] or 'agent'}{ident} {agent['status']}: "
         yield Item(
             "agents",
@@ -253,12 +354,13 @@ def subagent_items(state: State) -> Iterator[Item]:
             68.0 if is_running else 38.0,
             agent["line"],
             (
-                f"{head}{task}{result} {where}",
+                *(f"{head}{task} → “{result}” {where}" for result in results),
                 f"{head}{task} {where}",
                 f"- {agent['status']}: {one_line(agent['task'], 60)} {where}",
             ),
             quote=agent["result"] or agent["task"],
-            is_required=is_running and agent.get("told", 0) > latest,
+            is_prose=True,
+            is_required=is_running and agent.get("source_line", 0) > latest,
         )
 
 

@@ -7,8 +7,7 @@ that does neither, the lines that read like rules are taken. Pure: text in, text
 from __future__ import annotations
 
 from holdfast.brief.front_matter import parse_front_matter, to_list, to_text
-from holdfast.state.rules.user_rules import PROHIBITIONS, REQUIREMENTS
-from holdfast.state.text import TokenizedText, one_line
+from holdfast.state.text import Cues, TokenizedText, one_line
 from holdfast.tokens.estimate import utf16_units
 
 TYPE_CHECKING = False
@@ -21,6 +20,14 @@ START_MARKER, END_MARKER = "<!-- COMPACT_SUMMARY_START -->", "<!-- COMPACT_SUMMA
 MAX_UNMARKED_UNITS = 1500
 MAX_RULE_CHARS = 400
 PRIORITY_WEIGHTS = {"critical": 4, "high": 3, "medium": 2, "normal": 2, "low": 1}
+# A line of a command file with one of these reads like a rule.
+RULE_WORDS = Cues(
+    "never", "don't", "dont", "do not", "must not", "should not", "shouldn't", "avoid", "without",
+    "no longer", "not allowed", "forbidden", "stop", "always", "only", "must", "make sure",
+    "ensure", "keep", "should", "prefer", "instead", "have to", "has to", "need to", "required",
+    "rather than", "at least", "at most", "exactly", "remember",
+    anywhere=("하지 마", "금지", "반드시", "항상", "禁止", "必ず", "不要", "必须"),
+)  # fmt: skip
 EMPHASIS_CHARS = "*_` "
 
 
@@ -95,7 +102,7 @@ def _find_rule_lines(body: str) -> str:
 def _is_rule(text: str) -> bool:
     start = text.lstrip("-*+>0123456789. ").strip(EMPHASIS_CHARS)
     tokenized = TokenizedText(text)
-    if PROHIBITIONS.match(tokenized) or REQUIREMENTS.match(tokenized):
+    if RULE_WORDS.match(tokenized):
         return True
     return start.startswith(("NEVER", "ALWAYS", "MUST", "DO NOT", "IMPORTANT", "CRITICAL"))
 

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
-from holdfast.brief.history import is_in_earlier_era
 from holdfast.brief.items import Item, quote, ref
+from holdfast.brief.user_words import VERBATIM_CHARS, superseded_lines
 from holdfast.state.rules.decisions import REFUSED_BY_USER
-from holdfast.state.rules.user_rules import PLAN_PROMPT_PREFIX
-from holdfast.state.text import content_words, one_line
+from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.state.types import Decision, Request, Rule, State
+    from holdfast.state.types import Decision, Rule, State
 
 # A shorter request is shown only if it is the first, the latest or the one before a short answer.
 MIN_REQUEST_CHARS = 12
@@ -37,124 +34,13 @@ REQUEST_CHARS = {
 }
 
 
-def request_items(state: State) -> Iterator[Item]:
-    """The user's requests. The first, the latest, and before a short answer the request that it
-    answers, are labelled and required; others of earlier eras are in `history.era_items`."""
-    superseded = superseded_lines(state["requests"])
-    requests = [request for request in state["requests"] if request["line"] not in superseded]
-    last, first = len(requests) - 1, _find_goal(requests)
-    pending = _find_pending_request(requests)
-    for index, request in enumerate(requests):
-        label = (
-            "latest: " if index == last
-            else "first: " if index == first
-            else "before: " if index == pending
-            else ""
-        )  # fmt: skip
-        if not label and is_in_earlier_era(state, request["line"]):
-            continue
-        text = _skip_plan_prefix(request["text"]) if label else _without_rules(state, request)
-        if len(text) < MIN_REQUEST_CHARS and not label:
-            continue
-        value = REQUEST_VALUES.get(label, 40.0 + 20 * index / (last or 1))
-        # A single request needs no label.
-        shown_label = label if last else ""
-        sizes = REQUEST_CHARS.get(label, (300, 120))
-        yield Item(
-            "asked",
-            "request",
-            value,
-            request["line"],
-            tuple(
-                f"- {shown_label}{quote(text, size)}{render_question(request)} "
-                f"{ref(request['line'])}"
-                for size in sizes
-            ),
-            quote=request["text"],
-            is_required=bool(label),
-        )
-
-
-def render_question(request: Request) -> str:
-    """The agent's question that a request answers, or nothing: an answer alone says little."""
-    question = request.get("question", "")
-    return f", answering {quote(question, MAX_QUESTION_CHARS)}" if question else ""
-
-
-def superseded_lines(requests: Sequence[Request]) -> set[int]:
-    """The lines of interrupted requests that the user then sent again in similar words."""
-    lines = set()
-    for request, following in pairwise(requests):
-        words, next_words = content_words(request["text"]), content_words(following["text"])
-        shared = len(words & next_words)
-        most_words = max(len(words), len(next_words))
-        enough = max(MIN_SHARED_WORDS, MIN_SHARED_WORD_SHARE * most_words)
-        if request.get("stopped") and shared >= enough:
-            lines.add(request["line"])
-    return lines
-
-
-def _find_goal(requests: Sequence[Request]) -> int:
-    """The index of the first request that states a goal rather than “hi”; a link is a goal too."""
-    goals = (
-        index
-        for index, request in enumerate(requests)
-        if _count_words(request["text"]) >= MIN_GOAL_WORDS or "://" in request["text"]
-    )
-    return next(goals, 0)
-
-
-def _find_pending_request(requests: Sequence[Request]) -> int:
-    """The index of the last self-contained request if the latest is “ok” or another short answer;
-    else -1."""
-    if not requests or _count_words(requests[-1]["text"]) >= MIN_SELF_CONTAINED_WORDS:
-        return -1
-    earlier = range(len(requests) - 2, -1, -1)
-    return next(
-        (
-            index
-            for index in earlier
-            if _count_words(requests[index]["text"]) >= MIN_SELF_CONTAINED_WORDS
-        ),
-        -1,
-    )
-
-
-def _count_words(text: str) -> int:
-    """The number of words; in scripts without spaces it is estimated from the characters."""
-    if text.isascii():
-        return len(text.split())
-    cjk_chars = sum(1 for char in text if char > "\u2e7f")
-    return len(text.split()) + cjk_chars // CHARS_PER_CJK_WORD
-
-
-def _skip_plan_prefix(text: str) -> str:
-    """A request that hands over a plan, from the title of the plan on; other text unchanged."""
-    if not text.startswith(PLAN_PROMPT_PREFIX):
-        return text
-    plan = text.removeprefix(PLAN_PROMPT_PREFIX).lstrip("# \n")
-    return f"…{plan.removeprefix('Plan:').lstrip()}" if plan else text
-
-
-def _without_rules(state: State, request: Request) -> str:
-    """The request's text without the sentences that are listed as rules."""
-    text = request["text"]
-    for rule in state["rules"]:
-        if rule["line"] == request["line"] and not rule["superseded"]:
-            text = text.replace(rule["text"], "…")
-    while "… …" in text:
-        text = text.replace("… …", "…")
-    return text
-
-
 def rule_items(state: State) -> Iterator[Item]:
-    """The user's rules that still hold; clear prohibitions are required."""
+    """The user's standing rules that still hold; they are required."""
     superseded = superseded_lines(state["requests"])
     rules = [
         rule for rule in state["rules"] if not rule["superseded"] and rule["line"] not in superseded
     ]
     for index, rule in enumerate(rules):
-        is_prohibition = rule["kind"] == "prohibition"
         yield Item(
             "rules",
             rule["kind"],
@@ -162,21 +48,22 @@ def rule_items(state: State) -> Iterator[Item]:
             rule["line"],
             (f"- {quote(rule['text'], 400)} {ref(rule['line'])}",),
             quote=rule["text"],
-            is_required=is_prohibition and not rule["weak"],
+            is_required=True,
         )
 
 
 def _rule_value(rule: Rule) -> float:
-    """Prohibitions are worth more than requirements, and clear rules more than possible ones."""
-    if rule["kind"] == "prohibition":
-        return 72.0 if rule.get("weak") else 90.0
-    return 70.0 if rule.get("weak") else 79.0
+    return 90.0 if rule["kind"] == "prohibition" else 84.0
 
 
 def decision_items(state: State) -> Iterator[Item]:
     """Decisions and rejected approaches; those of the user are worth more."""
     count = len(state["decisions"]) or 1
+    short = {one["line"] for one in state["requests"] if len(one["text"]) <= VERBATIM_CHARS}
     for index, decision in enumerate(state["decisions"]):
+        if decision["line"] in short and "quotes" not in decision:
+            # The whole message is shown among the user's words.
+            continue
         is_rejected, is_users = decision["kind"] == "rejected", decision["by"] == "user"
         base = MIN_USER_DECISION_VALUE if is_users else MIN_USER_DECISION_VALUE - 18
         value = base + 10 * is_rejected + 6 * index / count
@@ -194,7 +81,7 @@ def decision_items(state: State) -> Iterator[Item]:
             decision["line"],
             tuple(
                 f"- {label}{_render_decision(decision, size)} "
-                f"{ref(decision.get('told', 0), decision['line'])}"
+                f"{ref(decision.get('source_line', 0), decision['line'])}"
                 for size in (300, 140)
             ),
             quote=decision["text"],

@@ -17,10 +17,14 @@ class Item:
 
     `forms` are its wordings, from the fullest to the shortest. `quote` is the text and `names` are
     the files, commands or ids that a summary must repeat before the item counts as said.
-    `is_required` items are shown, in their shortest form, before any other item is.
+    `is_required` items are shown, in their shortest form, before any other item is. `is_prose`
+    items may be worth less beside a summary that says a part of them.
     """
 
-    __slots__ = ("forms", "is_required", "kind", "line", "names", "quote", "section", "value")
+    __slots__ = (
+        "forms", "is_prose", "is_required", "kind", "line", "names", "novelty", "quote", "section",
+        "value",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -33,15 +37,19 @@ class Item:
         quote: str = "",
         names: tuple[str, ...] = (),
         is_required: bool = False,
+        is_prose: bool = False,
     ) -> None:
         self.section = section
         self.kind = kind
         self.value = value
         self.line = line
-        self.forms = forms
+        self.forms = tuple(dict.fromkeys(forms))
         self.quote = quote
         self.names = names
         self.is_required = is_required
+        self.is_prose = is_prose
+        self.novelty = 1.0
+        """How much of it the summary does not say, from 0 to 1."""
 
 
 def ref(*lines: int) -> str:

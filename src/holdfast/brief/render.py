@@ -6,16 +6,16 @@ import zlib
 
 from holdfast.brief import (
     activity,
+    changes,
     conflicts,
+    findings,
     header_footer,
     history,
     instructions,
-    mention_ranking,
-    repository,
     roles,
+    user_words,
 )
-from holdfast.brief.allocation import allocate
-from holdfast.brief.pack import BriefBudget
+from holdfast.brief.packing import BriefBudget, pack_items
 from holdfast.brief.summary_overlap import SearchableSummary
 from holdfast.tokens.estimate import Estimator, utf16_units
 
@@ -23,11 +23,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.brief.allocation import Allocation
     from holdfast.brief.items import Item
-    from holdfast.brief.mention_ranking import RankedMention
     from holdfast.brief.template import Template
-    from holdfast.mentions.types import MentionIndex
     from holdfast.state.types import State
 
 # A second limit in case the token estimate is too low: prose has about this many characters per
@@ -36,14 +33,12 @@ MAX_CHARS_PER_TOKEN = 3.0
 # Above this budget conflicts with the summary are required; below it, requests and rules come
 # first.
 CONFLICTS_REQUIRED_TOKENS = 850
-# The section that lists each kind of mention; an identifier may also stand beside its file.
-MENTION_SECTIONS = {"file": "files", "command": "commands", "identifier": "names", "link": "names"}
 
 
 class Brief:
     """A rendered brief, and which items it shows, leaves out, or found in the summary already."""
 
-    __slots__ = ("_estimator", "id", "in_summary", "left_out", "mentions", "shown", "text")
+    __slots__ = ("_estimator", "id", "in_summary", "left_out", "shown", "text")
 
     def __init__(
         self,
@@ -53,7 +48,6 @@ class Brief:
         shown: list[Item],
         left_out: list[Item],
         in_summary: list[Item],
-        mentions: Sequence[RankedMention] = (),
         estimator: Estimator,
     ) -> None:
         self.text = text
@@ -61,7 +55,6 @@ class Brief:
         self.shown = shown
         self.left_out = left_out
         self.in_summary = in_summary
-        self.mentions = mentions
         self._estimator = estimator
 
     @property
@@ -80,7 +73,6 @@ def build_brief(
     *,
     tokens: int,
     characters: int,
-    index: MentionIndex | None = None,
     commands: Sequence[tuple[str, str, str]] = (),
     notes: Sequence[str] = (),
     summary: str | None = None,
@@ -92,8 +84,7 @@ def build_brief(
 ) -> Brief:
     """Build the best brief of this state that stays within `tokens` and `characters`.
 
-    `index` has the mentions of the whole transcript; without it only files and commands of the
-    state are listed. `commands` are (name, rules, file) of active slash commands. `notes` are notes
+    `commands` are (name, rules, file) of active slash commands. `notes` are notes
     that people wrote. Items that `summary`, the host's summary, states already are left out.
     `recall` is the shell command that looks up transcript lines. `scale` is the calibrated factor
     of the model: counted tokens per estimated token. The brief is empty if nothing fits.
@@ -104,7 +95,7 @@ def build_brief(
         template,
         [
             *_find_conflicts(state, notes, searchable, tokens),
-            *collect_items(state),
+            *collect_items(state, searchable),
             *instructions.command_rule_items(state, commands),
             *instructions.note_items(notes),
         ],
@@ -121,46 +112,46 @@ def build_brief(
     candidates = [
         item
         for item in items
-        if id(item) not in in_summary_ids
-        and header_footer.adds_to_opening(opening, item, state, tokens)
+        if id(item) not in in_summary_ids and header_footer.adds_to_opening(opening, item, state)
     ]
-    mentions = mention_ranking.rank_mentions(
-        state, index or mention_ranking.index_from_state(state), searchable, tokens
-    )
-    mentions = [one for one in mentions if MENTION_SECTIONS[one.kind] in template.sections]
-    allocation = allocate(
-        state, candidates, mentions, budget, template=template, opening=opening,
-        summary=searchable, terse=tokens <= header_footer.TERSE_TOKENS,
-    )  # fmt: skip
-    shown_ids = {id(item) for item, _ in allocation.items}
+    if searchable:
+        _weigh_by_summary(candidates, searchable)
+    shown, is_truncated = pack_items(candidates, budget, template.heading)
+    if not is_truncated:
+        closing = header_footer.render_closing(recall, truncated=False)
+    shown_ids = {id(item) for item, _ in shown}
     left_out = [item for item in candidates if id(item) not in shown_ids]
-    if allocation.is_complete:
-        closing = header_footer.render_closing(recall, tokens, truncated=False)
-    elif allocation.pointers and left_out:
-        closing = header_footer.render_closing(
-            recall, tokens, truncated=True, pointers=allocation.pointers
-        )
-    body = _render_body(template, opening, allocation, closing)
+    body = _render_body(template, opening, shown, closing)
     ident = f"{zlib.crc32((session + body).encode('utf-8', 'replace')):08x}"
     return Brief(
-        header_footer.render_title(template.title, ident, tokens) + body,
+        header_footer.render_title(template.title, ident) + body,
         ident,
-        shown=[item for item, _ in allocation.items],
+        shown=[item for item, _ in shown],
         left_out=left_out,
         in_summary=in_summary,
-        mentions=allocation.mentions,
         estimator=estimator,
     )
 
 
-def collect_items(state: State) -> list[Item]:
+def _weigh_by_summary(items: list[Item], summary: SearchableSummary) -> None:
+    """Lower the value of what the summary says in part, and require the agent's last message only
+    if the summary does not describe the current work."""
+    has_current_work = summary.has_current_work_heading()
+    for item in items:
+        if item.is_prose:
+            item.novelty = summary.novelty(item.quote)
+        if item.kind == "doing" and has_current_work:
+            item.is_required = False
+
+
+def collect_items(state: State, summary: SearchableSummary | None = None) -> list[Item]:
     """Every item that a brief of this state can show, in the order of the default sections.
 
     Of items with the same quote only the first is returned.
     """
     quotes: set[str] = set()
     items = []
-    for item in _all_items(state):
+    for item in findings.drop_repeated(_all_items(state, summary)):
         if item.quote and item.quote in quotes:
             continue
         quotes.add(item.quote)
@@ -168,20 +159,29 @@ def collect_items(state: State) -> list[Item]:
     return items
 
 
-def _all_items(state: State) -> list[Item]:
+def _all_items(state: State, summary: SearchableSummary | None) -> list[Item]:
     return [
-        *instructions.request_items(state),
+        *user_words.request_items(state),
         *instructions.rule_items(state),
         *activity.failing_check_items(state),
+        *activity.verdict_items(state),
         *activity.progress_items(state),
-        *activity.plan_items(state),
-        *activity.current_work_items(state),
+        *activity.plan_items(state, summary),
+        *activity.plan_file_items(state, summary),
+        *activity.current_work_items(state, summary),
+        *findings.server_items(state),
         *instructions.decision_items(state),
-        *history.era_items(state),
-        *repository.code_items(state),
-        *repository.git_items(state),
-        *activity.subagent_items(state),
-        *repository.file_count_items(state),
+        *findings.workaround_items(state),
+        *findings.report_items(state, summary),
+        *findings.finding_items(state),
+        *findings.record_items(state),
+        *history.stretch_items(state),
+        *changes.code_items(state),
+        *changes.git_items(state),
+        *activity.subagent_items(state, summary),
+        *changes.file_count_items(state),
+        *changes.file_items(state),
+        *activity.command_items(state),
     ]
 
 
@@ -202,10 +202,11 @@ def _apply_template(template: Template, items: list[Item]) -> list[Item]:
     return sorted(kept, key=lambda item: order[item.section])
 
 
-def _render_body(template: Template, opening: str, allocation: Allocation, closing: str) -> str:
+def _render_body(
+    template: Template, opening: str, shown: list[tuple[Item, str]], closing: str
+) -> str:
     lines = ["", opening] if opening else [""]
     for section in template.sections:
-        section_lines = [form for item, form in allocation.items if item.section == section]
-        section_lines += allocation.mention_lines.get(section, ())
+        section_lines = [form for item, form in shown if item.section == section]
         lines += [template.heading(section), *section_lines] if section_lines else []
     return "\n".join([*lines, closing, ""])

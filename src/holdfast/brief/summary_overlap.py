@@ -23,6 +23,16 @@ VERBATIM_KINDS = frozenset(
 )
 
 
+# Names and numbers weigh so much more than other words.
+NAME_WEIGHT = 2.0
+# A text of which the summary lacks a smaller share of words counts as stated.
+MIN_NOVELTY = 0.15
+_STOP_WORDS = frozenset((
+    "the", "and", "for", "with", "that", "this", "was", "were", "are", "has", "have", "had", "its",
+    "not", "but", "from", "into", "than", "then", "they", "them", "you", "your", "our", "can",
+    "will", "would", "should", "could", "been", "being", "also", "now", "all", "any", "when",
+    "which", "what", "there", "here", "just", "only", "more", "some", "does", "did", "let",
+))  # fmt: skip
 _SEPARATORS = str.maketrans(dict.fromkeys("\t\n\r !\"#$%&'()*+,-./:;<=>?@[\\]^`{|}~“”‘’—–…·", " "))
 
 
@@ -56,21 +66,40 @@ class SearchableSummary(SearchableText):
     def __init__(self, text: str) -> None:
         super().__init__(_strip_analysis(text))
         self._words = padded_words(self.text)
+        self._vocabulary = frozenset(
+            word.strip("'") for word in self.text.lower().translate(_SEPARATORS).split()
+        )
         self._words_by_line = [
             frozenset(padded_words(line).split()) for line in self.text.splitlines()
         ]
+
+    def novelty(self, text: str) -> float:
+        """The share of a text's words that the summary does not have, from 0 to 1. Names and
+        numbers count more than other words."""
+        total = new = 0.0
+        for word in text.translate(_SEPARATORS).split():
+            lower = word.lower().strip("'")
+            if lower in _STOP_WORDS or (len(lower) < 3 and not lower.isdigit()):
+                continue
+            weight = NAME_WEIGHT if _is_name(word) else 1.0
+            total += weight
+            new += weight * (lower not in self._vocabulary)
+        return new / total if total else 0.0
 
     def covers(self, item: Item) -> bool:
         """Whether nothing of this item would be lost if only the summary were left.
 
         An open plan item is not covered by a summary that calls it done.
         """
+        if item.is_prose and self.novelty(item.quote) < MIN_NOVELTY:
+            return True
         if item.quote:
             if self.quotes(item.quote):
                 return self._mentions_all(item.names) and not self._calls_done(item)
             return (
                 item.kind not in VERBATIM_KINDS
                 and self._paraphrases(item.quote)
+                and self._mentions_all(item.names)
                 and not self._calls_done(item)
             )
         return bool(item.names) and self._mentions_all(item.names)
@@ -111,6 +140,11 @@ def is_same_task(ours: str, theirs: str) -> bool:
     shared = len(our_words & their_words)
     most_words = max(len(our_words), len(their_words))
     return len(our_words) >= MIN_TASK_WORDS and shared >= MIN_SHARED_WORD_SHARE * most_words
+
+
+def _is_name(word: str) -> bool:
+    """Whether a word is a number or an identifier rather than a word of a sentence."""
+    return not word.isalpha() or (not word.islower() and not word.istitle())
 
 
 def _is_name_char(char: str) -> bool:

@@ -24,11 +24,12 @@ SECTIONS = {
     "plan": "Plan",
     "now": "Being done",
     "decided": "Decided",
+    "found": "Found out",
     "earlier": "Earlier",
     "code": "Code",
     "git": "Git",
     "agents": "Sub-agents",
-    "files": "Files",
+    "files": "Changed files",
     "commands": "Commands",
     "names": "Names",
 }

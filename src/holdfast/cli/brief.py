@@ -15,13 +15,11 @@ from holdfast.cli.console import print_json, print_message, strip_control_chars
 from holdfast.cli.options import add_session_argument, find_session
 from holdfast.errors import InvalidInput
 from holdfast.hosts import claude_code
-from holdfast.mentions.types import MentionIndex
 from holdfast.services.compaction.brief_inputs import load_brief_inputs
 from holdfast.services.compaction.restore import choose_state, find_recall_command
 from holdfast.services.compaction.templates import load_custom_templates
 from holdfast.services.projects import find_project
-from holdfast.services.recall.from_file import load_state_and_mentions
-from holdfast.services.recall.mention_refresh import update_mentions
+from holdfast.services.recall.from_file import load_state
 from holdfast.services.sessions import current_folder, open_store, refresh_session
 from holdfast.state.types import State
 from holdfast.tokens.scales import load_scale
@@ -50,10 +48,9 @@ def run(args: argparse.Namespace) -> int:
     config = settings.load(os.environ, current_folder())
     budget = args.max_tokens or config.brief_tokens
     template = _load_template(args)
-    session, state, index, (commands, notes) = _load_source(args)
+    session, state, (commands, notes) = _load_source(args)
     brief = build_brief(
         state,
-        index=index,
         commands=commands,
         notes=notes,
         tokens=budget,
@@ -100,20 +97,16 @@ def _load_template(args: argparse.Namespace) -> Template:
 
 def _load_source(
     args: argparse.Namespace,
-) -> tuple[str, State, MentionIndex | None, tuple[list[tuple[str, str, str]], list[str]]]:
-    """Return the session id (empty without the store), state, mentions, command rules and notes."""
+) -> tuple[str, State, tuple[list[tuple[str, str, str]], list[str]]]:
+    """Return the session id (empty without the store), the state, command rules and notes."""
     if args.transcript is not None:
-        return "", *load_state_and_mentions(args.transcript, args.until_line), ([], [])
+        return "", load_state(args.transcript, args.until_line), ([], [])
     with open_store(team=True) as (store, config):
         row = find_session(store, args)
         state = choose_state(store, refresh_session(store, row))
-        store.begin()
-        index = update_mentions(store, row["id"], row["transcript"])
-        store.commit()
         return (
             row["id"],
             state,
-            index,
             load_brief_inputs(store, row["id"], state, config, row["project"]),
         )
 
@@ -126,7 +119,6 @@ def to_json(brief: Brief, budget: int) -> dict[str, Any]:
         "budget": budget,
         "characters": brief.units,
         "character_cap": claude_code.MAX_BRIEF_UNITS,
-        "names": [name.text for name in brief.mentions],
         "shown": [{"kind": item.kind, "line": item.line} for item in brief.shown],
         "left_out": [{"kind": item.kind, "line": item.line} for item in brief.left_out],
         "in_summary": [{"kind": item.kind, "line": item.line} for item in brief.in_summary],

@@ -17,7 +17,7 @@ from holdfast.cli.console import print_json, print_message
 from holdfast.errors import UnusableSettingsFile
 from holdfast.handoff.types import HANDOFF_RULES
 from holdfast.hosts import claude_code, instructions
-from holdfast.hosts.instructions import Section
+from holdfast.hosts.instructions import InstructionsSection
 from holdfast.services.install import atomic_file
 from holdfast.services.sessions import current_folder
 
@@ -64,13 +64,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _change_text(what: str, before: str | None, section: Section) -> str | None:
+def _change_text(what: str, before: str | None, section: InstructionsSection) -> str | None:
     if what == "add":
         return instructions.add_section(before, section)
     return None if before is None else instructions.remove_section(before, section)
 
 
-def _show(path: str, text: str | None, as_json: bool, section: Section) -> int:
+def _show(path: str, text: str | None, as_json: bool, section: InstructionsSection) -> int:
     span = instructions.find_section(text or "", section)
     current = (text or "")[slice(*span)] if span else None
     expected = instructions.render_section(

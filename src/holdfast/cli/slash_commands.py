@@ -72,7 +72,7 @@ def _list_commands(store: Store, row: SessionRow, config: Settings) -> list[dict
     }
     commands = []
     for command in active_commands.list_commands(
-        state, store.mark(row["id"], active_commands.COMMANDS_MARK)
+        state, store.get_mark(row["id"], active_commands.COMMANDS_MARK)
     ):
         path, why = _explain(command, config, cwd)
         contributes = rules.get(command["name"], "")
@@ -129,7 +129,7 @@ class StartOrStop:
             row = find_session(store, args)
             state = refresh_session(store, row).state
             store.begin()
-            mark = store.mark(row["id"], active_commands.COMMANDS_MARK)
+            mark = store.get_mark(row["id"], active_commands.COMMANDS_MARK)
             statuses = {
                 command["name"]: command["status"]
                 for command in active_commands.list_commands(state, mark)

@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 
-from holdfast.brief.allocation import render_mention_lines
-from holdfast.brief.mention_layout import failing_checks_by_file
-from holdfast.brief.mention_ranking import index_from_state, rank_mentions
 from holdfast.brief.render import collect_items
 from holdfast.brief.template import SECTIONS
 from holdfast.cli.console import print_json, print_message, strip_control_chars
@@ -33,12 +30,8 @@ def run(args: argparse.Namespace) -> int:
         print_json(state)
         return 0
     items = collect_items(state)
-    mentions = render_mention_lines(
-        state, rank_mentions(state, index_from_state(state)), failing_checks_by_file(state)
-    )
     for section, title in SECTIONS.items():
         lines = [item.forms[0] for item in items if item.section == section]
-        lines += mentions.get(section, ())
         if lines:
             sys.stdout.write(strip_control_chars(f"## {title}\n" + "\n".join(lines) + "\n\n"))
     usage = state["usage"]

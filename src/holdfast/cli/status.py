@@ -16,7 +16,7 @@ from holdfast.cli.console import (
 )
 from holdfast.services.projects import find_project
 from holdfast.services.sessions import current_folder, open_store, refresh_session
-from holdfast.state.types import Usage
+from holdfast.state.types import ContextUsage
 from holdfast.store.protocols import SessionRow, Store
 
 
@@ -85,7 +85,7 @@ def describe(store: Store, row: SessionRow) -> dict[str, Any]:
     }
 
 
-def turns_left(usage: Usage) -> int | None:
+def turns_left(usage: ContextUsage) -> int | None:
     """Return how many more turns fit if they grow as before; None if that is not known."""
     if not usage["growth"]:
         return None

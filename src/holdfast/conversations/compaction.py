@@ -42,7 +42,7 @@ PROMPT_OVERHEAD_TOKENS = 1500
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class CompactionResult:
     """The result of one compaction."""
 
     version: int
@@ -88,7 +88,7 @@ class CompactionContext:
     emit: Callable[[str, dict[str, Any]], None]
 
 
-def compact(state: ConversationState, context: CompactionContext) -> Compaction:
+def compact(state: ConversationState, context: CompactionContext) -> CompactionResult:
     """Replace older messages by a checkpoint. If it raises, nothing has changed.
 
     A lease keeps two processes from summarizing the same messages. If another process has it but
@@ -130,7 +130,7 @@ def count_compactable(state: ConversationState, context: CompactionContext) -> i
 
 def _run(
     state: ConversationState, context: CompactionContext, count: int, summarizer: Summarizer
-) -> Compaction:
+) -> CompactionResult:
     compacted, kept = state.messages[:count], state.messages[count:]
     work = Work(
         checkpoint=state.checkpoint, messages=compacted, kept=kept, tokens=context.checkpoint_tokens
@@ -139,7 +139,7 @@ def _run(
     before = sum(message.tokens for message in compacted) + checkpoint_tokens
     context.emit(events.START, {"messages": len(compacted), "estimated_tokens": state.total})
     checkpoint, made_by = _summarize(state, context, work, before, summarizer)
-    compaction = Compaction(
+    compaction = CompactionResult(
         version=state.version + 1, made_by=made_by, messages=len(compacted), tokens_before=before,
         tokens_after=context.counter.text(checkpoint.render()),
     )  # fmt: skip
@@ -217,7 +217,7 @@ def _save(
     state: ConversationState,
     context: CompactionContext,
     checkpoint: Checkpoint,
-    compaction: Compaction,
+    compaction: CompactionResult,
     up_to: int,
 ) -> None:
     """Store the checkpoint and mark its messages in one transaction; messages that were added

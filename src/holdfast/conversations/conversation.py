@@ -11,13 +11,13 @@ from holdfast.conversations import events, request
 from holdfast.conversations.budget import MESSAGE_OVERHEAD_TOKENS
 from holdfast.conversations.checkpoint import ALIASES, LIST_NAMES, Checkpoint
 from holdfast.conversations.compaction import (
-    Compaction,
     CompactionContext,
+    CompactionResult,
     ConversationState,
     compact,
 )
 from holdfast.conversations.cost_limit import MICROS_PER_DOLLAR
-from holdfast.conversations.events import Event, EventStream, Listeners
+from holdfast.conversations.events import CompactionEvent, EventStream, Listeners
 from holdfast.conversations.message import Message, message_from_row, to_message
 from holdfast.conversations.stats import Metrics, Preview
 from holdfast.conversations.store import CheckpointRow, ConversationRow
@@ -148,7 +148,7 @@ class Conversation:
         """Return the estimated tokens of the next request by part, in constant time."""
         return self._preview(self._row(), user_prompt)
 
-    def maybe_compact(self, *, user_prompt: str = "") -> Compaction | None:
+    def maybe_compact(self, *, user_prompt: str = "") -> CompactionResult | None:
         """Compact if the threshold is reached. Never raises: a failure is reported as an event."""
         try:
             preview = self.preview_request(user_prompt=user_prompt)
@@ -162,7 +162,7 @@ class Conversation:
             self._emit(events.ERROR, {"error": str(problem) or type(problem).__name__})
             return None
 
-    def force_compact(self) -> Compaction:
+    def force_compact(self) -> CompactionResult:
         """Compact now. Raises `NothingToCompact` or `CompactionFailed` on failure."""
         try:
             return compact(self._state(self.preview_request()), self._context)
@@ -222,7 +222,9 @@ class Conversation:
     # Internals
 
     def _emit(self, kind: str, detail: dict[str, Any]) -> None:
-        event = Event(kind=kind, session=self.session, feature=self.feature, detail=detail)
+        event = CompactionEvent(
+            kind=kind, session=self.session, feature=self.feature, detail=detail
+        )
         self._listeners.notify(event)
 
     def _row(self) -> ConversationRow:

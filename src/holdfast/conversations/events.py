@@ -17,7 +17,7 @@ MAX_QUEUED_EVENTS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Event:
+class CompactionEvent:
     """One event; the keys of `detail` are in docs/reference/session.md."""
 
     kind: str
@@ -30,9 +30,9 @@ class Listeners:
     """The callbacks of a manager. Exceptions in a callback are ignored."""
 
     def __init__(self) -> None:
-        self._callbacks: list[Callable[[Event], None]] = []
+        self._callbacks: list[Callable[[CompactionEvent], None]] = []
 
-    def add(self, callback: Callable[[Event], None]) -> Callable[[], None]:
+    def add(self, callback: Callable[[CompactionEvent], None]) -> Callable[[], None]:
         """Add a callback; returns a function that removes it."""
         self._callbacks.append(callback)
 
@@ -42,7 +42,7 @@ class Listeners:
 
         return remove
 
-    def notify(self, event: Event) -> None:
+    def notify(self, event: CompactionEvent) -> None:
         for callback in tuple(self._callbacks):
             try:
                 callback(event)
@@ -53,24 +53,24 @@ class Listeners:
         return EventStream(self)
 
 
-class EventStream(Iterator[Event]):
+class EventStream(Iterator[CompactionEvent]):
     """An iterator over the events from now on, in order, until `close`."""
 
     def __init__(self, listeners: Listeners) -> None:
-        self._queue: queue.Queue[Event | None] = queue.Queue()
+        self._queue: queue.Queue[CompactionEvent | None] = queue.Queue()
         self._remove = listeners.add(self._put)
 
-    def _put(self, event: Event) -> None:
+    def _put(self, event: CompactionEvent) -> None:
         if self._queue.qsize() < MAX_QUEUED_EVENTS:
             self._queue.put(event)
 
-    def __next__(self) -> Event:
+    def __next__(self) -> CompactionEvent:
         event = self._queue.get()
         if event is None:
             raise StopIteration
         return event
 
-    def ready(self) -> list[Event]:
+    def ready(self) -> list[CompactionEvent]:
         """Return the events that were not read yet, without waiting for more."""
         events = []
         while not self._queue.empty():

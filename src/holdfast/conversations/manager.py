@@ -13,7 +13,7 @@ from holdfast.conversations.circuit_breaker import CircuitBreaker
 from holdfast.conversations.compaction import CompactionContext
 from holdfast.conversations.conversation import Conversation
 from holdfast.conversations.cost_limit import Ceiling, SpendLedger
-from holdfast.conversations.events import Event, EventStream, Listeners
+from holdfast.conversations.events import CompactionEvent, EventStream, Listeners
 from holdfast.conversations.store import ConversationStore
 from holdfast.conversations.summarizers import Summarizer
 from holdfast.conversations.summarizers.rules import Rules
@@ -71,7 +71,7 @@ class SessionManager:
         """Return session and feature of every conversation not archived, the latest first."""
         return [(row["session"], row["feature"]) for row in self._store.all("conversations")]
 
-    def on(self, callback: Callable[[Event], None]) -> Callable[[], None]:
+    def on(self, callback: Callable[[CompactionEvent], None]) -> Callable[[], None]:
         """Call `callback` for every event; returns a function that removes it."""
         return self._listeners.add(callback)
 

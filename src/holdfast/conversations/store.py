@@ -35,7 +35,7 @@ class ConversationRow(TypedDict):
     archived_at: float | None
 
 
-class MessageRow(TypedDict):
+class StoredMessageRow(TypedDict):
     conversation: str
     ordinal: int
     role: str

@@ -15,7 +15,7 @@ FLAT_CHARS_PER_TOKEN = 3.0
 MAX_CHARS_PER_TOKEN = 4
 
 
-class Budget:
+class TokenBudget:
     """A number of tokens, counted by our estimate for a model or by the flat one."""
 
     def __init__(self, tokens: int, estimator: str = "ours", model: str = "") -> None:
@@ -24,9 +24,9 @@ class Budget:
         self.model = model
         self._ours = Estimator.for_model(model)
 
-    def with_tokens(self, tokens: float) -> Budget:
+    def with_tokens(self, tokens: float) -> TokenBudget:
         """Return a budget of another size, counted in the same way."""
-        return Budget(int(tokens), self.estimator, self.model)
+        return TokenBudget(int(tokens), self.estimator, self.model)
 
     def count(self, text: str) -> float:
         """Count as a brief does: at least the flat count."""

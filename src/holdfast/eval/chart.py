@@ -34,7 +34,7 @@ LABEL_PIXELS = 18
 
 
 @dataclass(frozen=True, slots=True)
-class Layout:
+class ChartLayout:
     """Sizes in pixels."""
 
     name: str
@@ -55,9 +55,9 @@ class Layout:
         return self.height - self.bottom - self.top
 
 
-WIDE = Layout("wide", width=920, height=500, label_width=244, font_size=13)
+WIDE = ChartLayout("wide", width=920, height=500, label_width=244, font_size=13)
 # For phones: drawn at their width, so that the text stays readable.
-NARROW = Layout("narrow", width=368, height=460, label_width=206, font_size=11, left=42)
+NARROW = ChartLayout("narrow", width=368, height=460, label_width=206, font_size=11, left=42)
 
 
 def _to_css(colours: Mapping[str, str]) -> str:
@@ -160,7 +160,7 @@ def build_curves(report: dict[str, Any], arm: str) -> Curves:
     return dict(sorted(by_method.items(), key=lambda item: -item[1][-1].mean))
 
 
-def _draw(report: dict[str, Any], arm: str, layout: Layout) -> str:
+def _draw(report: dict[str, Any], arm: str, layout: ChartLayout) -> str:
     """Draw one kind of cut as an SVG element; raises ChartLibraryMissing without matplotlib."""
     drawn, summary = build_curves(report, arm), _summary_recall(report, arm)
     check_chart_library()
@@ -211,7 +211,7 @@ def _draw(report: dict[str, Any], arm: str, layout: Layout) -> str:
     return _to_inline_svg(buffer.getvalue(), report, arm, layout.name)
 
 
-def _draw_curves(axes: Any, drawn: Curves, layout: Layout) -> None:
+def _draw_curves(axes: Any, drawn: Curves, layout: ChartLayout) -> None:
     """Draw the lines, ours on top with intervals, and their names beside the ends."""
     ends = [curve[-1].mean / 100 for curve in drawn.values()]
     places = spread_out(ends, LABEL_PIXELS / layout.plot_height)

@@ -10,10 +10,8 @@ from holdfast.brief.render import Brief, build_brief
 from holdfast.eval.baselines import BASELINES
 from holdfast.eval.baselines.context import CutContext
 from holdfast.eval.baselines.names import missing_names
-from holdfast.eval.budget import Budget
+from holdfast.eval.budget import TokenBudget
 from holdfast.eval.config import EvalConfig
-from holdfast.mentions.index import add_events, new_index
-from holdfast.mentions.types import MentionIndex
 from holdfast.state.fold import advance, new_state
 from holdfast.state.types import State
 from holdfast.transcript.decoder import Decoder
@@ -42,20 +40,17 @@ class Candidate:
 
 
 class FoldedSession:
-    """The product's state and mention index of a session, folded from cut to cut."""
+    """The product's state of a session, folded from cut to cut."""
 
     def __init__(self, path: str) -> None:
         self.state: State = new_state()
-        self.index: MentionIndex = new_index()
         self._lines = read_lines(path)
         self._decoder = Decoder()
         self._next: tuple[int, bytes] | None = None
 
     def fold_until(self, line: int) -> FoldedSession:
         """Fold everything before this line and return self. Lines must not go backwards."""
-        events = list(self._decoder.events(self._before(line)))
-        advance(self.state, events)
-        add_events(self.index, events)
+        advance(self.state, self._decoder.events(self._before(line)))
         return self
 
     def _before(self, line: int) -> Iterator[tuple[int, bytes]]:
@@ -79,13 +74,13 @@ def build_candidates(
         yield Candidate(method=SUMMARY_WITHOUT_ANALYSIS, budget=0, text=strip_analysis(summary))
         for tokens in SUMMARY_BUDGETS:
             yield build_brief_candidate(folded, tokens, summary)
-            names = missing_names(context, Budget(tokens, config.estimator, model))
+            names = missing_names(context, TokenBudget(tokens, config.estimator, model))
             yield Candidate(
                 method=SUMMARY_AND_NAMES, budget=tokens, text=f"{summary}\n\n{names}", added=names
             )
     for name, baseline in BASELINES.items():
         for tokens in () if config.quick and name not in QUICK_BASELINES else config.budgets:
-            text = baseline(context, Budget(tokens, config.estimator, model))
+            text = baseline(context, TokenBudget(tokens, config.estimator, model))
             yield Candidate(method=name, budget=tokens, text=text)
 
 
@@ -117,7 +112,6 @@ def build_brief_candidate(folded: FoldedSession, tokens: int, summary: str = "")
 def _build(folded: FoldedSession, tokens: int, summary: str) -> Brief:
     return build_brief(
         folded.state,
-        index=folded.index,
         tokens=tokens,
         characters=MAX_BRIEF_UNITS,
         summary=summary or None,

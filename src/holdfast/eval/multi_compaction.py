@@ -17,7 +17,6 @@ from holdfast.eval.matching import TextMatcher
 from holdfast.eval.methods import MAX_BRIEF_UNITS
 from holdfast.eval.references import References
 from holdfast.eval.session import Session
-from holdfast.mentions.index import add_events, new_index
 from holdfast.state.fold import advance, new_state
 from holdfast.transcript.decoder import decode
 
@@ -64,11 +63,8 @@ def build_chained_briefs(session: Session, tokens: int) -> dict[int, str]:
     for compaction in session.compactions:
         state = new_state()
         since = list(enumerate(lines, 1))[start : compaction.line - 1]
-        events = list(decode([*_to_lines(previous, start), *since]))
-        advance(state, events)
-        index = new_index()
-        add_events(index, events)
-        previous = build_brief(state, index=index, tokens=tokens, characters=MAX_BRIEF_UNITS).text
+        advance(state, decode([*_to_lines(previous, start), *since]))
+        previous = build_brief(state, tokens=tokens, characters=MAX_BRIEF_UNITS).text
         briefs[compaction.line] = previous
         start = compaction.summary_line
     return briefs

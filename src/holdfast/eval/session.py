@@ -56,7 +56,7 @@ class Piece:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compaction:
+class LoggedCompaction:
     """A compaction: its first line, and the line and text of its summary."""
 
     line: int
@@ -70,7 +70,7 @@ class Session:
     name: str
     repository: str
     pieces: tuple[Piece, ...]
-    compactions: tuple[Compaction, ...]
+    compactions: tuple[LoggedCompaction, ...]
     paths: Paths
     lines: int
     branches: tuple[tuple[int, str], ...]  # (first line, branch)
@@ -237,7 +237,7 @@ def _find_targets(piece: Piece, paths: Paths) -> set[Entity]:
     return targets
 
 
-def _find_compactions(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[Compaction]:
+def _find_compactions(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[LoggedCompaction]:
     """Yield the compactions; each client version marks them by a boundary, a flag or a prefix."""
     boundary = 0
     for number, line in lines:
@@ -245,7 +245,7 @@ def _find_compactions(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[Compa
             boundary = number
         elif is_summary(line):
             text = "\n".join(_texts(line))
-            yield Compaction(line=boundary or number, summary_line=number, summary=text)
+            yield LoggedCompaction(line=boundary or number, summary_line=number, summary=text)
             boundary = 0
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.mentions.extract import FILE_KIND, extract_mentions
+from holdfast.handoff.mentions import FILE_KIND, extract_mentions
 from holdfast.state.text import Cues, TokenizedText, split_sentences
 from holdfast.tokens.estimate import token_cost
 
@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.mentions.extract import Mention
+    from holdfast.handoff.mentions import Mention
 
 # The kinds of sentences, which are also their value for the agent that continues the work.
 PROCESS, PLAIN, FINDING, NEXT, CONSTRAINT = 0.0, 2.0, 3.0, 5.0, 6.0

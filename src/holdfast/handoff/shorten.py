@@ -3,14 +3,14 @@ goes."""
 
 from __future__ import annotations
 
+from holdfast.handoff.mentions import FILE_KIND
 from holdfast.handoff.path_list import path_suffixes, render_path_list
 from holdfast.handoff.sentences import CONSTRAINT, PROCESS, Sentence, split_report
-from holdfast.mentions.extract import FILE_KIND
 from holdfast.tokens.estimate import estimate_tokens, token_cost
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.mentions.extract import Mention
+    from holdfast.handoff.mentions import Mention
 
 MAX_TOKENS = 500
 # The value of each new mention in a sentence, how many of them count, and the exponent of the

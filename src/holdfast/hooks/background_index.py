@@ -40,7 +40,7 @@ def claim_refresh(store: Store, session_id: str, transcript_path: str) -> bool:
         size = os.stat(transcript_path).st_size
     except (OSError, ValueError):
         return False
-    indexed_size = store.mark(session_id, MARK).get("size", 0)
+    indexed_size = store.get_mark(session_id, MARK).get("size", 0)
     if 0 <= size - indexed_size < MIN_NEW_BYTES:
         return False
     store.set_mark(session_id, MARK, {"size": size}, is_redacted=True)

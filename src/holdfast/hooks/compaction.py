@@ -31,7 +31,6 @@ def pre_compact(run: HookRun) -> str:
         from holdfast.hooks.rules_file import write_before_compaction
 
         write_before_compaction(run, session, ordinal)
-    run.needs_mention_index = True
     run.needs_search_index = claim_refresh(run.store, session.id, run.event.transcript_path)
     if not run.settings.guidance or not run.host.HAS_SUMMARIZER_GUIDANCE:
         return ""

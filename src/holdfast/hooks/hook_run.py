@@ -41,7 +41,7 @@ class HookRun:
     """The event being handled, its host, the settings and the store."""
 
     __slots__ = (
-        "event", "host", "is_out_of_time", "needs_mention_index", "needs_search_index", "now",
+        "event", "host", "is_out_of_time", "needs_search_index", "now",
         "settings", "store",
     )  # fmt: skip
 
@@ -59,8 +59,6 @@ class HookRun:
         self.settings = settings
         self.is_out_of_time = is_out_of_time
         self.now = time.time()
-        self.needs_mention_index = False
-        """Set before a compaction: `main` starts a process that indexes the session's mentions."""
         self.needs_search_index = False
         """Set when enough new text was written: a process brings the search index up to date."""
 
@@ -152,7 +150,7 @@ def _waiting_messages(run: HookRun, text: str) -> str:
     else:
         reader, agent_type = event.session_id, "main"
     flag = unread_flags.read_flags(ledger, (reader, agent_type, unread_flags.ALL_AGENTS), run.now)
-    if not flag or not unread_flags.has_changed(ledger, reader, flag):
+    if not flag or not unread_flags.have_flags_changed(ledger, reader, flag):
         return ""
     if not run.host.render_context(event.name, "?"):
         # This host shows the model nothing at this event: the messages keep waiting.

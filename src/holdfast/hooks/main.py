@@ -111,11 +111,7 @@ def run_hook(raw: bytes, started: float, origin: str = "", host_name: str = "") 
 
 
 def _start_background_jobs(run: HookRun) -> None:
-    if run.needs_mention_index:
-        from holdfast.hooks import background_mentions
-
-        background_mentions.start(run, os.environ)
-    elif run.needs_search_index:
+    if run.needs_search_index:
         from holdfast.hooks import background_index
 
         background_index.start(run.settings, os.environ)

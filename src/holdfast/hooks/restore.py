@@ -37,7 +37,7 @@ def build_brief(run: HookRun, session: IngestedSession, ordinal: int) -> str:
     return prepare_brief(
         run.store, session, ordinal, event=RESUME_EVENT if is_resume else event_name, host=run.host,
         settings=run.settings, recall=find_recall_command(), now=run.now,
-        transcript=run.event.transcript_path, commands=commands, notes=notes,
+        commands=commands, notes=notes,
         template=_load_template(run),
     )  # fmt: skip
 

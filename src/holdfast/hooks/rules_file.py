@@ -26,7 +26,7 @@ def write_before_compaction(run: HookRun, session: IngestedSession, ordinal: int
 
 def restore_if_missing(run: HookRun, session: IngestedSession) -> None:
     """Write the file again if another session removed it while this one was idle."""
-    if not run.store.mark(session.id, rules_file.RULES_FILE_MARK) or not _may_write(run):
+    if not run.store.get_mark(session.id, rules_file.RULES_FILE_MARK) or not _may_write(run):
         # The file was never written. A first attempt that failed is not repeated at every turn,
         # because each failure would be logged.
         return

@@ -33,7 +33,7 @@ LEAVE_OUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class InstructionsSection:
     """The lines of a section and the markers around them."""
 
     start: str
@@ -41,7 +41,7 @@ class Section:
     lines: tuple[str, ...]
 
 
-COMPACT_SECTION = Section(
+COMPACT_SECTION = InstructionsSection(
     START,
     END,
     (
@@ -58,21 +58,21 @@ COMPACT_SECTION = Section(
 )
 
 
-def handoff_section(rules: str) -> Section:
+def handoff_section(rules: str) -> InstructionsSection:
     """Return the section that tells sub-agents what to put into their handoff."""
-    return Section(
+    return InstructionsSection(
         "<!-- HOLDFAST_HANDOFF_START: kept by `holdfast instructions --handoff` -->",
         "<!-- HOLDFAST_HANDOFF_END -->",
         ("If you are a sub-agent that works for another agent:", "", *rules.splitlines()),
     )
 
 
-def render_section(line_end: str = "\n", section: Section = COMPACT_SECTION) -> str:
+def render_section(line_end: str = "\n", section: InstructionsSection = COMPACT_SECTION) -> str:
     """Return the section with its markers, without a line end after it."""
     return line_end.join([section.start, *section.lines, section.end])
 
 
-def add_section(text: str | None, section: Section = COMPACT_SECTION) -> str:
+def add_section(text: str | None, section: InstructionsSection = COMPACT_SECTION) -> str:
     """Return the text with the section at its end, or with its existing section updated."""
     if text is None:
         return render_section(section=section) + "\n"
@@ -86,7 +86,7 @@ def add_section(text: str | None, section: Section = COMPACT_SECTION) -> str:
     return f"{text}{line_end}{render_section(line_end, section)}{line_end}"
 
 
-def remove_section(text: str, section: Section = COMPACT_SECTION) -> str | None:
+def remove_section(text: str, section: InstructionsSection = COMPACT_SECTION) -> str | None:
     """Return the text without the section; None if nothing else is left, so the file was ours."""
     span = find_section(text, section)
     if span is None:
@@ -99,12 +99,14 @@ def remove_section(text: str, section: Section = COMPACT_SECTION) -> str | None:
     return before.removesuffix(line_end) + after
 
 
-def _line_end(text: str, start: int, section: Section) -> str:
+def _line_end(text: str, start: int, section: InstructionsSection) -> str:
     """Return the line end that the section at `start` was written with."""
     return "\r\n" if text.startswith("\r\n", start + len(section.start)) else "\n"
 
 
-def find_section(text: str, section: Section = COMPACT_SECTION) -> tuple[int, int] | None:
+def find_section(
+    text: str, section: InstructionsSection = COMPACT_SECTION
+) -> tuple[int, int] | None:
     """Return start and end of the section, or None; raises if its markers are damaged."""
     start, end = text.find(section.start), text.find(section.end)
     if start < 0 and end < 0:

@@ -74,7 +74,7 @@ def build_action(
     }  # fmt: skip
 
 
-def action_id(session: str, call: str) -> str:
+def make_action_id(session: str, call: str) -> str:
     """Return the id of the action for a tool call of a host."""
     return make_id("action", session, call)
 

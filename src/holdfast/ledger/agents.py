@@ -15,7 +15,9 @@ DEFAULT_WINDOW_TOKENS = 200_000
 RATE_MINUTES = 3.0
 # More than any window, and small enough for an integer column of any database.
 MAX_TOKENS = 1 << 53
+# How full a context window is: the name of each zone, and the percentage at which it begins.
 ZONES = (("critical", 95), ("red", 85), ("orange", 70), ("yellow", 50), ("green", 0))
+COMPACT_PERCENT = dict(ZONES)["orange"]
 
 
 def record_agent(
@@ -40,9 +42,9 @@ def record_agent(
     its session, used if no other project is known.
     """
     with ledger.transaction(f"agent {agent_id}"):
-        known = ledger.get(AGENTS, _agent_id(session, agent_id))
+        known = ledger.get(AGENTS, _make_agent_id(session, agent_id))
         old = known or {
-            "id": _agent_id(session, agent_id), "agent_id": agent_id, "project": project,
+            "id": _make_agent_id(session, agent_id), "agent_id": agent_id, "project": project,
             "session": session, "agent_type": agent_type, "parent": parent, "status": "running",
             "capacity": capacity or DEFAULT_WINDOW_TOKENS, "used": 0, "rate": 0.0, "compactions": 0,
             "compacted_at": None, "created_at": now, "updated_at": now,
@@ -53,20 +55,20 @@ def record_agent(
             "parent": parent or old["parent"],
             "capacity": capacity or old["capacity"],
         }  # fmt: skip
-        decayed = _decay(old["rate"], now - old["updated_at"])
+        decayed = _decay_rate(old["rate"], now - old["updated_at"])
         used = min(used, MAX_TOKENS) if used is not None else None
         if used is not None and used != old["used"]:
-            # The usage of an agent that was not known before says nothing about its rate.
+            # A rate needs two measurements, so a new agent has none yet.
             minutes, added = (now - old["updated_at"]) / 60, used - old["used"]
-            rate = _average(old["rate"], added, minutes) if known and added > 0 else decayed
+            rate = _average_rate(old["rate"], added, minutes) if known and added > 0 else decayed
             fields |= {"used": used, "rate": rate}
         if compactions is not None and compactions > old["compactions"]:
             fields |= {"compactions": compactions, "compacted_at": compacted_at or now}
         if known is None:
             return ledger.write(AGENTS, {**old, **fields})
         if any(old[name] != value for name, value in fields.items()):
-            # This update sets `updated_at`, from which the decay is computed. Without it the rate
-            # would no longer decay for the time before the update.
+            # The decay is computed from `updated_at`, which this update sets. So the rate must be
+            # stored with the decay up to now, or that decay would be lost.
             fields.setdefault("rate", decayed)
         return ledger.update(AGENTS, known, now, **fields)
 
@@ -94,33 +96,34 @@ def find_latest(ledger: Ledger, agent_id: str, session: str | None = None) -> Ro
 
 def describe_capacity(row: Row, now: float) -> Row:
     """Return the figures computed from an agent's row. The rate decays while nothing is used."""
-    rate = _decay(row["rate"], now - row["updated_at"])
+    rate = _decay_rate(row["rate"], now - row["updated_at"])
     percent = 100 * row["used"] / max(1, row["capacity"])
     left = max(0, row["capacity"] - row["used"])
     return {
         "consumption_rate": rate,
         "usage_percent": round(percent, 1),
         "remaining": left,
-        "zone": next(name for name, share in ZONES if percent >= share),
+        "zone": next(name for name, start in ZONES if percent >= start),
         "predicted_exhaustion_minutes": round(left / rate, 1) if rate >= 1 else None,
-        "should_compact": percent >= ZONES[2][1],
+        "should_compact": percent >= COMPACT_PERCENT,
     }
 
 
-def _decay(rate: float, seconds: float) -> float:
+def _decay_rate(rate: float, seconds: float) -> float:
     """Return what a rate has decayed to after this time without consumption."""
     return round(rate * exp(-max(0.0, seconds) / 60 / RATE_MINUTES), 3)
 
 
-def _average(old: float, added: int, minutes: float) -> float:
+def _average_rate(old: float, added: int, minutes: float) -> float:
     """Return the moving average of tokens per minute after `added` tokens in this time."""
     if not old:
         return round(added / max(minutes, 1.0), 3)
-    # Even after a very short time the tokens count once in the average over RATE_MINUTES.
+    # Not 0, which would divide by zero. After a very short time, `added` tokens raise the rate by
+    # about added / RATE_MINUTES.
     passed = max(minutes, 1e-6)
     weight = 1 - exp(-passed / RATE_MINUTES)
     return round(weight * added / passed + (1 - weight) * old, 3)
 
 
-def _agent_id(session: str, agent_id: str) -> str:
+def _make_agent_id(session: str, agent_id: str) -> str:
     return make_id("agent", session, agent_id)

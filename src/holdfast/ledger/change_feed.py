@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Row = dict[str, Any]
 DEFAULT_CHANGES = 100
-# Keys in the table `readings` that no session has.
+# Keys in the table `readings` that are not session ids. They are stored, so they must not change.
 _PRUNED_KEY = "changes that were taken away"
 _DATABASE_ID_KEY = "this machine"
 _SAVE_PROGRESS = (
@@ -70,7 +70,7 @@ class ChangeFeed:
         del values["tx"]
         return self.database.run(_CHANGES.format(kinds=kinds), values)[0]
 
-    def last_position(self) -> tuple[int, int]:
+    def get_last_position(self) -> tuple[int, int]:
         """Return the position of the newest change that can be read, (0, 0) if there is none."""
         readable = "WHERE tx < pg_snapshot_xmin(pg_current_snapshot()) "
         is_postgres = self.database.dialect == "postgres"
@@ -94,7 +94,7 @@ class ChangeFeed:
         statement = "SELECT DISTINCT kind, record FROM changes WHERE seq > :seq"
         return len(self.database.run(statement, values)[0])
 
-    def pruned_position(self) -> tuple[int, int]:
+    def get_pruned_position(self) -> tuple[int, int]:
         """Return the position of the last change that was deleted; the feed is complete after it.
 
         A reader that is behind this position has missed changes.
@@ -102,18 +102,20 @@ class ChangeFeed:
         saved = self.load_progress(_PRUNED_KEY)
         position = saved.get("tx", 0), saved.get("seq", 0)
         if position[0] and self.database.dialect == "postgres":
-            # A database that was restored into another cluster counts its transactions anew.
+            # A database that was restored into another cluster has new, lower transaction ids.
             (current,) = self.database.run(_NEXT_TRANSACTION)[0]
             return position if position[0] <= current["tx"] else (0, 0)
         return position
 
     def record_pruned(self, until: tuple[int, int]) -> None:
         """Record that the changes up to this position are being deleted."""
-        tx, seq = max(until, self.pruned_position())
+        tx, seq = max(until, self.get_pruned_position())
         self.save_progress(_PRUNED_KEY, {"tx": tx, "seq": seq})
 
-    def sent_position(self, target: str) -> tuple[int, float | None]:
-        """Return the sequence number of the last change sent to a team's database, and when."""
+    def get_sent_position(self, target: str) -> tuple[int, float | None]:
+        """Return the sequence number of the last change that was sent to a team's database, and
+        the time it was sent; (0, None) if nothing was sent.
+        """
         values = {"target": target}
         rows = self.database.run("SELECT seq, at FROM sent WHERE target = :target", values)[0]
         return (rows[0]["seq"], rows[0]["at"]) if rows else (0, None)
@@ -125,7 +127,9 @@ class ChangeFeed:
         self.database.run("DELETE FROM sent WHERE target = :target", {"target": target})
 
     def load_progress(self, session: str) -> Row:
-        """Return how far the transcript of a session was read into the ledger, or {}."""
+        """Return what `save_progress` stored for a session: how far its transcript was read into
+        the ledger. Returns {} if nothing is stored.
+        """
         rows = self.database.run("SELECT value FROM readings WHERE id = :id", {"id": session})[0]
         value = fast_json.loads(rows[0]["value"]) if rows else {}
         return value if isinstance(value, dict) else {}
@@ -134,7 +138,7 @@ class ChangeFeed:
         text = fast_json.dumps(redact_value(value))
         self.database.run(_SAVE_PROGRESS, {"id": session, "value": text})
 
-    def database_id(self) -> str:
+    def get_database_id(self) -> str:
         """Return the random id of this database; the first call creates it."""
         if not (saved := self.load_progress(_DATABASE_ID_KEY)):
             self.database.run(_ADD_PROGRESS, {

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from threading import Lock
 
+# How long a statement waits for a lock of another process.
 BUSY_SECONDS = 5.0
 
 

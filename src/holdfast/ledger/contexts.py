@@ -46,20 +46,21 @@ def build_snapshot(
     dumps: Callable[[Any], str] = fast_json.dumps,
 ) -> tuple[Row, str]:
     """Return the row of a snapshot, whose id is a hash of its content, and the content as JSON."""
-    body = dict(sorted(_without_snapshots(body).items()))
+    body = dict(sorted(_remove_snapshots(body).items()))
     text = dumps(body)
     return {
         "id": make_id("snapshot", session, text), "project": project, "session": session,
         "agent_id": session, "agent_type": SNAPSHOT_AGENT_TYPE, "role_context": body,
         "skills_to_restore": [], "tools_used": [],
-        "progress_summary": _text(body.get("context_summary")),
+        "progress_summary": _to_text(body.get("context_summary")),
         "created_at": now, "updated_at": now,
     }, text  # fmt: skip
 
 
-def _without_snapshots(body: dict[str, Any]) -> dict[str, Any]:
-    """Return the body without earlier snapshots in its list of agents. The ledger returns snapshots
-    in that list; if they were saved again, each snapshot would contain all before it.
+def _remove_snapshots(body: dict[str, Any]) -> dict[str, Any]:
+    """Return the body without earlier snapshots in its list of agents. The API lists snapshots
+    with the contexts of agents; if a caller saved them again, each snapshot would contain all
+    earlier ones.
     """
     states = body.get("agent_states")
     contexts = states.get("contexts") if isinstance(states, dict) else states
@@ -100,7 +101,7 @@ def save_context(
     return ledger.write(CONTEXTS, row)
 
 
-def partial_index_condition(agent_type: str | None, project: str | None) -> str:
+def build_partial_index_condition(agent_type: str | None, project: str | None) -> str:
     """Return a condition that follows from this agent type and project. It repeats the condition of
     a partial index, without which a database does not use that index.
     """
@@ -113,7 +114,7 @@ def partial_index_condition(agent_type: str | None, project: str | None) -> str:
     return " AND ".join(filter(None, (of_type, of_project)))
 
 
-def _text(value: Any) -> str:
+def _to_text(value: Any) -> str:
     return value if isinstance(value, str) else ""
 
 

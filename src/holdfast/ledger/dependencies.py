@@ -19,12 +19,14 @@ SETTLED_STATUSES = ("completed", "cancelled")
 MAX_NAMED_SUBTASKS, MAX_DESCRIPTION_CHARS = 5, 80
 # The condition of the partial index on subtasks with dependencies.
 HAS_DEPENDENCIES = "blocked_by <> '[]'"
-# How many subtasks one query looks up the dependents of.
+# The dependents of at most this many subtasks are looked up by one query.
 BATCH_SIZE = 50
 
 
 def find_unsettled(ledger: Ledger, subtasks: list[str]) -> list[str]:
-    """Return the ids of those that still block others. Unknown ones do: their rows may yet come."""
+    """Return the ids of those that still block others. An unknown id counts as blocking, because
+    its row may arrive later.
+    """
     rows = ledger.unscoped.find_in(SUBTASKS, "id", set(subtasks))
     settled = {row["id"] for row in rows if row["status"] in SETTLED_STATUSES}
     return [ident for ident in subtasks if ident not in settled]
@@ -73,7 +75,7 @@ def find_dependents(ledger: Ledger, subtasks: set[str], *statuses: str) -> Itera
     for batch in (idents[at : at + BATCH_SIZE] for at in range(0, len(idents), BATCH_SIZE)):
         values = {f"v{number}": f"%{ident}%" for number, ident in enumerate(batch)}
         may_depend = " OR ".join(f"blocked_by LIKE :{name}" for name in values)
-        # Without ORDER BY: for its sake a database might choose another index.
+        # No ORDER BY, because it might make the database choose another index.
         rows = ledger.database.run(
             f"SELECT id FROM subtasks WHERE {HAS_DEPENDENCIES}{of_status} AND ({may_depend})",
             values,

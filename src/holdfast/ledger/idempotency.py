@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 COLUMNS = ("retry", "retry_words")
 
 
-def key_columns(key: str, *texts: str) -> Row:
-    """Return the columns that store a key and the texts that came with it, as hashes."""
+def build_key_columns(key: str, *texts: str) -> Row:
+    """Return the columns that store a key and the texts sent with it, as hashes. Without a key
+    their values are None.
+    """
     if not key:
         return dict.fromkeys(COLUMNS)
     # A key may look like a secret. Redaction would make all such keys the same, so the hash of the

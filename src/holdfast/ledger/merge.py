@@ -1,8 +1,8 @@
 """Merge rows of the same work that the fold and API callers both describe.
 
-Whichever describes a request, task or subtask first, it becomes one row. Ids are hashes of content:
-the n-th row of a session with the same text has the same id on every machine, whether the fold or a
-caller creates it. A deleted row keeps its number. Tasks are counted separately for each request.
+A request, task or subtask is one row, whether the fold or a caller writes it first. Ids are hashes
+of content: the n-th row of a session with the same text has the same id on every machine. A deleted
+row keeps its number. Tasks are counted separately for each request.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def find_or_add(
     claim = "source" if source else "posted"
     alike = ledger.find(table, newest_first=False, session=row["session"], likeness=row["likeness"])
     deleted = tombstones.find_alike(ledger, table, row["session"], row["likeness"])
-    ids = _candidate_ids(table, row, len(alike) + len(deleted) + 1)
+    ids = _make_candidate_ids(table, row, len(alike) + len(deleted) + 1)
     matches = {other["id"]: other for other in alike if not other[claim] and can_match(other)}
     taken = {other["id"] for other in alike if other["id"] not in matches}
     taken.update(ident for ident, tombstone in deleted.items() if tombstone[claim])
@@ -62,23 +62,24 @@ def find_or_add(
     match = matches.get(ident) or _find_task_elsewhere(table, ids, matches)
     if match is not None:
         filled = {name: match[name] or row[name] for name in FILLABLE_COLUMNS if name in match}
-        match = ledger.update(table, match, now, **_claim(source), **filled)
-        return _pass_on_project(ledger, table, match, now), False
+        match = ledger.update(table, match, now, **_build_claim(source), **filled)
+        return _copy_project_to_children(ledger, table, match, now), False
     added = {
         "source": None, "posted": 0, "folded": "", "created_at": now, "completed_at": None,
-        "updated_at": now, **row, **_claim(source), "id": ident,
+        "updated_at": now, **row, **_build_claim(source), "id": ident,
     }  # fmt: skip
     if ident in deleted:
         tombstones.remove_tombstone(ledger, ident)
     return ledger.write(table, added), True
 
 
-def _claim(source: str) -> Row:
+def _build_claim(source: str) -> Row:
+    """Return the column that records that the fold (with a source) or a caller has this row."""
     return {"source": source} if source else {"posted": 1}
 
 
-def _candidate_ids(table: Table, row: Row, count: int) -> list[str]:
-    """Return the ids of the first `count` rows with this text."""
+def _make_candidate_ids(table: Table, row: Row, count: int) -> list[str]:
+    """Return the ids that the first `count` rows with this text have or would get."""
     scope = [row["request"]] if table is TASKS else []
     parts = (table.name, row["session"], *scope, row["likeness"])
     return [make_id(*parts, number) for number in range(1, count + 1)]
@@ -92,14 +93,14 @@ def _find_task_elsewhere(table: Table, ids: list[str], matches: dict[str, Row]) 
     return next(elsewhere, None) if table is TASKS else None
 
 
-def _pass_on_project(ledger: Ledger, table: Table, row: Row, now: float) -> Row:
+def _copy_project_to_children(ledger: Ledger, table: Table, row: Row, now: float) -> Row:
     """Set the project of a row on its children that have none."""
     if row["project"] and table.name in CHILDREN:
         children, column = CHILDREN[table.name]
         without_project: Row = {column: row["id"], "project": ""}
         for child in ledger.find(children, **without_project):
             updated = ledger.update(children, child, now, project=row["project"])
-            _pass_on_project(ledger, children, updated, now)
+            _copy_project_to_children(ledger, children, updated, now)
     return row
 
 

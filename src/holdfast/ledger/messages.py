@@ -55,8 +55,8 @@ REACHES_AGENT = (
     "expires_at > :now AND from_agent_id <> :agent AND (to_agent_id = :agent OR (to_agent_id = '' "
     f"AND (project = '' OR {_IN_AGENT_PROJECT}) AND ({_MATCHES_TOPIC} OR {_HAS_NO_SUBSCRIPTION})))"
 )
-# `taken` is set when the addressee has read the message. Others, such as broadcasts, need a look
-# at the read receipts.
+# The column `taken` is 1 once the addressee has read the message. For other messages, such as
+# broadcasts, the read receipts are searched.
 UNREAD_BY_AGENT = (
     " AND taken = 0 AND NOT EXISTS (SELECT 1 FROM message_reads"
     " WHERE message_reads.message = messages.id AND message_reads.agent_id = :agent)"
@@ -64,7 +64,7 @@ UNREAD_BY_AGENT = (
 AFTER_CURSOR = "(priority < :less OR (priority = :less AND (created_at, id) > (:at, :last)))"
 
 MAIN_AGENT_TYPE = "main"
-# No more than this is delivered at once, so no more is read, however many messages wait.
+# At most this many messages are read and delivered at once.
 MAX_MESSAGES = 50
 _TYPE_SUBSCRIBED = (
     "FROM subscriptions WHERE agent_id IN (:own, :kind) AND subscriptions.project IN ('', :project)"
@@ -122,8 +122,8 @@ def send(
 
 
 def raise_unread_flag(ledger: Ledger, row: Row) -> None:
-    """Raise the flag that tells the hooks on this machine of a message. On other machines the flag
-    is raised when the message arrives there.
+    """Raise the flag by which hooks on this machine notice a message (see `unread_flags`). On other
+    machines the flag is raised when the message arrives there.
     """
     if path := ledger.database.path:
         # The message is stored already. A full disk must not make sending it fail.
@@ -153,8 +153,8 @@ def list_inbox(
 ) -> list[Row]:
     """Return the messages to an agent, by priority, then oldest first.
 
-    `project` or `session` tell in which project the agent works. `after` is the priority, time and
-    id of the last message of the previous page.
+    `project` or `session` determines in which project the agent works. `after` is the priority,
+    time and id of the last message of the previous page.
     """
     where = f"{REACHES_AGENT}{UNREAD_BY_AGENT if unread else ''}"
     values: Row = {"agent": agent, "now": now, "project": project, "session": session}
@@ -172,6 +172,7 @@ def list_inbox(
 
 
 def mark_read(ledger: Ledger, messages: list[Row], agent: str, now: float) -> None:
+    """Write a read receipt of this agent for each message."""
     with ledger.transaction():
         for row in messages:
             receipt = {"message": row["id"], "agent_id": agent, "updated_at": now}
@@ -197,7 +198,7 @@ def take_messages(
     *,
     again: bool = False,
 ) -> tuple[list[Row], int]:
-    """Deliver unread messages and mark them as read; return them and the number of those left.
+    """Mark unread messages as read; return them and the number of those that are left.
 
     `choose` gets the messages by priority, then oldest first, and returns those to deliver now.
     `again` also includes messages that were read before.
@@ -239,7 +240,7 @@ def subscribe(ledger: Ledger, agent: str, topic: str, now: float, project: str =
     columns = {"project": project, "agent_id": agent, "topic": topic}
     if known := ledger.find_one(SUBSCRIPTIONS, **columns):
         return known
-    ident = _ident("subscription", project, agent, topic)
+    ident = _make_row_id("subscription", project, agent, topic)
     row = {"id": ident, **columns, "created_at": now, "updated_at": now}
     return ledger.write(SUBSCRIPTIONS, row)
 
@@ -262,7 +263,7 @@ def block(
     columns = {"project": project, "blocked_id": blocked, "blocker_id": blocker}
     if known := ledger.find_one(BLOCKINGS, **columns):
         return ledger.update(BLOCKINGS, known, now, reason=reason or known["reason"])
-    ident = _ident("blocking", project, blocked, blocker)
+    ident = _make_row_id("blocking", project, blocked, blocker)
     row = {"id": ident, **columns, "reason": reason, "created_at": now, "updated_at": now}
     return ledger.write(BLOCKINGS, row)
 
@@ -298,7 +299,7 @@ def _delete_all(ledger: Ledger, table: Table, project: str, now: float, **equal:
     return len(rows)
 
 
-def _ident(kind: str, project: str, *names: str) -> str:
+def _make_row_id(kind: str, project: str, *names: str) -> str:
     """Return the id of a subscription or blocking. Without a project the id is the same as before
     rows had a project.
     """

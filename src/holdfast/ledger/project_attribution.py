@@ -27,8 +27,8 @@ _SESSION_PROJECTS = " UNION ".join(
 def add_projects(
     ledger: Ledger, changes: list[Row], find_project: Callable[[str], str]
 ) -> list[Row]:
-    """Return the changes with their projects, where known; `find_project` returns the project of a
-    session.
+    """Return the changes with their projects, as far as these are known; `find_project` returns the
+    project of a session, or "".
     """
     if all(change["project"] for change in changes):
         return changes

@@ -40,7 +40,8 @@ _WAVE_IN_PROJECT = (
     f"AND NOT EXISTS {_IN_SESSION.format('requests', _OTHER_PROJECT)} "
     f"AND NOT EXISTS {_IN_SESSION.format('tasks', _OTHER_PROJECT)}"
 )
-# Rows of an agent that were written before its project was known count for every agent of its name.
+# A row without a project was written before the agent's project was known. It belongs to every
+# agent with this name.
 _AGENT_IN_PROJECT = (
     "({0}.project = :within OR ({0}.project = '' AND EXISTS (SELECT 1 FROM agents "
     "WHERE agents.agent_id = {0}.{1} AND agents.project = :within)))"
@@ -88,7 +89,7 @@ class ProjectLedger(Ledger):
     def unscoped(self) -> Ledger:
         return Ledger(self.database)
 
-    def scope_condition(self, table: Table) -> str:
+    def build_scope_condition(self, table: Table) -> str:
         return _CONDITIONS.get(table.name) or f"{table.name}.project = :within"
 
     def find(
@@ -104,7 +105,7 @@ class ProjectLedger(Ledger):
         return super().count(table, where=where, values=values, **equal)
 
     def _add_scope(self, table: Table, where: str, values: Row | None) -> tuple[str, Row]:
-        scope = self.scope_condition(table)
+        scope = self.build_scope_condition(table)
         return f"({where}) AND {scope}" if where else scope, {**(values or {}), **self.scope_values}
 
     def write(self, table: Table, row: Row) -> Row:
@@ -131,7 +132,7 @@ class ProjectLedger(Ledger):
             table is WAVES
             and not self.database.run(
                 f"SELECT 1 AS n FROM (SELECT :session AS session) AS waves WHERE "
-                f"{self.scope_condition(WAVES)}",
+                f"{self.build_scope_condition(WAVES)}",
                 {"session": row["session"], **self.scope_values},
             )[0]
         ):
@@ -179,5 +180,7 @@ class ProjectLedger(Ledger):
         raise Forbidden("This needs a token for all projects")
 
     write_unpublished = load_progress = save_progress = _refuse
-    last_position = list_changes = count_changed_rows = pruned_position = record_pruned = _refuse
-    sent_position = save_sent_position = delete_sent_position = _refuse
+    get_last_position = list_changes = count_changed_rows = get_pruned_position = record_pruned = (
+        _refuse
+    )
+    get_sent_position = save_sent_position = delete_sent_position = _refuse

@@ -24,15 +24,15 @@ def find_by_path(ledger: Ledger, path: str) -> Row:
     raise NotFound(f"No project recorded for {path}", hint="POST /api/projects creates one")
 
 
-def project_id(ledger: Ledger, path: str, origin: str = "") -> str:
-    """Return the id that the project at a path has or would have.
+def find_project_id(ledger: Ledger, path: str, origin: str = "") -> str:
+    """Return the id of the project at a path, or the id that it would get.
 
     The id comes from the origin of the repository if one is given, because another repository may
     have been at this path before or on another machine. A project that was created for the folder
     itself keeps its id, unless the origin's project exists too.
     """
-    known = ledger.get(PROJECT_PATHS, _clean(path))
-    by_path = make_id("project", _clean(path))
+    known = ledger.get(PROJECT_PATHS, _strip_trailing_slashes(path))
+    by_path = make_id("project", _strip_trailing_slashes(path))
     if not origin:
         return str(known["project"]) if known else by_path
     by_origin = make_id("project", origin)
@@ -54,9 +54,9 @@ def ensure_project(
 
     `origin` is the URL of its repository: all clones of a repository are one project.
     """
-    path = _clean(path)
+    path = _strip_trailing_slashes(path)
     with ledger.transaction(f"project {path}"):
-        ident = project_id(ledger, path, origin)
+        ident = find_project_id(ledger, path, origin)
         project = ledger.get(PROJECTS, ident)
         if project is None:
             tombstones.remove_tombstone(ledger, ident)
@@ -75,11 +75,11 @@ def ensure_project(
     return project
 
 
-def _clean(path: str) -> str:
+def _strip_trailing_slashes(path: str) -> str:
     return path.rstrip("/") or "/"
 
 
 def _list_parents(path: str) -> list[str]:
     """Return a path and all its parent folders, the path first."""
-    parts = _clean(path).split("/")
+    parts = _strip_trailing_slashes(path).split("/")
     return ["/".join(parts[:count]) or "/" for count in range(len(parts), 0, -1)]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.errors import NotFound
 from holdfast.ledger import tombstones
 from holdfast.ledger.change_feed import ChangeFeed
-from holdfast.ledger.schema import version_id
+from holdfast.ledger.schema import make_version_id
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from holdfast.store.protocols import Database
 
 Row = dict[str, Any]
-# The condition that all rows meet.
+# An SQL condition that is true for every row.
 MATCH_ALL = "1 = 1"
 INSERT_CHANGE = (
     "INSERT INTO changes (id, kind, record, project, session, gone, at) "
@@ -38,9 +38,9 @@ class Ledger(ChangeFeed):
     def __init__(self, database: Database) -> None:
         self.database = database
         self.scope_values: Row = {}
-        """The values for the placeholders in `scope_condition`."""
+        """The values for the placeholders in `build_scope_condition`."""
 
-    def scope_condition(self, table: Table) -> str:
+    def build_scope_condition(self, table: Table) -> str:
         """Return the SQL condition for the rows of a table that this ledger may read."""
         return MATCH_ALL
 
@@ -67,6 +67,7 @@ class Ledger(ChangeFeed):
         self.database.notify_listeners()
 
     def get(self, table: Table, ident: str) -> Row | None:
+        """Return the row with this id, or None."""
         return self.find_one(table, id=ident)
 
     def require(self, table: Table, ident: str) -> Row:
@@ -77,7 +78,7 @@ class Ledger(ChangeFeed):
         return row
 
     def find_one(self, table: Table, **equal: Any) -> Row | None:
-        """Return the newest row whose columns have these values."""
+        """Return the newest row whose columns have these values, or None."""
         return next(iter(self.find(table, limit=1, **equal)), None)
 
     def find(
@@ -180,7 +181,7 @@ class Ledger(ChangeFeed):
 def build_change(table: Table, stored: Row, *, gone: int) -> Row:
     """Return the change that describes a written (`gone` is 0) or deleted (1) row."""
     return {
-        "id": version_id(f"{table.name} {gone}", stored),
+        "id": make_version_id(f"{table.name} {gone}", stored),
         "kind": table.name,
         "record": stored["id"],
         "project": stored.get("project", ""),

@@ -14,7 +14,7 @@ from typing import Any
 
 from holdfast.redaction import redact, redact_value
 
-# Enough to tell two texts apart, and less than the fold keeps of any text.
+# Enough to distinguish two texts, and less than the fold keeps of any text.
 FINGERPRINT_CHARS = 150
 LONG_TEXT_CHARS = 500
 # Compact, and ASCII only: this can also encode a lone surrogate.
@@ -39,14 +39,14 @@ class Table:
     def __post_init__(self) -> None:
         insert = f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES"
         placeholders = ", ".join(f":{column}" for column in self.columns)
-        assignments = ", ".join(map(self._assignment, self.columns[1:]))
+        assignments = ", ".join(map(self._build_assignment, self.columns[1:]))
         is_newer = f"WHERE excluded.updated_at >= {self.name}.updated_at"
         statement = (
             f"{insert} ({placeholders}) ON CONFLICT (id) DO UPDATE SET {assignments} {is_newer}"
         )
         object.__setattr__(self, "upsert", statement)
 
-    def _assignment(self, column: str) -> str:
+    def _build_assignment(self, column: str) -> str:
         """Return how an upsert sets a column from the stored row and the new one."""
         stored, new = f"{self.name}.{column}", f"excluded.{column}"
         if column == "created_at":
@@ -93,7 +93,11 @@ class Table:
         }
 
 
-# Columns of requests, tasks and subtasks by which rows of the fold and of callers are merged.
+# Columns of requests, tasks and subtasks by which rows of the fold and of API callers are merged:
+# `source` identifies the work in its transcript, `likeness` is the fingerprint of the text,
+# `posted` is 1 if a caller has sent the row, `folded` is the last status that the transcript
+# reported, and `retry` and `retry_words` are hashes of the caller's idempotency key and of the
+# texts sent with it.
 _MERGE_COLUMNS = ("source", "likeness", "posted", "folded", "retry", "retry_words")
 _TIME_COLUMNS = ("created_at", "completed_at", "updated_at")
 
@@ -227,14 +231,16 @@ FINISHED_STATUSES = ("completed", "failed", "cancelled")
 
 def make_id(*parts: object) -> str:
     """Return a UUID (version 8) that is a hash of these parts."""
-    return _uuid(hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "replace")).hexdigest())
+    return _format_uuid(
+        hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()
+    )
 
 
-def _uuid(digest: str) -> str:
+def _format_uuid(digest: str) -> str:
     return f"{digest[:8]}-{digest[8:12]}-8{digest[13:16]}-a{digest[17:20]}-{digest[20:32]}"
 
 
-def fingerprint(*texts: str) -> str:
+def make_fingerprint(*texts: str) -> str:
     """Return a hash that ignores case, white space, secrets and everything after the first
     FINGERPRINT_CHARS characters of each text.
     """
@@ -242,15 +248,15 @@ def fingerprint(*texts: str) -> str:
     return hashlib.sha256("\0".join(plain).encode("utf-8", "replace")).hexdigest()[:24]
 
 
-def new_id(now: float) -> str:
-    """Return a random UUID (version 7). Ids of one time are neighbours in an index: a write that
-    finds its index page in the cache costs half as much.
+def make_random_id(now: float) -> str:
+    """Return a random UUID (version 7), which begins with the time. Ids of the same time are
+    neighbours in an index, and writing to an index page that is in the cache costs half as much.
     """
     time, random = f"{int(now * 1000) & 0xFFFFFFFFFFFF:012x}", os.urandom(10).hex()
     return f"{time[:8]}-{time[8:]}-7{random[:3]}-a{random[3:6]}-{random[6:18]}"
 
 
-def version_id(kind: str, row: dict[str, Any]) -> str:
+def make_version_id(kind: str, row: dict[str, Any]) -> str:
     """Return the id of one version of a row: its time, so that ids are in order in an index, and a
     hash of its content.
     """
@@ -258,7 +264,8 @@ def version_id(kind: str, row: dict[str, Any]) -> str:
     short: list[Any] = [kind]
     for value in row.values():
         if isinstance(value, str) and len(value) >= LONG_TEXT_CHARS:
-            # Hashing a long text is faster than escaping it with ascii(): its length stands for it.
+            # Hashing a long text is faster than escaping it with ascii(). Below, its length takes
+            # its place.
             digest.update(value.encode("utf-8", "surrogatepass"))
             value = len(value)
         short.append(value)

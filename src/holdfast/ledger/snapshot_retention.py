@@ -29,20 +29,20 @@ _DELETE = "DELETE FROM agent_contexts WHERE updated_at < :before AND id IN ({0})
 
 
 def count_superfluous(ledger: Ledger, before: float) -> Row:
-    """Return how many snapshots could be deleted, and their size in bytes."""
+    """Return how many snapshots from before this time are not needed (`n`), and their `bytes`."""
     sizes = [size for _, size in _find_superfluous(ledger, before)]
     return {"n": len(sizes), "bytes": sum(sizes)}
 
 
 def delete_superfluous(ledger: Ledger, before: float) -> int:
-    """Delete them and return how many there were."""
+    """Delete the snapshots from before this time that are not needed; return how many."""
     superfluous = [ident for ident, _ in _find_superfluous(ledger, before)]
     deleted = 0
     for start in range(0, len(superfluous), BATCH_SIZE):
         batch = superfluous[start : start + BATCH_SIZE]
         values = {f"i{number}": ident for number, ident in enumerate(batch)}
         statement = _DELETE.format(", ".join(f":{name}" for name in values))
-        # The condition on the time spares a snapshot that was saved again meanwhile.
+        # A snapshot that was saved again meanwhile has a newer time and is not deleted.
         deleted += ledger.database.run(statement, {**values, "before": before})[1]
     return deleted
 

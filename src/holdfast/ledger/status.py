@@ -76,7 +76,7 @@ def update_parent(
     before: str = "",
 ) -> None:
     """Finish a parent whose children are all finished, and start one whose children have started.
-    Where the host keeps the status of the parent, the host decides.
+    A parent whose status comes from the transcript (`folded`) is left as it is.
 
     `before` is the previous status of the child that has just changed.
     """
@@ -98,7 +98,7 @@ def update_parent(
 
 def reopen(ledger: Ledger, table: Table, row: Row | None, now: float) -> None:
     """Set a completed or failed row back to running because a child is open again. A cancelled row
-    stays cancelled.
+    stays cancelled, and a row whose status comes from the transcript (`folded`) stays as it is.
     """
     if row is not None and not row["folded"] and row["status"] in ("completed", "failed"):
         set_status(ledger, table, row, RUNNING_STATUS[table.name], now)
@@ -114,7 +114,8 @@ def change_task(ledger: Ledger, ident: str, now: float, *, status: str, wave: in
         row = ledger.require(TASKS, ident)
         if wave is not None and wave != row["wave_number"]:
             before, row = row, ledger.update(TASKS, row, now, wave_number=wave)
-            # The new wave first: when the old wave ends, the next one starts, which may be this.
+            # The new wave is updated first: when the old wave ends, it starts the next one, which
+            # may be the new wave.
             add_to_wave(ledger, row, now)
             update_wave(ledger, before, now)
         return set_status_with_parts(ledger, TASKS, row, status or row["status"], now)
@@ -124,7 +125,7 @@ def set_status_with_parts(ledger: Ledger, table: Table, row: Row, status: str, n
     """Set the status of a row; `cancelled` also cancels its unfinished tasks and subtasks."""
     with ledger.transaction(f"session {row['session']}"):
         if status == CANCELLED:
-            _cancel(ledger, _find_open_parts(ledger, table, row), now)
+            _cancel_all(ledger, _find_open_parts(ledger, table, row), now)
         return set_status(ledger, table, row, status, now)
 
 
@@ -140,13 +141,13 @@ def _find_open_parts(ledger: Ledger, table: Table, row: Row) -> dict[str, list[R
     return parts
 
 
-def _cancel(ledger: Ledger, parts: dict[str, list[Row]], now: float) -> None:
+def _cancel_all(ledger: Ledger, parts: dict[str, list[Row]], now: float) -> None:
     """Cancel all of these rows first, then update what depends on them."""
     for table in (TASKS, SUBTASKS):
         for part in parts[table.name]:
             ledger.update(table, part, now, status=CANCELLED, completed_at=now)
     dependencies.unblock_dependents(ledger, {part["id"] for part in parts[SUBTASKS.name]}, now)
-    # The last wave first, so that no wave is started that is about to end.
+    # The last wave is updated first, so that no wave is started that is about to end.
     tasks_by_wave = {task["wave_number"]: task for task in parts[TASKS.name]}
     for number in sorted(tasks_by_wave, reverse=True):
         task = tasks_by_wave[number]
@@ -192,34 +193,39 @@ def delete_with_parts(ledger: Ledger, table: Table, row: Row, now: float) -> Non
     child without its parent.
     """
     with ledger.transaction(f"session {row.get('session', '')}"):
-        doomed: dict[str, list[Row]] = {}
-        _collect(ledger, table, row, doomed)
+        rows_to_delete: dict[str, list[Row]] = {}
+        _collect_descendants(ledger, table, row, rows_to_delete)
         for part in (SUBTASKS, TASKS):
-            _delete_all(ledger, part, doomed, now)
-        subtasks = {subtask["id"] for subtask in doomed.get(SUBTASKS.name, ())}
+            _delete_all(ledger, part, rows_to_delete, now)
+        subtasks = {subtask["id"] for subtask in rows_to_delete.get(SUBTASKS.name, ())}
         dependencies.remove_dependencies(ledger, subtasks, now)
         # Before the requests are deleted, because a wave belongs to a project through the requests
-        # of its session. The last wave first, so that no wave is started that is about to go.
-        tasks = doomed.get(TASKS.name, ())
+        # of its session. The last wave first, so that no wave is started that is about to be
+        # deleted.
+        tasks = rows_to_delete.get(TASKS.name, ())
         for task in sorted(tasks, key=lambda task: task["wave_number"], reverse=True):
             update_wave(ledger, task, now)
         for other in (REQUESTS, PROJECTS, ACTIONS):
-            _delete_all(ledger, other, doomed, now)
+            _delete_all(ledger, other, rows_to_delete, now)
         if table is SUBTASKS:
             update_parent(ledger, TASKS, row["task"], SUBTASKS, "task", now)
         elif table is TASKS:
             update_parent(ledger, REQUESTS, row["request"], TASKS, "request", now)
 
 
-def _collect(ledger: Ledger, table: Table, row: Row, doomed: dict[str, list[Row]]) -> None:
-    doomed.setdefault(table.name, []).append(row)
+def _collect_descendants(
+    ledger: Ledger, table: Table, row: Row, rows_to_delete: dict[str, list[Row]]
+) -> None:
+    rows_to_delete.setdefault(table.name, []).append(row)
     if table.name in CHILDREN:
         children, column = CHILDREN[table.name]
         of_row: Row = {column: row["id"]}
         for child in ledger.find(children, **of_row):
-            _collect(ledger, children, child, doomed)
+            _collect_descendants(ledger, children, child, rows_to_delete)
 
 
-def _delete_all(ledger: Ledger, table: Table, doomed: dict[str, list[Row]], now: float) -> None:
-    for row in doomed.get(table.name, ()):
+def _delete_all(
+    ledger: Ledger, table: Table, rows_to_delete: dict[str, list[Row]], now: float
+) -> None:
+    for row in rows_to_delete.get(table.name, ()):
         ledger.delete(table, row, now)

@@ -19,10 +19,11 @@ if TYPE_CHECKING:
 SCOPES = ("read", "write", "admin")
 TOKEN_PREFIX = "hft_"
 PAGE_ID_PREFIX = "page-"
+# How long a page token is valid.
 PAGE_TOKEN_SECONDS = 900.0
 # After this time a page has to sign in again, whether it is in use or not.
 MAX_PAGE_SESSION_SECONDS = 12 * 3600.0
-# A page token is renewed when less than this is left of it, not with every request.
+# A page token is renewed when it is valid for less than this, not with every request.
 RENEW_BELOW_SECONDS = 600.0
 _DELETE_EXPIRED_PAGES = "DELETE FROM tokens WHERE id LIKE :pages AND expires_at <= :now"
 
@@ -115,7 +116,10 @@ def find_valid_page_token(ledger: Ledger, token: str, now: float) -> Row | None:
 
 
 def renew_page_token(ledger: Ledger, row: Row, now: float) -> bool:
-    """Extend a page token if little time is left of it; return whether it was extended."""
+    """Extend a page token that expires within RENEW_BELOW_SECONDS; return whether it was extended.
+
+    No token lasts longer than MAX_PAGE_SESSION_SECONDS in all.
+    """
     until = min(now + PAGE_TOKEN_SECONDS, row["created_at"] + MAX_PAGE_SESSION_SECONDS)
     if row["expires_at"] - now > RENEW_BELOW_SECONDS or until <= row["expires_at"]:
         return False

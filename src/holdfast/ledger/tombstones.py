@@ -1,8 +1,8 @@
 """Tombstones of deleted projects, requests, tasks and subtasks.
 
-The fold finds deleted work in the transcript again, and other machines still send it: the tombstone
-keeps it from coming back. An id is used either by a row or by a tombstone. A caller who adds the
-same work again removes the tombstone.
+The fold finds deleted work in the transcript again, and other machines still send it. The tombstone
+keeps it from being added again. An id belongs either to a row or to a tombstone. If an API caller
+adds the same work again, its tombstone is removed.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def remove_tombstone(ledger: Ledger, ident: str) -> None:
 
 def find_tombstone(ledger: Ledger, ident: str) -> Row | None:
     """Return the tombstone of a row by its id."""
-    return _first(ledger, _BY_ID, id=ident)
+    return _select_first(ledger, _BY_ID, id=ident)
 
 
 def find_by_source(ledger: Ledger, session: str, source: str) -> Row | None:
-    """Return a tombstone by the fact in the transcript that its row was folded from."""
-    return _first(ledger, _BY_SOURCE, session=session, source=source)
+    """Return the tombstone of a row by its source, which identifies it in the transcript."""
+    return _select_first(ledger, _BY_SOURCE, session=session, source=source)
 
 
 def find_alike(ledger: Ledger, table: Table, session: str, likeness: str) -> dict[str, Row]:
@@ -63,10 +63,10 @@ def find_alike(ledger: Ledger, table: Table, session: str, likeness: str) -> dic
 
 
 def list_sources(ledger: Ledger, session: str) -> set[str]:
-    """Return the facts of a session whose rows were deleted and that the fold has to skip."""
+    """Return the sources of the deleted rows of a session, which the fold has to skip."""
     rows = ledger.database.run(_SOURCES, {"session": session})[0]
     return {row["source"] for row in rows}
 
 
-def _first(ledger: Ledger, statement: str, **values: Any) -> Row | None:
+def _select_first(ledger: Ledger, statement: str, **values: Any) -> Row | None:
     return next(iter(ledger.database.run(statement, values)[0]), None)

@@ -1,9 +1,12 @@
-"""Flag files beside the ledger. They tell hooks whether messages may be waiting, so that a hook
-need not open a database.
+"""Flag files beside the ledger, by which a hook sees whether messages may be waiting, without
+opening a database.
 
-There is an empty file for each name that messages are sent to, and one for broadcasts. Its
-modification time is set to the time at which its last message expires; its change time (ctime) is
-when the flag was raised.
+A flag is an empty file. There is one for each agent or agent type that messages were sent to, and
+one for broadcasts. Raising a flag sets the file's modification time to the time at which its last
+message expires; the change time (ctime) is then the time at which the flag was raised.
+
+A reader stores the flags that it has seen in another file, so that it opens the ledger only if they
+have changed.
 """
 
 from __future__ import annotations
@@ -15,72 +18,78 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The name of the flag for broadcasts. No agent has an empty name.
+# The name of the flag for broadcasts. No agent or type has an empty name.
 ALL_AGENTS = ""
-NANOSECONDS = 1_000_000_000
-# A flag may be raised a moment before other processes can see its message.
-FRESH_NANOSECONDS = 5 * NANOSECONDS
+NANOSECONDS_PER_SECOND = 1_000_000_000
+# A flag counts as fresh for this time. It may be raised a moment before other processes can read
+# its message.
+FRESH_FLAG_NANOSECONDS = 5 * NANOSECONDS_PER_SECOND
 
 
-def flags_folder(ledger: str) -> str:
+def get_flags_folder(ledger: str) -> str:
     """Return the folder with the flags of the ledger in this file."""
     return os.path.join(os.path.dirname(ledger), "mail")
 
 
-def raise_flag(ledger: str, name: str, expires: float) -> None:
-    """Raise the flag of a name for a message that expires at this time."""
-    folder = flags_folder(ledger)
+def raise_flag(ledger: str, name: str, expires_at: float) -> None:
+    """Raise the flag of an agent or type for a message that expires at this time.
+
+    Raises OSError if the file cannot be written.
+    """
+    folder = get_flags_folder(ledger)
     os.makedirs(folder, mode=0o700, exist_ok=True)
-    path, modified_at = _flag_path(folder, name), int(expires * NANOSECONDS)
+    path, modified_at = _get_flag_path(folder, name), int(expires_at * NANOSECONDS_PER_SECOND)
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
-        # Each message changes the time, even one that expires before the others.
+        # Every message must change the time, even one that expires before the others.
         modified_at = max(modified_at, os.stat(path).st_mtime_ns + 1)
     os.utime(path, ns=(modified_at, modified_at))
 
 
 def read_flags(ledger: str, names: Iterable[str], now: float) -> str:
-    """Return the state of the flags of these names as one string, which changes with each message;
-    empty if no flag is raised. A `?` in it marks a flag that was raised a moment ago.
+    """Return the flags of these names as one string, which changes with each message. It is empty
+    if no flag is raised, and contains a `?` for each fresh flag.
     """
-    folder, now_ns = flags_folder(ledger), int(now * NANOSECONDS)
+    folder, now_ns = get_flags_folder(ledger), int(now * NANOSECONDS_PER_SECOND)
     times = []
     for name in names:
         try:
-            flag = os.stat(_flag_path(folder, name))
+            flag = os.stat(_get_flag_path(folder, name))
         except OSError:
             continue
         if flag.st_mtime_ns > now_ns:
-            is_fresh = now_ns - flag.st_ctime_ns < FRESH_NANOSECONDS
+            is_fresh = now_ns - flag.st_ctime_ns < FRESH_FLAG_NANOSECONDS
             times.append(f"{flag.st_mtime_ns}{'?' if is_fresh else ''}")
     return " ".join(times)
 
 
-def has_changed(ledger: str, reader: str, flags: str) -> bool:
-    """Return whether the flags differ from those that the reader saved with `save_seen`."""
+def have_flags_changed(ledger: str, reader: str, flags: str) -> bool:
+    """Return whether the flags differ from those that the reader saved with `save_seen_flags`."""
     try:
-        with open(_seen_path(ledger, reader), encoding="ascii") as file:
+        with open(_get_seen_path(ledger, reader), encoding="ascii") as file:
             return file.read() != flags
     except OSError:
         return True
 
 
-def save_seen(ledger: str, reader: str, flags: str) -> None:
-    """Save that the reader has seen all messages up to these flags. Fresh flags are not saved: the
-    reader looks at them once more.
+def save_seen_flags(ledger: str, reader: str, flags: str) -> None:
+    """Save that the reader has seen all messages of these flags. If one of them is fresh, nothing
+    is saved, so that the reader opens the ledger once more.
     """
     if "?" in flags:
         return
-    temporary = f"{_seen_path(ledger, reader)}-{os.getpid()}"
+    temporary = f"{_get_seen_path(ledger, reader)}-{os.getpid()}"
     with open(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
         file.write(flags)
-    os.replace(temporary, _seen_path(ledger, reader))
+    os.replace(temporary, _get_seen_path(ledger, reader))
 
 
-def delete_old(ledger: str, before: float) -> None:
-    """Delete flags that were raised before this time and whose messages had expired by then."""
-    folder = flags_folder(ledger)
+def delete_expired_flags(ledger: str, before: float) -> None:
+    """Delete flags, and files of seen flags, that were written before this time and whose messages
+    had expired by then.
+    """
+    folder = get_flags_folder(ledger)
     for name in os.listdir(folder) if os.path.isdir(folder) else ():
         path = os.path.join(folder, name)
         try:
@@ -88,13 +97,13 @@ def delete_old(ledger: str, before: float) -> None:
             if max(flag.st_mtime, flag.st_ctime) < before:
                 os.unlink(path)
         except OSError:
-            continue  # another process was faster
+            continue  # Another process has deleted it.
 
 
-def _flag_path(folder: str, name: str) -> str:
-    # Two names with the same checksum only cause a needless look at the messages.
+def _get_flag_path(folder: str, name: str) -> str:
+    # If two names have the same checksum, a reader only opens the ledger once too often.
     return os.path.join(folder, f"{zlib.crc32(name.encode('utf-8', 'replace')):08x}")
 
 
-def _seen_path(ledger: str, reader: str) -> str:
-    return f"{_flag_path(flags_folder(ledger), reader)}.seen"
+def _get_seen_path(ledger: str, reader: str) -> str:
+    return f"{_get_flag_path(get_flags_folder(ledger), reader)}.seen"

@@ -14,7 +14,7 @@ ENDED_WAVE_STATUSES = ("completed", "failed")
 
 
 def get_wave(ledger: Ledger, session: str, number: int) -> Row | None:
-    return ledger.get(WAVES, _wave_id(session, number))
+    return ledger.get(WAVES, _make_wave_id(session, number))
 
 
 def list_waves(ledger: Ledger, session: str) -> list[Row]:
@@ -32,12 +32,14 @@ def find_current_wave(ledger: Ledger, session: str) -> Row | None:
 
 
 def create_wave(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
-    """Return a wave, created as pending if it does not exist; without a number the next one."""
+    """Return the wave with this number, created as pending if it does not exist; without a number,
+    create the next one.
+    """
     with ledger.transaction(f"session {session}"):
         if number is None:
             numbers = (wave["wave_number"] for wave in list_waves(ledger, session))
             number = 1 + max(numbers, default=-1)
-        return get_wave(ledger, session, number) or _add(ledger, session, number, now)
+        return get_wave(ledger, session, number) or _create(ledger, session, number, now)
 
 
 def start_wave(ledger: Ledger, session: str, number: int | None, now: float) -> Row:
@@ -58,7 +60,8 @@ def start_wave(ledger: Ledger, session: str, number: int | None, now: float) -> 
 def transition_wave(
     ledger: Ledger, session: str, now: float, *, number: int | None = None, force: bool = False
 ) -> Row | None:
-    """End the running wave and start another one, or the next; return it, or None after the last.
+    """End the running wave and start the wave with this number, or the next one; return it, or None
+    if there is no next one.
 
     Raises NotFound if there is no such wave, and Conflict if it is running already or if the
     running wave has open tasks, unless `force` is set.
@@ -95,7 +98,7 @@ def add_to_wave(ledger: Ledger, task: Row, now: float) -> None:
         return
     wave = get_wave(ledger, session, number)
     if wave is None:
-        _add(ledger, session, number, now)
+        _create(ledger, session, number, now)
     elif wave["status"] in ENDED_WAVE_STATUSES and task["status"] not in FINISHED_STATUSES:
         _restart(ledger, wave, now)
     update_wave(ledger, task, now, before=task["status"])
@@ -172,9 +175,9 @@ def _list_tasks(ledger: Ledger, wave: Row) -> list[Row]:
     return ledger.find(TASKS, session=wave["session"], wave_number=wave["wave_number"])
 
 
-def _add(ledger: Ledger, session: str, number: int, now: float) -> Row:
+def _create(ledger: Ledger, session: str, number: int, now: float) -> Row:
     wave: Row = {
-        "id": _wave_id(session, number), "session": session, "wave_number": number,
+        "id": _make_wave_id(session, number), "session": session, "wave_number": number,
         "status": "pending", "total_tasks": 0, "completed_tasks": 0, "failed_tasks": 0,
         "created_at": now, "started_at": None, "completed_at": None, "updated_at": now,
     }  # fmt: skip
@@ -199,5 +202,5 @@ def _end(ledger: Ledger, wave: Row, status: str, now: float) -> Row:
     return ledger.update(WAVES, wave, now, status=status, completed_at=now)
 
 
-def _wave_id(session: str, number: int) -> str:
+def _make_wave_id(session: str, number: int) -> str:
     return make_id("wave", session, number)

@@ -17,7 +17,7 @@ from holdfast.ledger.schema import (
     REQUESTS,
     SUBTASKS,
     TASKS,
-    fingerprint,
+    make_fingerprint,
 )
 from holdfast.ledger.status import reopen, set_status, update_parent
 from holdfast.ledger.waves import add_to_wave
@@ -44,9 +44,9 @@ def add_request(
     """Add a request, or return the row that it is merged with."""
     row: Row = {
         "project": project, "session": session, "prompt": prompt, "prompt_type": prompt_type,
-        "status": status, "metadata": metadata or {}, "likeness": fingerprint(prompt),
+        "status": status, "metadata": metadata or {}, "likeness": make_fingerprint(prompt),
         "created_at": now if created_at is None else created_at,
-        **idempotency.key_columns(key, prompt),
+        **idempotency.build_key_columns(key, prompt),
     }  # fmt: skip
     with ledger.transaction(f"session {session}"):
         if known := idempotency.find_by_key(ledger, REQUESTS, row):
@@ -75,8 +75,9 @@ def add_task(
     """Add a task to a request, or return the row that it is merged with."""
     row: Row = {
         "project": request["project"], "session": request["session"], "request": request["id"],
-        "name": name, "wave_number": wave_number, "status": status, "likeness": fingerprint(name),
-        **idempotency.key_columns(key, request["id"], name),
+        "name": name, "wave_number": wave_number, "status": status,
+        "likeness": make_fingerprint(name),
+        **idempotency.build_key_columns(key, request["id"], name),
     }  # fmt: skip
     with ledger.transaction(f"session {request['session']}"):
         if known := idempotency.find_by_key(ledger, TASKS, row):
@@ -150,14 +151,14 @@ def add_subtask(
         "agent_type": agent_type, "agent_id": agent_id, "description": description,
         "blocked_by": blocked_by or [], "result": None, "priority": priority, "retry_count": 0,
         "started_at": now if status == "running" else None,
-        "likeness": fingerprint(agent_type, description),
-        **idempotency.key_columns(key, task["id"], agent_type, description),
+        "likeness": make_fingerprint(agent_type, description),
+        **idempotency.build_key_columns(key, task["id"], agent_type, description),
     }  # fmt: skip
     with ledger.transaction(f"session {task['session']}"):
         if known := idempotency.find_by_key(ledger, SUBTASKS, row):
             return known
         unsettled = dependencies.find_unsettled(ledger, row["blocked_by"])
-        row["status"] = _first_status(ledger, row, status, unsettled)
+        row["status"] = _choose_initial_status(ledger, row, status, unsettled)
         saved, is_new = find_or_add(
             ledger, SUBTASKS, row, now, source=source,
             can_match=lambda other: (
@@ -174,8 +175,10 @@ def add_subtask(
         return saved
 
 
-def _first_status(ledger: Ledger, row: Row, status: str, unsettled: list[str]) -> str:
-    """Return the status of a new subtask. A blocked one can be finished, but not running."""
+def _choose_initial_status(ledger: Ledger, row: Row, status: str, unsettled: list[str]) -> str:
+    """Return the status of a new subtask. A blocked subtask can be finished, but not running: that
+    raises Conflict.
+    """
     if not unsettled or status in FINISHED_STATUSES:
         return status or "pending"
     if status == "running":

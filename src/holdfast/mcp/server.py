@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Kind: TypeAlias = str
     Section: TypeAlias = str
 else:
-    # Built from the constants, so that the schema is always complete; type checkers cannot read it.
+    # Built from the constants, so that the schema is always complete. Type checkers reject that.
     Kind, Section = Literal[KINDS], Literal[tuple(SECTIONS)]
 MaxTokens = Annotated[int, Field(ge=100, le=20_000, description="maximum tokens of the answer")]
 AllProjects = Annotated[bool, Field(description="also search sessions of other projects")]
@@ -42,10 +42,8 @@ WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_worl
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 
 
-def with_tool_errors(
-    tool: Callable[P, str], error: type[Exception] = ToolError
-) -> Callable[P, str]:
-    """Raise errors of Holdfast as `error`, whose message and hint the model reads."""
+def convert_errors(tool: Callable[P, str], error: type[Exception] = ToolError) -> Callable[P, str]:
+    """Return the tool with errors of Holdfast raised as `error`, whose message the model reads."""
 
     @wraps(tool)
     def answer(*args: P.args, **kwargs: P.kwargs) -> str:
@@ -157,9 +155,9 @@ def make_server() -> MCPServer:
         "holdfast", instructions=INSTRUCTIONS, version=holdfast.__version__, log_level="WARNING"
     )
     for tool in (recall, show, state, brief, handoff):
-        server.tool(annotations=READS, structured_output=False)(with_tool_errors(tool))
+        server.tool(annotations=READS, structured_output=False)(convert_errors(tool))
     for writing_tool in (note, messages):
-        server.tool(annotations=WRITES, structured_output=False)(with_tool_errors(writing_tool))
+        server.tool(annotations=WRITES, structured_output=False)(convert_errors(writing_tool))
 
     def read_brief() -> str:
         """Read the brief of this session: what would be restored after a compaction now."""
@@ -167,11 +165,11 @@ def make_server() -> MCPServer:
 
     def read_notes() -> str:
         """Read the notes of this session, by people, agents and Holdfast."""
-        return tools.notes_text()
+        return tools.read_session_notes()
 
     for name, read in (("brief", read_brief), ("notes", read_notes)):
         resource = server.resource(f"holdfast://{name}", name=name, mime_type="text/markdown")
-        resource(with_tool_errors(read, ResourceError))
+        resource(convert_errors(read, ResourceError))
     return server
 
 

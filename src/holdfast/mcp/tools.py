@@ -38,13 +38,13 @@ NOTES_TOKENS = 50
 TRUNCATED = "… (truncated; max_tokens raises the limit)"
 
 
-def project_folder() -> str:
+def find_project_folder() -> str:
     """Return the project's folder: from the host's variable, else the current folder."""
     return os.environ.get("CLAUDE_PROJECT_DIR") or current_folder()
 
 
-def _ledger_path() -> str:
-    return settings.load(os.environ, project_folder()).ledger
+def _find_ledger_path() -> str:
+    return settings.load(os.environ, find_project_folder()).ledger
 
 
 @contextmanager
@@ -53,9 +53,9 @@ def open_project_lookup(
 ) -> Iterator[LookupContext]:
     """Open store and index for one call only, because other processes write to them too.
 
-    Fails if `session` is in another project, unless `all_projects` is given.
+    Raises NotFound if `session` is in another project, unless `all_projects` is set.
     """
-    project = find_project(project_folder())
+    project = find_project(find_project_folder())
     with open_store() as (store, config):
         calling = hosts.calling_session(os.environ)
         own = find_asking_session(store, project, calling=calling, is_open=True)
@@ -86,7 +86,7 @@ def recall(
     if not query.strip():
         raise InvalidInput("No search words were given", hint="give words, or a line such as L12")
     with open_project_lookup(session=session, all_projects=all_projects, with_team=team) as lookup:
-        budget, ledger = max_tokens - NOTES_TOKENS, _ledger_path()
+        budget, ledger = max_tokens - NOTES_TOKENS, _find_ledger_path()
         answer = team_lookup.look_up_with_team(
             lookup, query, budget, filters, ledger=ledger, include_team=team
         )
@@ -103,7 +103,7 @@ def show_lines(ref: str, max_tokens: int, *, all_projects: bool, team: bool) -> 
         raise InvalidInput(f"{ref[:80]!r} is not a ref", hint=refs.REF_HINT)
     with open_project_lookup(all_projects=all_projects) as lookup:
         shown_lines = team_lookup.show_with_team(
-            lookup, parsed_ref, ledger=_ledger_path(), include_team=team
+            lookup, parsed_ref, ledger=_find_ledger_path(), include_team=team
         )
     copied = [f"({refs.COPY_NOTE})"] if any(item.is_copy for item in shown_lines) else []
     sent = [f"({refs.TEAM_COPY_NOTE})"] if any(item.of_team for item in shown_lines) else []
@@ -124,7 +124,7 @@ def state(section: str, max_tokens: int) -> str:
 
 def brief(max_tokens: int | None = None) -> str:
     """Return the brief that a compaction would restore now."""
-    config = settings.load(os.environ, project_folder())
+    config = settings.load(os.environ, find_project_folder())
     budget = max_tokens or config.brief_tokens
     with open_project_lookup() as lookup:
         row = _find_session(lookup)
@@ -160,7 +160,7 @@ def note(text: str, kind: str) -> str:
     return f"Added to {path}."
 
 
-def notes_text() -> str:
+def read_session_notes() -> str:
     """Return the session's notes."""
     with open_project_lookup() as lookup:
         row = _find_session(lookup)
@@ -169,14 +169,15 @@ def notes_text() -> str:
 
 def messages(agent: str, again: bool, max_tokens: int) -> str:
     """Return new messages from other agents; with `again`, also those that were read before."""
-    received = read_messages(_ledger_path(), _find_agent(agent), again=again)
+    received = read_messages(_find_ledger_path(), _find_agent(agent), again=again)
     return fit_lines(map(render_message, received), max_tokens) or "No new messages."
 
 
 def send_message(agent: str, to: str, topic: str, text: str) -> str:
+    """Send a message to an agent, or to all, and confirm it. Raises InvalidInput if it is empty."""
     if not text.strip():
         raise InvalidInput("The message is empty")
-    path = _ledger_path()
+    path = _find_ledger_path()
     sent = post_message(path, _find_agent(agent), to=to, topic=topic, text=text)
     return f"Sent to {sent['to_agent_id'] or 'all agents'}."
 
@@ -204,10 +205,11 @@ def handoff(ident: str, max_tokens: int) -> str:
 
 
 def _find_session(lookup: LookupContext) -> SessionRow:
+    """Return the session that asks. Raises NotFound if none is recorded."""
     row = lookup.store.session(lookup.own) if lookup.own else None
     if row is None:
         raise NotFound(
-            f"No session recorded for {find_project(project_folder())}",
+            f"No session recorded for {find_project(find_project_folder())}",
             hint="`holdfast install` registers the hooks",
         )
     return row
@@ -228,6 +230,8 @@ def fit_lines(lines: Iterable[str], max_tokens: int) -> str:
 
 
 def _cut_line(line: str, max_tokens: float) -> list[str]:
+    """Return the start of a line that fits into `max_tokens`, or nothing."""
+    # A token has about three characters, so this is a first guess.
     length = min(len(line), max(0, int(3 * max_tokens)))
     while length and token_cost(line[:length] + "\n") > max_tokens:
         length = length * 9 // 10

@@ -1,7 +1,7 @@
-"""The text of a notes file: the current state on top, a log of progress below. Pure.
+"""Build and parse the text of a notes file: a block with the current state, then the progress log.
 
 People write into the same file. Holdfast replaces only lines that it wrote itself and appends to
-the end; every other line stays where it is.
+the end; every other line stays where it is. This module does no input or output.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from holdfast.state.types import State
 
-START = "<!-- HOLDFAST_STATE_START: kept by Holdfast -->"
-END = "<!-- HOLDFAST_STATE_END -->"
+STATE_START = "<!-- HOLDFAST_STATE_START: kept by Holdfast -->"
+STATE_END = "<!-- HOLDFAST_STATE_END -->"
 LOG_HEADING = "## Progress Log"
 STATE_HEADING = "## Current State (last updated: "
 FIELDS = ("Active work", "Current item", "Blocking on", "Next", "Sub-agents")
-# How the entries of `render_progress` begin.
+# The beginnings of the entries that `render_progress` returns.
 DERIVED_PREFIXES = ("- commit ", "- done: ", "- ruled out by the ", "- decided by the ")
 MAX_FIELD_CHARS = 400
 MAX_REQUEST_CHARS = 240
@@ -36,15 +36,15 @@ def render_state_block(
     """Return the lines of the state block.
 
     `notes` has the `blocker` and the `next` step that were noted by command, if any. `prompt` is
-    the prompt that the user has just sent, before the transcript holds it.
+    the prompt that the user has just sent, if the transcript does not contain it yet.
     """
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
     pending = [item for item in state["plan"] if item["status"] == "pending"]
     agents = [agent for agent in state["agents"] if agent["status"] == "running"]
     values = (
-        _active_work(state, prompt),
+        _render_active_work(state, prompt),
         _render_item(running[-1]) if running else "",
-        notes.get("blocker") or _blocker(state) or "nothing",
+        notes.get("blocker") or _find_blocker(state) or "nothing",
         notes.get("next") or (_render_item(pending[0]) if pending else ""),
         ", ".join(f"{agent['type'] or 'agent'}={agent['id']}" for agent in agents),
     )
@@ -55,7 +55,7 @@ def render_state_block(
     return [f"{STATE_HEADING}{timestamp})", *lines]
 
 
-def _active_work(state: State, prompt: str) -> str:
+def _render_active_work(state: State, prompt: str) -> str:
     # A prompt that begins with a tag was sent by a tool or a hook.
     if prompt.strip() and not prompt.lstrip().startswith("<"):
         return f"“{one_line(redact(prompt), MAX_REQUEST_CHARS)}” (just asked)"
@@ -69,7 +69,7 @@ def _render_item(item: Any) -> str:
     return f"{one_line(item['text'], MAX_ITEM_CHARS)} (L{item['line']})"
 
 
-def _blocker(state: State) -> str:
+def _find_blocker(state: State) -> str:
     """Return the latest blocker, else an open question, else a failing check, else ""."""
     if state["blockers"]:
         return _render_item(state["blockers"][-1])
@@ -84,7 +84,9 @@ def _blocker(state: State) -> str:
 
 
 def render_progress(state: State, after_line: int) -> list[str]:
-    """Return entries for commits, completed plan items and decisions after this line, in order."""
+    """Return entries for the commits, completed plan items and decisions that are recorded after
+    this transcript line, in order.
+    """
     entries = [
         *((commit["line"], f"commit {commit['sha']} {commit['subject']}")
           for commit in state["commits"]),
@@ -111,19 +113,20 @@ def merge_state_block(old: str | None, title: str, block: list[str], previous: l
     by people and move below it.
     """
     if old is None:
-        return "\n".join([title, "", START, *block, END, "", LOG_HEADING, ""])
-    before, start, rest = old.partition(START)
-    inside, end, after = rest.partition(END)
+        return "\n".join([title, "", STATE_START, *block, STATE_END, "", LOG_HEADING, ""])
+    before, start, rest = old.partition(STATE_START)
+    inside, end, after = rest.partition(STATE_END)
     if not start or not end:
-        # The markers were deleted: the block is added on top, and nothing else moves.
-        return "\n".join([START, *block, END, "", old])
-    own_lines = _own_lines(previous)
+        # The markers were deleted. The block is added at the top, and everything else stays.
+        return "\n".join([STATE_START, *block, STATE_END, "", old])
+    own_lines = _collect_own_lines(previous)
     user_lines = [line for line in inside.strip("\n").split("\n") if line.strip() not in own_lines]
     below = "\n" + "\n".join(user_lines) if user_lines else ""
-    return f"{before}{START}\n" + "\n".join(block) + f"\n{END}{below}{after}"
+    return f"{before}{STATE_START}\n" + "\n".join(block) + f"\n{STATE_END}{below}{after}"
 
 
-def _own_lines(previous: list[str]) -> set[str]:
+def _collect_own_lines(previous: list[str]) -> set[str]:
+    """Return the lines of the block that Holdfast wrote last, and the empty line."""
     return {"", *(line.strip() for line in previous)}
 
 
@@ -135,12 +138,13 @@ def append_entries(text: str, entries: list[str], timestamp: str) -> str:
     return f"{text}{gap}### {timestamp}\n" + "\n".join(entries) + "\n"
 
 
-def user_written_lines(text: str, previous: list[str], command_lines: set[str]) -> list[str]:
-    """Return the lines that people wrote.
+def find_user_lines(text: str, previous: list[str], command_lines: set[str]) -> list[str]:
+    """Return the lines that people wrote into the file.
 
-    `previous` is the block that Holdfast wrote last, `command_lines` the notes by command.
+    `previous` is the block that Holdfast wrote last, `command_lines` are the lines of notes that
+    were added by command.
     """
-    own_lines = _own_lines(previous) | command_lines | {START, END, LOG_HEADING}
+    own_lines = _collect_own_lines(previous) | command_lines | {STATE_START, STATE_END, LOG_HEADING}
     return [
         line.strip()
         for line in text.splitlines()
@@ -150,19 +154,19 @@ def user_written_lines(text: str, previous: list[str], command_lines: set[str]) 
 
 
 def _is_entry(line: str) -> bool:
-    """Return whether Holdfast wrote this entry: it ends with a line number, `- done: … (L12)`."""
+    """Return whether this is an entry of Holdfast, which ends with a transcript line: `(L12)`."""
     number = line.rstrip().rpartition("(L")[2]
     return line.startswith("- ") and number.endswith(")") and number[:-1].isdecimal()
 
 
-def searchable_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield line numbers and lines, without those that only repeat what the transcript holds."""
+def iter_searchable_lines(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Yield line numbers and lines, without those that only repeat the transcript."""
     fields = (STATE_HEADING, *(f"- **{name}:**" for name in FIELDS))
     in_block = False
     for number, line in enumerate(lines, 1):
         stripped = line.strip()
-        if stripped in (START, END):
-            in_block = stripped == START
+        if stripped in (STATE_START, STATE_END):
+            in_block = stripped == STATE_START
         elif not (
             (in_block and stripped.startswith(fields))
             or stripped == LOG_HEADING

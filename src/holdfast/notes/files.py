@@ -1,7 +1,7 @@
-"""Reads and writes the notes file of a session: `.holdfast/sessions/<session>/notes.md`.
+"""Read and write the notes file of a session: `.holdfast/sessions/<session>/notes.md`.
 
 Hooks write it only in a project that has a `.holdfast` folder, so that no project gets files that
-the user did not ask for. Notes made by command are also kept in the store, under the mark "notes".
+the user did not ask for. Notes that were added by command are also stored in the mark "notes".
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ import zlib
 from holdfast.errors import HoldfastError
 from holdfast.notes.document import (
     append_entries,
+    find_user_lines,
     merge_state_block,
     render_progress,
     render_state_block,
-    user_written_lines,
 )
 from holdfast.redaction import redact
 
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from holdfast.state.types import State
     from holdfast.store.protocols import Store
 
+# The mark's keys: `block` and `line` are what was written last, `blocker`, `next` and `said` are
+# the notes by command, and `known` has the checksums of notes that `take_new_notes` has returned.
 MARK = "notes"
 MAX_NOTES_BYTES = 4 << 20
 MAX_COMMAND_NOTES = 200
@@ -42,7 +44,7 @@ class NotesUnusable(HoldfastError):
     """The notes of this session cannot be written."""
 
 
-def notes_path(project: str, session: str) -> str:
+def get_notes_path(project: str, session: str) -> str:
     """Return the path of a session's notes file, whether it exists or not."""
     name = "".join(char if char.isalnum() or char in NAME_PUNCTUATION else "-" for char in session)
     return os.path.join(project, ".holdfast", "sessions", name.lstrip(".") or "-", "notes.md")
@@ -51,16 +53,18 @@ def notes_path(project: str, session: str) -> str:
 def update_notes(
     store: Store, session: str, state: State, project: str, now: float, prompt: str = ""
 ) -> str:
-    """Bring the notes up to date within the caller's transaction; return their path.
+    """Update the notes file within the caller's transaction and return its path.
 
-    `prompt` is a prompt that the transcript does not hold yet. Raises NotesUnusable.
+    `prompt` is a prompt that the transcript does not contain yet. Raises NotesUnusable if the file
+    cannot be written.
     """
-    mark = store.mark(session, MARK)
-    path = notes_path(project, session)
+    mark = store.get_mark(session, MARK)
+    path = get_notes_path(project, session)
     _prepare_folder(project, path)
     timestamp = _format_time(now)
     block = render_state_block(state, mark, timestamp, prompt)
-    # If the transcript was cut or replaced, its line numbers start again, and so do the entries.
+    # If the transcript was truncated or replaced, its line numbers start again. Then all entries
+    # are added again.
     last_line = mark.get("line", 0) if mark.get("line", 0) <= state["lines"] else 0
     entries = render_progress(state, last_line)
 
@@ -79,10 +83,11 @@ def add_note(
 ) -> str:
     """Add a note by command and return the path of the file.
 
-    `kind` is decision, blocker, unblocked, next or note. Raises NotesUnusable.
+    `kind` is decision, blocker, unblocked, next or note. Raises NotesUnusable if the file cannot be
+    written.
     """
     text = " ".join(redact(text).split())
-    mark = store.mark(session, MARK)
+    mark = store.get_mark(session, MARK)
     timestamp = _format_time(now)
     if kind in ("blocker", "next"):
         mark[kind] = text
@@ -109,30 +114,30 @@ def _render_note(note: dict[str, str]) -> str:
 
 
 def read_notes(project: str, session: str) -> str:
-    """Return the notes file with secrets redacted, or "" if there is none."""
-    text, _ = _read(notes_path(project, session))
+    """Return the text of the notes file with secrets redacted, or "" if there is none."""
+    text, _ = _read(get_notes_path(project, session))
     return redact(text or "")
 
 
-def user_written_notes(store: Store, session: str, project: str) -> list[str]:
+def list_user_notes(store: Store, session: str, project: str) -> list[str]:
     """Return the notes by command, then the lines that people wrote into the file."""
-    mark = store.mark(session, MARK)
+    mark = store.get_mark(session, MARK)
     notes = mark.get("said", [])
     by_command = [
         note["text"] if note["kind"] == "note" else f"{note['kind']}: {note['text']}"
         for note in notes
     ]
-    text, _ = _read(notes_path(project, session))
+    text, _ = _read(get_notes_path(project, session))
     command_lines = {f"- {note['text']}" for note in notes}
     command_lines |= {f"- **{note['kind']}:** {note['text']}" for note in notes}
-    in_file = user_written_lines(text or "", mark.get("block", []), command_lines)
+    in_file = find_user_lines(text or "", mark.get("block", []), command_lines)
     return [*by_command, *map(redact, in_file)]
 
 
 def take_new_notes(store: Store, session: str, project: str) -> list[str]:
-    """Return what people wrote since the last call, and record it as known."""
-    mark = store.mark(session, MARK)
-    notes = user_written_notes(store, session, project)
+    """Return the notes that are new since the last call, and record them as known."""
+    mark = store.get_mark(session, MARK)
+    notes = list_user_notes(store, session, project)
     checksums = [zlib.crc32(text.encode("utf-8", "surrogateescape")) for text in notes]
     known = mark.get("known", [])
     if checksums != known:
@@ -141,7 +146,11 @@ def take_new_notes(store: Store, session: str, project: str) -> list[str]:
 
 
 def _prepare_folder(project: str, path: str) -> None:
-    """Create the folder and its .gitignore. Refuses a symbolic link that leaves the project."""
+    """Create the folder and its .gitignore.
+
+    Raises NotesUnusable if the project does not exist, if a symbolic link leads out of it, or if
+    the folder cannot be created.
+    """
     folder = os.path.dirname(path)
     sessions = os.path.dirname(folder)
     root = os.path.join(os.path.realpath(project), "")
@@ -160,7 +169,7 @@ def _prepare_folder(project: str, path: str) -> None:
 
 
 def _change_file(path: str, change: Callable[[str | None], str]) -> None:
-    """Replace the file by `change(old text)`; start again if it was written to meanwhile."""
+    """Replace the text of the file by `change(old text)`; try again if it was written meanwhile."""
     for _ in range(MAX_WRITE_ATTEMPTS):
         text, version = _read(path)
         if _replace(path, change(text), version):
@@ -173,14 +182,14 @@ def _read(path: str) -> tuple[str | None, Any]:
     try:
         descriptor = os.open(path, os.O_RDONLY | NO_FOLLOW)
         with open(descriptor, encoding="utf-8", errors="surrogateescape", newline="") as file:
-            return file.read(MAX_NOTES_BYTES), _version(os.fstat(file.fileno()))
+            return file.read(MAX_NOTES_BYTES), _get_version(os.fstat(file.fileno()))
     except FileNotFoundError:
         return None, None
     except OSError as problem:
         raise NotesUnusable(f"{path} ({problem.strerror})") from None
 
 
-def _version(status: os.stat_result) -> tuple[int, int, int]:
+def _get_version(status: os.stat_result) -> tuple[int, int, int]:
     """Return values that differ after the file was changed or replaced."""
     return status.st_ino, status.st_mtime_ns, status.st_size
 
@@ -189,11 +198,11 @@ def _replace(path: str, text: str, expected_version: Any) -> bool:
     """Replace the file atomically; return False if it no longer has the expected version."""
     temporary = f"{path}.holdfast-{os.urandom(8).hex()}"
     try:
-        # A cloned repository may contain a symbolic link under any name that can be guessed.
+        # The name is random: a cloned repository may contain a symbolic link with a known name.
         with open(os.open(temporary, NEW_FILE_FLAGS, 0o600), "wb") as file:
             file.write(text.encode("utf-8", "surrogateescape"))
         try:
-            current_version: Any = _version(os.stat(path))
+            current_version: Any = _get_version(os.stat(path))
         except FileNotFoundError:
             current_version = None
         if current_version != expected_version:

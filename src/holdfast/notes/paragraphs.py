@@ -1,4 +1,4 @@
-"""Reads a notes file for the search index: its lines without secrets, and its paragraphs."""
+"""Read a notes file for the search index and split it into paragraphs, without secrets."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
-from holdfast.notes.document import searchable_lines
+from holdfast.notes.document import iter_searchable_lines
 from holdfast.notes.files import MAX_NOTES_BYTES
 from holdfast.redaction import redact_lines
 from holdfast.search.documents import MAX_TEXT_CHARS, Document
@@ -29,7 +29,7 @@ class NotesFile(NamedTuple):
 
 
 def read_file(path: str) -> NotesFile | None:
-    """Read a notes file; None if there is none that can be read."""
+    """Read a notes file; return None if it does not exist or cannot be read."""
     try:
         # A symbolic link could lead anywhere, and reading a pipe would never end.
         if not stat.S_ISREG(os.lstat(path).st_mode):
@@ -45,15 +45,15 @@ def read_file(path: str) -> NotesFile | None:
 
 def to_indexed_notes(notes: NotesFile) -> NotesContent:
     """Return the notes in the form that the index takes."""
-    return NotesContent(notes.size, notes.modified_ns, paragraphs(notes))
+    return NotesContent(notes.size, notes.modified_ns, split_paragraphs(notes))
 
 
-def paragraphs(notes: NotesFile) -> Iterator[Document]:
-    """Yield what people and agents wrote, paragraph by paragraph; a list item is a paragraph."""
+def split_paragraphs(notes: NotesFile) -> Iterator[Document]:
+    """Yield each paragraph that people and agents wrote; a list item is a paragraph."""
     time = datetime.fromtimestamp(notes.modified_ns / 1e9).isoformat()
     paragraph: list[str] = []
     first = 0
-    for number, line in searchable_lines(notes.lines):
+    for number, line in iter_searchable_lines(notes.lines):
         heading_time = _parse_time_heading(line)
         is_next_line = number == first + len(paragraph) and len(paragraph) < MAX_PARAGRAPH_LINES
         ends = heading_time or not line.strip() or line.startswith(PARAGRAPH_STARTS)
@@ -69,7 +69,9 @@ def paragraphs(notes: NotesFile) -> Iterator[Document]:
 
 
 def _to_document(first: int, time: str, lines: list[str]) -> Document:
-    """Shorten each line instead of dropping lines, because the hit's ref counts them."""
+    """Return a paragraph as a document. Long lines are shortened and none is dropped, so that line
+    numbers in refs stay correct.
+    """
     max_line_chars = MAX_TEXT_CHARS // len(lines)
     text = "\n".join(line[:max_line_chars] for line in lines)
     return Document(first, "note", "", "", time, text)

@@ -1,9 +1,9 @@
-"""Removes secrets from text before it is stored, logged, or shown to a summarizer or a model.
+"""Remove secrets from text before it is stored, logged, or shown to a summarizer or a model.
 
-Two stages, because in a hook process importing `re` and compiling one pattern costs more than all
-the rest. This module searches for literal hints (`ghp_`, `password`) that a likely value follows.
-Only if it finds one does it import `shapes`, whose patterns decide what is a secret and where it
-ends.
+This is done in two stages, because in a hook process importing `re` and compiling one pattern takes
+longer than everything else. This module searches for fixed strings, the hints (`ghp_`, `password`),
+and checks whether the text after one may be a secret. Only then it imports `patterns`, whose
+regular expressions decide what is a secret and where it ends.
 """
 
 from __future__ import annotations
@@ -14,13 +14,16 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     T = TypeVar("T")
-    Likely = Callable[[bytes, str, str, int], bool]
-    # Kind, hints, the check whether the text at a hint may be a secret, the pattern after a prefix.
-    Rule = tuple[str, list[str], Likely, str]
+    # Returns whether the text at a hint may be a secret. The arguments are the text as UTF-8, the
+    # same folded (see _FOLD), the hint, and its position.
+    Check = Callable[[bytes, str, str, int], bool]
+    # The kind of secret, its hints, the check, and the regular expression of what follows a prefix.
+    Rule = tuple[str, list[str], Check, str]
 
-# Keys by prefix: kind, prefixes (also the hints), pattern of what follows. ^ means that the prefix
-# must begin a word. Minimum lengths are below the official ones, to catch keys in truncated output.
-# Repetitions without an upper limit are possessive (`++`), so that no input takes quadratic time.
+# Keys with a fixed prefix: kind, prefixes, which are also the hints, and the regular expression of
+# what follows. ^ means that the prefix must begin a word. The minimum lengths are below the
+# official ones, to find keys in truncated output too. Repetitions without an upper limit are
+# possessive (`++`), so that no input takes quadratic time.
 _KEYS = (
     ("anthropic-key", "sk-ant-", r"[\w-]{16,}+"),
     ("openrouter-key", "sk-or-", r"[\w-]{16,}+"),
@@ -62,13 +65,15 @@ _KEYS = (
     ("jwt", "eyJ", r"^[\w-]{8,}+\.[\w-]{8,}+(?:\.[\w-]*+){0,3}"),
 )
 
+# Words before `key` in names such as `api_key`.
 _KEY_NAMES = ["api", "access", "private", "secret", "auth", "encryption", "account", "role"]
+# Variables and JSON keys whose names end with one of these usually hold a secret.
 SECRET_NAMES = (
     *("password", "passwd", "passphrase", "secret", "token", "credential", "credentials"),
     *("authorization", "secretkeybase", *(f"{name}key" for name in _KEY_NAMES)),
 )
 _NAME_HINTS = [*SECRET_NAMES, "_pass", "secret_key_base", *(f"{name}_key" for name in _KEY_NAMES)]
-# Programs that take a password as a short option, and how far after their name it may be.
+# Programs that take a password as a short option, and how far after the name the option may be.
 _LOGINS = ["curl ", "docker login", "podman login", "sshpass ", "mysql", "mariadb", "redis-cli"]
 MAX_LOGIN_CHARS = 400
 _REPLACEMENT = "[redacted:assignment]"
@@ -80,15 +85,15 @@ KEY_CHARACTERS = frozenset(
 
 def redact(text: str) -> str:
     """Return the text with every secret replaced by `[redacted:kind]`."""
-    # Repeat until nothing changes: of two keys without a space between, the first pass finds one.
+    # Repeated until nothing changes, because a pass finds only the first of two adjoining keys.
     while (clean := _redact_once(text)) != text:
         text = clean
     return text
 
 
 def redact_lines(text: str) -> list[str]:
-    """Return the lines of a text without its secrets. Their number stays the same: a secret of
-    several lines leaves empty ones.
+    """Return the lines of a text with its secrets replaced. The number of lines stays the same: a
+    secret of several lines is replaced by one line and empty ones.
     """
     while (clean := _redact_once(text, keep_lines=True)) != text:
         text = clean
@@ -105,7 +110,7 @@ def redact_value(value: T, name: object = None) -> T:
     if isinstance(value, str):
         clean = redact(value)
         if secret and clean == value:
-            from holdfast.redaction.shapes import is_secret_value
+            from holdfast.redaction.patterns import is_secret_value
 
             clean = _REPLACEMENT if is_secret_value(secret, value) else value
     elif isinstance(value, dict):
@@ -122,14 +127,14 @@ def redact_value(value: T, name: object = None) -> T:
 
 
 def may_contain_secret(text: str) -> bool:
-    """Return whether the text needs a closer look; False means that it holds no secret."""
-    return bool(_rules_for(text))
+    """Return whether any hint of a secret was found; False means that there is no secret."""
+    return bool(_find_rules(text))
 
 
 def _redact_once(text: str, *, keep_lines: bool = False) -> str:
-    if not (rules := _rules_for(text)):
+    if not (rules := _find_rules(text)):
         return text
-    from holdfast.redaction.shapes import redact_matches
+    from holdfast.redaction.patterns import redact_matches
 
     return redact_matches(text, rules, keep_lines=keep_lines)
 
@@ -141,7 +146,7 @@ def is_secret_name(name: str) -> bool:
 
 
 def _precedes_key(data: bytes, low: str, hint: str, at: int) -> bool:
-    """Return whether 16 characters that could begin a key follow the hint."""
+    """Return whether 16 characters that could be the beginning of a key follow the hint."""
     body = data[at + len(hint) : at + len(hint) + 16]
     slug = body.islower() and DIGITS.isdisjoint(body.decode("latin-1"))
     fits = len(body) == 16 and not slug and KEY_CHARACTERS.issuperset(body)
@@ -169,12 +174,12 @@ def _has_password_option(data: bytes, low: str, hint: str, at: int) -> bool:
 
 
 def _has_exact_case(data: bytes, low: str, hint: str, at: int) -> bool:
-    """Return whether the text has the hint in this very spelling."""
+    """Return whether the hint occurs here in exactly this spelling, with the same case."""
     return data.startswith(hint.encode(), at)
 
 
-def _in_url(data: bytes, low: str, hint: str, at: int) -> bool:
-    """Return whether the @ ends a user and a password in a URL."""
+def _ends_url_password(data: bytes, low: str, hint: str, at: int) -> bool:
+    """Return whether the @ follows a user and a password in a URL."""
     scheme = low.rfind("://", max(0, at - 256), at)
     user = low[scheme + 3 : at] if scheme >= 0 else ""
     return ":" in user and "/" not in user and len(user.split()) == 1
@@ -187,7 +192,7 @@ _RULES: list[Rule] = [
 ]
 _RULES += [
     ("private-key", ["PRIVATE KEY"], _has_exact_case, ""),
-    ("url-password", ["@"], _in_url, ""),
+    ("url-password", ["@"], _ends_url_password, ""),
     ("telegram-token", [":AA"], _precedes_key, ""),
     ("discord-token", ["discord.", "discord_", "DISCORD_"], _has_exact_case, ""),
     ("twilio-token", ["twilio.", "TWILIO_"], _has_exact_case, ""),
@@ -197,18 +202,21 @@ _RULES += [
     ("assignment", _NAME_HINTS, _is_assigned, ""),
 ]
 
-# A search per hint would be slow on a long text, so hints are grouped by how they are found. Hints
-# in capitals are searched in the capitals of the text, which are few. Most other hints contain a
-# rare letter or a mark: the text is split there once, and the end of each piece is looked up in a
-# dictionary. Folding maps the rare letters to `k` and the marks to `_`. The rest are searched.
+# Searching a long text for each hint would be slow, so hints are grouped by how they are found.
+# Hints in capitals are searched in the capital letters of the text, which are few. Most other hints
+# contain a rare letter (j, k, z) or a separator (- . _). Folding maps the letters to `k` and the
+# separators to `_`; the folded text is split there once, and the end of each piece is looked up in
+# a dictionary. The remaining hints are searched one by one.
 _FOLD = bytes.maketrans(b"ABCDEFGHIJKLMNOPQRSTUVWXYZ-.jz", b"abcdefghikklmnopqrstuvwxyk__kk")
 _NOT_CAPITAL = bytes({*range(256)} - {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZ.:,\n"})
+# Group -> key -> (anchor, which is searched for in the text; for each hint the offset of the anchor
+# in it, the folded hint, the hint, and the number of its rule).
 _HINT_GROUPS: dict[str, dict[str, tuple[Any, list[tuple[int, str, str, int]]]]]
 _HINT_GROUPS = {"capitals": {}, "k": {}, "_": {}, "": {}}
 
 
 def _add_hint(hint: str, rule: int) -> None:
-    """Put a hint into the group in which it is found fastest."""
+    """Add a hint to the group in which it is found fastest."""
     plain = hint.encode()
     low = plain.translate(_FOLD).decode()
     group = "k" if low.find("k") > 1 else "_" if low.find("_") > 1 else ""
@@ -219,13 +227,13 @@ def _add_hint(hint: str, rule: int) -> None:
         key = low.partition(group)[0][-3:]
         anchor = key + group
     else:
-        key = anchor = _stem(low)
+        key = anchor = _find_stem(low)
     offset = 0 if hint.isupper() else low.find(anchor)
     _HINT_GROUPS[group].setdefault(key, (anchor, []))[1].append((offset, low, hint, rule))
 
 
-def _stem(low: str) -> str:
-    """Return the common part of related names, which are then searched for together."""
+def _find_stem(low: str) -> str:
+    """Return the part that related names share, so that they are searched for together."""
     for stem in ("pass", "secret", "credential"):
         if stem in low:
             return stem
@@ -237,18 +245,18 @@ for _number, _rule in enumerate(_RULES):
         _add_hint(_hint, _number)
 
 
-def _rules_for(text: str) -> list[Rule]:
-    """Return the rules whose hints occur in the text with a likely value after them."""
-    # As bytes, because lowering a text that is not ASCII is thirty times slower.
+def _find_rules(text: str) -> list[Rule]:
+    """Return the rules with a hint in the text after which the check finds a possible secret."""
+    # In bytes, because str.lower is thirty times slower for text that is not ASCII.
     data = text.encode("utf-8", "surrogatepass")
     low = data.translate(_FOLD).decode("latin-1")
     capitals = data.translate(None, _NOT_CAPITAL).decode()
     candidates = [hints for key, hints in _HINT_GROUPS["capitals"].items() if key in capitals]
     candidates += [hints for key, hints in _HINT_GROUPS[""].items() if key in low]
-    for joint in "k_":
-        if joint in low:
-            tails = {piece[-3:] for piece in low.split(joint)}
-            group = _HINT_GROUPS[joint]
+    for separator in "k_":
+        if separator in low:
+            tails = {piece[-3:] for piece in low.split(separator)}
+            group = _HINT_GROUPS[separator]
             candidates += [
                 group[key] for key in group.keys() & (tails | {tail[1:] for tail in tails})
             ]

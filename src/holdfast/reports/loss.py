@@ -10,7 +10,7 @@ from holdfast.brief.summary_overlap import SearchableSummary
 from holdfast.state.types import State
 
 
-class LossReport(NamedTuple):
+class CompactionLosses(NamedTuple):
     """All items of a state, by where they are after a compaction."""
 
     kept: list[Item]
@@ -21,15 +21,15 @@ class LossReport(NamedTuple):
     """In neither; they can be looked up."""
 
 
-def build_loss_report(state: State, summary: str, brief: str) -> LossReport:
+def build_loss_report(state: State, summary: str, brief: str) -> CompactionLosses:
     """Sort the items of the state before a compaction by whether summary or brief have them."""
     searchable = SearchableSummary(summary)
     kept, restored, to_recall = [], [], []
-    for item in collect_items(state):
+    for item in collect_items(state, searchable):
         if searchable.covers(item):
             kept.append(item)
         elif any(form in brief for form in item.forms) or (item.quote and item.quote in brief):
             restored.append(item)
         else:
             to_recall.append(item)
-    return LossReport(kept, restored, to_recall)
+    return CompactionLosses(kept, restored, to_recall)

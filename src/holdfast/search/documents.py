@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.redaction import redact, redact_value
+from holdfast.transcript.user_text import BRIEF_MARKER
 
 if TYPE_CHECKING:
     from holdfast.transcript.types import Event
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 MAX_TEXT_CHARS = 64_000
 TAIL_CHARS = 16_000
 MAX_OPEN_CALLS = 100
-# Every brief contains it.
-BRIEF_MARKER = "holdfast:"
 # A call with one of these is an earlier lookup. Its result repeats texts that are indexed already.
 LOOKUP_COMMANDS = ("holdfast recall", "-m holdfast ", "holdfast show")
 FILE_KEYS = ("file_path", "notebook_path", "path")

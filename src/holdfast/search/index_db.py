@@ -161,17 +161,17 @@ def _connect(path: str, busy_seconds: float) -> sqlite3.Connection:
                 sqlite_migrations.create(
                     path, lambda fresh: _open(fresh, 1.0).close(), own_folder=False
                 )
-            inode = sqlite_migrations.inode_of(path)
+            inode = sqlite_migrations.get_inode(path)
             try:
                 connection = _open(path, busy_seconds)
-                if sqlite_migrations.inode_of(path) == inode:
+                if sqlite_migrations.get_inode(path) == inode:
                     return connection
                 connection.close()
             except sqlite_migrations.FirstEditionFound:
                 # It may have the last copy of texts whose transcripts were deleted.
                 first_edition.set_aside(path, busy_seconds)
         except sqlite3.Error:
-            if sqlite_migrations.inode_of(path) == inode:
+            if sqlite_migrations.get_inode(path) == inode:
                 with _translate_errors(path):
                     raise
         except OSError as problem:

@@ -1,1 +1,1 @@
-"""The ledger over HTTP: for orchestrators, for other agents, and for the browser."""
+"""The HTTP API, for orchestrators, other agents and the browser."""

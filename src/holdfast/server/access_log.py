@@ -1,6 +1,6 @@
 """The access log: one JSON line for each request, never with a body or a query.
 
-A thread writes the lines, so that a reader that does not keep up delays no request.
+A thread writes the lines, so that a slow reader of the log does not delay requests.
 """
 
 from __future__ import annotations
@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from holdfast.redaction import redact
-from holdfast.server.http_rules import with_slashes
+from holdfast.server.http_rules import restore_slashes
 
 if TYPE_CHECKING:
     from holdfast.server.http_rules import App, Message, Receive, Scope, Send
 
 MAX_WAITING_LINES = 10_000
+# How long `close` waits for the remaining lines.
 CLOSE_SECONDS = 2.0
-# A pipe takes this much in one piece, even if other processes write to it too.
+# A write of up to this size to a pipe is not mixed with the writes of other processes.
 ATOMIC_WRITE_BYTES = getattr(select, "PIPE_BUF", 512)
 
 
@@ -40,26 +41,26 @@ class AccessLogMiddleware:
         started = time.perf_counter()
         response: dict[str, Any] = {"status": 0, "bytes": 0}
 
-        async def send_and_note(message: Message) -> None:
-            _note(response, message)
+        async def send_and_record(message: Message) -> None:
+            _record(response, message)
             await send(message)
 
         try:
-            await self._app(scope, receive, send_and_note)
+            await self._app(scope, receive, send_and_record)
         finally:
             client = scope.get("client")
             self._log({
                 "at": round(time.time(), 3),
                 "client": client[0] if client else None,
                 "method": scope["method"],
-                # A client may have sent a secret in the place of an id.
-                "path": redact(with_slashes(scope["path"])),
+                # A client may have sent a secret instead of an id.
+                "path": redact(restore_slashes(scope["path"])),
                 **response,
                 "milliseconds": round((time.perf_counter() - started) * 1000, 1),
             })  # fmt: skip
 
 
-def _note(response: dict[str, Any], message: Message) -> None:
+def _record(response: dict[str, Any], message: Message) -> None:
     if message["type"] == "http.response.start":
         response["status"] = message["status"]
     elif message["type"] == "http.response.body":
@@ -69,8 +70,8 @@ def _note(response: dict[str, Any], message: Message) -> None:
 class AccessLog:
     """Writes lines to a file descriptor in a thread.
 
-    A pipe that is not emptied blocks its writers, and the event loop must not block. Lines that
-    find no room in the queue are counted, and the number is written when there is room again.
+    Writing to a full pipe blocks, and the event loop must not block. If the queue is full, lines
+    are dropped and counted, and the number is written as soon as possible.
     """
 
     def __init__(self, descriptor: int, max_lines: int = MAX_WAITING_LINES) -> None:
@@ -84,6 +85,7 @@ class AccessLog:
         self._writer.start()
 
     def __call__(self, line: dict[str, Any]) -> None:
+        """Queue a line, or count it as dropped if the queue is full."""
         with self._condition:
             if len(self._lines) < self._max_lines:
                 self._lines.append(line)
@@ -92,7 +94,7 @@ class AccessLog:
             self._condition.notify()
 
     def close(self) -> None:
-        """Write the lines that wait, for two seconds at most."""
+        """Write the waiting lines, for at most CLOSE_SECONDS."""
         with self._condition:
             self._is_closing = True
             self._condition.notify()
@@ -125,7 +127,7 @@ class AccessLog:
 
 
 def _to_chunks(lines: list[bytes]) -> Iterator[bytes]:
-    """Whole lines, as many as a pipe takes at once: other workers write to the same pipe."""
+    """Yield whole lines, joined up to ATOMIC_WRITE_BYTES: other workers write to the same pipe."""
     chunk = b""
     for line in lines:
         if chunk and len(chunk) + len(line) > ATOMIC_WRITE_BYTES:

@@ -40,10 +40,13 @@ REQUESTS_PER_SECOND = 200
 Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 
 
-def create_routes(
+def create_litestar_app(
     feed: EventFeed, rate: int = REQUESTS_PER_SECOND, lifespan: Sequence[Lifespan] = ()
 ) -> Litestar:
-    """The Litestar application, without authentication and access log."""
+    """Return the Litestar application, without authentication and access log.
+
+    `rate` is the number of requests per second and token.
+    """
 
     @asynccontextmanager
     async def run_feed(_: Litestar) -> AsyncIterator[None]:
@@ -57,7 +60,7 @@ def create_routes(
 
     return Litestar(
         route_handlers=[
-            module.router()
+            module.create_router()
             for module in (
                 tasks, subtasks, waves, agents, messages, compaction, sessions, events, system,
                 recall,
@@ -80,11 +83,11 @@ def create_routes(
         openapi_config=OpenAPIConfig(
             title="Holdfast",
             version=holdfast.__version__,
-            description="What agents share: projects, requests, tasks, actions, messages, "
+            description="Work that agents share: projects, requests, tasks, actions, messages, "
             "snapshots. Times are ISO 8601; filters match exactly; lists have `next`, the cursor "
             "of the next page, to send as `page`.",
             path="/openapi",
-            openapi_router=openapi.schema_router(),
+            openapi_router=openapi.create_schema_router(),
             render_plugins=[openapi.SchemaPlugin(path="/openapi.json")],
             security=openapi.SECURITY,
             components=openapi.COMPONENTS,
@@ -111,11 +114,12 @@ def create_app(
     rate: int = REQUESTS_PER_SECOND,
     lifespan: Sequence[Lifespan] = (),
 ) -> tuple[App, EventFeed]:
-    """The whole application as it is served, and its feed of changes.
+    """Return the whole application as it is served, and its event feed.
 
-    `lifespan` has what is to be opened before the first request and closed after the last.
+    `hosts` are the accepted values of the Host header. `log` is called with one object per request.
+    The context managers of `lifespan` are entered before the first request and left after the last.
     """
     feed = EventFeed(databases, max_subscribers)
-    routes = HeadRequests(cast(App, create_routes(feed, rate, lifespan)))
+    routes = HeadRequests(cast(App, create_litestar_app(feed, rate, lifespan)))
     app = AuthMiddleware(routes, databases, hosts=hosts, token_needed=token_needed)
     return AccessLogMiddleware(app, log) if log else app, feed

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 Refusal = tuple[int, str]
 """Status and detail of a refused request."""
 Verdict = tuple[Refusal | None, bytes | None]
-"""The refusal, if the request is refused, and the cookie that its response sets, if any."""
+"""The refusal, or None if the request is allowed; and the cookie for the response, or None."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 OPEN_PATHS = ("/health", *web_session.PAGE_FILES)
 WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
@@ -42,8 +42,8 @@ INBOX_PREFIX, MARK_READ, FALSE_VALUES = "/api/messages/", "mark_read", {"false",
 HOST_HEADER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/@\s]+)(?::\d{1,5})?")
 SINGLE_HEADERS = (b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site")
 
-# Keys of the ASGI scope: the databases that the caller may see, the only project that its token is
-# for, the token that the rate limit counts by, and a function that looks the token up again.
+# Keys of the ASGI scope: the databases that the caller may use, the project that its token is
+# limited to, the id of the token for the rate limit, and a function that checks the token again.
 DATABASES, PROJECT, TOKEN, TOKEN_CHECK = (
     f"holdfast.{name}" for name in ("databases", "project", "token", "token_check")
 )
@@ -73,7 +73,7 @@ class AuthMiddleware:
             await self._app(scope, receive, send)
             return
         # Routes ignore double slashes, so the checks here must as well.
-        scope["path"] = http_rules.normal_path(scope)
+        scope["path"] = http_rules.normalize_path(scope)
         scope[DATABASES] = self._databases
         headers = {
             name.decode("latin-1").lower(): value.decode("latin-1")
@@ -94,7 +94,7 @@ class AuthMiddleware:
         if "q=0" in headers.get("accept-encoding", ""):
             http_rules.drop_refused_gzip(scope)
         if cookie:
-            send = web_session.with_cookie(send, cookie)
+            send = web_session.add_cookie(send, cookie)
         if scope["path"] == SESSION_PATH:
             await send({"type": "http.response.start", "status": 204, "headers": []})
             await send({"type": "http.response.body", "body": b"", "more_body": False})
@@ -104,14 +104,14 @@ class AuthMiddleware:
     def _check_headers(self, method: str, headers: dict[str, str]) -> Refusal | None:
         host = headers.get("host", "")
         if _parse_host(host) not in self._hosts:
-            # DNS rebinding: another site's page can let its own name point to this machine, but
-            # its requests still have that name.
-            return 421, "this server does not answer to that host name"
+            # Against DNS rebinding: another site can make its own name resolve to this machine, but
+            # requests of its pages still have that name in the Host header.
+            return 421, "this server does not accept this host name"
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
-            return 403, "this server answers no other site's pages"
+            return 403, "requests from pages of other sites are refused"
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return 403, "this server answers no other site's pages"
+            return 403, "requests from pages of other sites are refused"
         if method in WRITE_METHODS and _has_body(headers) and not _is_json(headers):
             return 415, "send JSON, with Content-Type: application/json"
         return None
@@ -132,7 +132,9 @@ class AuthMiddleware:
         return refusal, None
 
     async def _check_without_bearer(self, scope: Scope, headers: dict[str, str]) -> Verdict:
-        """The web page has a token of its own, in a cookie that is set along with the page."""
+        """Check a request without a bearer token: the web page sends its own token in a cookie,
+        which is set along with the page.
+        """
         path, now = scope["path"], self._now()
         token = web_session.read_token(scope, headers) if "cookie" in headers else ""
         row, is_renewed = (
@@ -159,9 +161,9 @@ class AuthMiddleware:
 
     def _check_scope(self, scope: Scope, row: Row) -> Refusal | None:
         """Check a request against the scope of its token, and limit it to the token's project."""
-        # Web pages that were signed in to with one token share that token's rate limit.
+        # Web pages that were signed in with a user's token share the rate limit of that token.
         scope[TOKEN] = (tokens.is_page_token(row) and row["name"]) or row["id"]
-        needed = needed_scope(str(scope["method"]), scope["path"], scope["query_string"])
+        needed = find_needed_scope(str(scope["method"]), scope["path"], scope["query_string"])
         if not tokens.has_scope(row, needed):
             return 403, f"this token may {row['scope']}; this needs {needed}"
         if row["project"]:
@@ -170,11 +172,11 @@ class AuthMiddleware:
         return None
 
     async def _is_valid(self, token: str) -> bool:
-        return await _unless_unavailable(self._find_token, token) is not None
+        return await _find_if_available(self._find_token, token) is not None
 
     async def _is_valid_page_token(self, token: str) -> bool:
         find = self._web_sessions.find
-        return (await _unless_unavailable(find, token, self._now()))[0] is not None
+        return (await _find_if_available(find, token, self._now()))[0] is not None
 
     def _find_token(self, token: str) -> Row | None:
         with self._databases.connect() as db:
@@ -185,37 +187,37 @@ class AuthMiddleware:
 
 
 def get_databases(scope: LitestarScope) -> Databases:
-    """The databases, limited to what the caller may see."""
+    """Return the databases, limited to what the caller may use."""
     return cast("dict[str, Databases]", scope)[DATABASES]
 
 
 def get_project(scope: LitestarScope) -> str:
-    """The id of the only project that the caller's token is for; empty if it is for all."""
+    """Return the id of the project that the caller's token is limited to, or ""."""
     return str(scope.get(PROJECT, ""))
 
 
 def get_token_check(scope: LitestarScope) -> TokenCheck:
-    """A function that tells whether the request's token is still valid."""
-    return cast("TokenCheck", scope.get(TOKEN_CHECK, _always))
+    """Return a function that checks whether the request's token is still valid."""
+    return cast("TokenCheck", scope.get(TOKEN_CHECK, _return_true))
 
 
 async def has_token(request: Request[Any, Any, Any]) -> bool:
-    """Whether the rate limit applies: it is per token."""
+    """Return whether the request has a token: the rate limit applies only then."""
     return TOKEN in request.scope
 
 
 def get_token_id(request: Request[Any, Any, Any]) -> str:
-    """The id of the token that the request came with."""
+    """Return the id of the request's token, or ""."""
     return str(request.scope.get(TOKEN, ""))
 
 
-async def _always() -> bool:
+async def _return_true() -> bool:
     return True
 
 
-async def _unless_unavailable(find: Callable[..., Any], *args: Any) -> Any:
-    """While the database is unavailable a token counts as valid: a stream has nothing to send
-    then, and need not end.
+async def _find_if_available(find: Callable[..., Any], *args: Any) -> Any:
+    """Return the result of `find`. If the database is unavailable, return a tuple that counts as a
+    valid token: an event stream has nothing to send then, but need not end.
     """
     try:
         return await sync_to_thread(find, *args)
@@ -223,10 +225,10 @@ async def _unless_unavailable(find: Callable[..., Any], *args: Any) -> Any:
         return (True,)
 
 
-def needed_scope(method: str, path: str, query: bytes = b"") -> str:
-    """The scope that a token must have for a request: `read`, `write` or `admin`."""
+def find_needed_scope(method: str, path: str, query: bytes = b"") -> str:
+    """Return the scope that a token must have for a request: `read`, `write` or `admin`."""
     if method not in WRITE_METHODS or path in READ_ONLY_POSTS:
-        # Marking messages as read changes what other agents get.
+        # Marking messages as read changes which messages are delivered later.
         values = parse_qs(query.decode("latin-1"), keep_blank_values=True).get(MARK_READ, [])
         marks_read = path.startswith(INBOX_PREFIX) and not {*values} <= FALSE_VALUES
         return "write" if marks_read else "read"
@@ -236,19 +238,19 @@ def needed_scope(method: str, path: str, query: bytes = b"") -> str:
 def _check_duplicates(scope: Scope) -> Refusal | None:
     names = [name.lower() for name, _ in scope["headers"]]
     if any(names.count(name) > 1 for name in SINGLE_HEADERS):
-        return 400, "this request has a header twice that can only be there once"
+        return 400, "this request repeats a header that may occur only once"
     return None
 
 
 @lru_cache(maxsize=100)
 def _parse_host(header: str) -> str:
-    """A Host header without its port; empty if it is invalid."""
+    """Return a Host header without its port; "" if it is invalid."""
     match = HOST_HEADER.fullmatch(header)
     return match[1].lower() if match else ""
 
 
 def _is_from_page(headers: dict[str, str]) -> bool:
-    """Whether a script in a browser sent the request; other programs send neither header."""
+    """Return whether a script in a browser sent the request; other programs send neither header."""
     return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
 
 

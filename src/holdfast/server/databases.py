@@ -1,7 +1,7 @@
-"""The databases behind the server: this machine's two SQLite files, or a team's PostgreSQL.
+"""The databases of the server: this machine's two SQLite files, or a team's PostgreSQL.
 
-A request takes a store and a ledger for as long as it runs, in a thread of its own. Connections
-are pooled. Frequent writes go through the write queue.
+Each request runs in a thread and takes a store and a ledger from a pool until it ends. Frequent
+writes go through the write queue.
 """
 
 from __future__ import annotations
@@ -33,19 +33,27 @@ if TYPE_CHECKING:
     from holdfast.settings import Settings
     from holdfast.store.postgres import Postgres
 
-FOLDER_OF_SESSION = "SELECT project AS folder FROM sessions WHERE id = :session"
-# Many SQLite connections stay open, and the cache of each would grow to two megabytes.
-CACHE_SIZE = "PRAGMA cache_size = -256"
-# Litestar runs up to 40 handlers at a time; more connections than this only wait for each other.
+SELECT_SESSION_FOLDER = "SELECT project AS folder FROM sessions WHERE id = :session"
+# Limits the cache of a SQLite connection to 256 KiB (the default is 2 MB), because many stay open.
+SET_CACHE_SIZE = "PRAGMA cache_size = -256"
+# Litestar runs up to 40 handlers at a time, but more connections than this bring no more speed.
 MAX_POSTGRES_CONNECTIONS = 16
 
 
 class Connections:
     """A ledger and a store, for one thread at a time. The store is opened when it is first used."""
 
-    def __init__(self, ledger: Ledger, open_store: Callable[[], StoreRepository]) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        open_store: Callable[[], StoreRepository],
+        *,
+        is_one_database: bool = False,
+    ) -> None:
+        """`is_one_database` says that the ledger's database has the store's tables too."""
         self.ledger = ledger
         self._open_store = open_store
+        self._is_one_database = is_one_database
 
     @cached_property
     def store(self) -> StoreRepository:
@@ -59,66 +67,78 @@ class Connections:
     def find_project(
         self, ident: str | None, session: str = "", *, subtask: str = "", folder: str = ""
     ) -> str:
-        """The id of the project that is named, else that of the subtask, of the folder or of the
-        session; empty if it is not known. Raises `NotFound` for a project or a subtask that
-        does not exist.
+        """Return the project with the id `ident` if one is given, else the project of the subtask,
+        the folder or the session; "" if none is known.
+
+        Raises `NotFound` if the given project or subtask does not exist.
         """
-        above = str(self.ledger.require(SUBTASKS, subtask)["project"]) if subtask else ""
-        if named := given_id(ident):
+        subtask_project = str(self.ledger.require(SUBTASKS, subtask)["project"]) if subtask else ""
+        if named := normalize_id(ident):
             self.ledger.require(PROJECTS, named)
             return named
-        return above or self._project_of_folder(folder) or self.project_of_session(session)
+        return (
+            subtask_project
+            or self._find_folder_project(folder)
+            or self.find_session_project(session)
+        )
 
-    def _project_of_folder(self, folder: str) -> str:
+    def _find_folder_project(self, folder: str) -> str:
         try:
             return str(projects.find_by_path(self.ledger, folder)["id"]) if folder else ""
         except NotFound:
             return ""
 
-    def project_of_session(self, session: str) -> str:
-        """The only project in which the session has work, agents or its folder; else empty."""
-        # A token for one project must not write to another.
+    def find_session_project(self, session: str) -> str:
+        """Return the project in which the session has work, agents or its folder; "" if there is
+        none or more than one.
+        """
+        # With a token for one project, the project is that of the token.
         if not session or self.ledger.scope_values:
             return ""
         given = {"session": session}
         found = {row["project"] for row in self.ledger.database.run(SESSION_PROJECTS, given)[0]}
-        for row in self.store.database.run(FOLDER_OF_SESSION, given)[0]:
+        database = self.ledger.database if self._is_one_database else self.store.database
+        for row in database.run(SELECT_SESSION_FOLDER, given)[0]:
             path = self.ledger.get(PROJECT_PATHS, row["folder"])
-            # A folder without a project may get one later: then the session would be ambiguous.
+            # A folder without a project may get one later, so "" counts as a project here.
             found.add(path["project"] if path else "")
         return str(found.pop()) if len(found) == 1 else ""
 
 
-def given_id(ident: str | None) -> str:
-    """An id as callers send it; shell scripts send `null` for what jq did not find."""
+def normalize_id(ident: str | None) -> str:
+    """Return an id from a caller, "" if it is missing. Shell scripts send the word `null` for a
+    value that jq did not find.
+    """
     return "" if ident in (None, "null") else str(ident)
 
 
 class Databases(ABC):
-    """Hands out connections and runs queued writes."""
+    """Provides connections, and runs writes through a queue."""
 
     label: str
-    """What to call it in messages."""
+    """How messages name the database: its folder or its address."""
 
     def __init__(self) -> None:
         self._queue = WriteQueue(self.connect)
 
     @abstractmethod
     def connect(self) -> AbstractContextManager[Connections]:
-        """Take a store and a ledger from the pool, and return them to it at the end."""
+        """Take a store and a ledger from the pool; they go back to it when the context ends."""
 
     def write(self, work: Callable[[Connections], Result]) -> Result:
-        """Run `work` in a transaction that it shares with other callers, and return its result
-        once that is committed.
+        """Call `work` in a transaction that it shares with other writes; return its result after
+        the commit. Raises what `work` raises.
         """
         return self._queue.write(work)
 
     @abstractmethod
-    def index(self, db: Connections) -> AbstractContextManager[SearchIndex | TeamIndex]:
-        """The full-text index that lookups search."""
+    def open_index(self, db: Connections) -> AbstractContextManager[SearchIndex | TeamIndex]:
+        """Open the full-text index that lookups search."""
 
     def watch_changes(self, on_change: Callable[[], None]) -> AbstractContextManager[object]:
-        """While it is open, `on_change` is called, by any thread, when there may be changes."""
+        """Return a context manager. While it is open, `on_change` is called, from any thread,
+        whenever there may be new changes.
+        """
         return nullcontext()
 
     def close(self) -> None:
@@ -126,7 +146,7 @@ class Databases(ABC):
 
 
 class LocalDatabases(Databases):
-    """This machine's two files; connections stay open and are used again."""
+    """The two SQLite files of this machine. Connections stay open and are reused."""
 
     def __init__(self, settings: Settings) -> None:
         super().__init__()
@@ -146,11 +166,11 @@ class LocalDatabases(Databases):
         try:
             yield db
         except (NotFound, Forbidden, Conflict):
-            # The request is refused; nothing is wrong with its connections.
+            # The request was refused, but its connections can be reused.
             self._free.append(db)
             raise
         except BaseException:
-            # They may be in the middle of a transaction.
+            # A transaction may still be open.
             db.close()
             raise
         self._free.append(db)
@@ -162,14 +182,14 @@ class LocalDatabases(Databases):
             on_change=self._notify,
             write_lock=self._write_lock,
         )
-        ledger.database.run(CACHE_SIZE)
-        # A write that was acknowledged to another machine must survive a power cut.
+        ledger.database.run(SET_CACHE_SIZE)
+        # A write that was acknowledged to a client must survive a power cut.
         ledger.database.run("PRAGMA synchronous = FULL")
         return Connections(ledger, self._open_store)
 
     def _open_store(self) -> StoreRepository:
         store = SQLiteDatabase(self._settings.database, busy_seconds=BUSY_SECONDS, any_thread=True)
-        store.run(CACHE_SIZE)
+        store.run(SET_CACHE_SIZE)
         return StoreRepository(store, sqlite_migrations.load_queries())
 
     def _notify(self) -> None:
@@ -178,7 +198,9 @@ class LocalDatabases(Databases):
 
     @contextmanager
     def watch_changes(self, on_change: Callable[[], None]) -> Iterator[None]:
-        """Writes of this process are noticed at once, those of others by a look at the file."""
+        """Call `on_change` after each commit of this process, and soon after those of others, which
+        are found by polling the file.
+        """
         self._listeners.append(on_change)
         try:
             with closing(ChangeWatcher(self._open_ledger_file, on_change)):
@@ -189,7 +211,7 @@ class LocalDatabases(Databases):
     def _open_ledger_file(self) -> SQLiteDatabase:
         return SQLiteDatabase(self._settings.ledger, migrations=sqlite_migrations.LEDGER_MIGRATIONS)
 
-    def index(self, db: Connections) -> AbstractContextManager[SearchIndex | TeamIndex]:
+    def open_index(self, db: Connections) -> AbstractContextManager[SearchIndex | TeamIndex]:
         from holdfast.search.index_db import SearchIndex
 
         return SearchIndex(self._settings.index)
@@ -204,7 +226,9 @@ class TeamDatabases(Databases):
     """A team's PostgreSQL, through the driver's connection pool."""
 
     def __init__(self, url: str, on_connect: Callable[[], None] | None = None) -> None:
-        """With `on_connect` the database may be away at first; it is called when it is there."""
+        """With `on_connect`, the database need not be reachable yet; `on_connect` is called when
+        the first connection succeeds.
+        """
         from holdfast.store.postgres import Postgres
 
         super().__init__()
@@ -219,7 +243,7 @@ class TeamDatabases(Databases):
 
     @property
     def connect_problem(self) -> HoldfastError | None:
-        """Why there has been no connection yet; None once there was one."""
+        """Why no connection was possible so far; None after the first connection."""
         return self._postgres.connect_problem
 
     @contextmanager
@@ -228,9 +252,13 @@ class TeamDatabases(Databases):
 
         # Closing it returns the connection to the driver's pool.
         with closing(PostgresDatabase(self._postgres, keeps_connection=True)) as database:
-            yield Connections(Ledger(database), lambda: StoreRepository(database, self._queries))
+            yield Connections(
+                Ledger(database),
+                lambda: StoreRepository(database, self._queries),
+                is_one_database=True,
+            )
 
-    def index(self, db: Connections) -> AbstractContextManager[SearchIndex | TeamIndex]:
+    def open_index(self, db: Connections) -> AbstractContextManager[SearchIndex | TeamIndex]:
         from holdfast.search.team_index import TeamIndex
 
         return nullcontext(TeamIndex(db.store.database))

@@ -14,8 +14,8 @@ TokenCheck = Callable[[], Awaitable[bool]]
 CallerDatabases = NamedDependency[Databases]
 """`databases`: limited to one project if the caller's token is."""
 CallerProject = NamedDependency[str]
-"""`caller_project`: the id of the only project that the caller's token is for; else empty."""
+"""`caller_project`: the id of the project that the caller's token is limited to, or ""."""
 IsTokenValid = NamedDependency[TokenCheck]
-"""`is_token_valid`: looks the caller's token up again, for responses that last long."""
+"""`is_token_valid`: checks the caller's token again, for responses that last long."""
 Feed = NamedDependency[EventFeed]
-"""`feed`: the changes of the ledger."""
+"""`feed`: the event feed, which reads the changes of the ledger."""

@@ -1,4 +1,4 @@
-"""Errors as problem JSON (RFC 9457): what went wrong, and often what to do about it."""
+"""Errors as problem JSON (RFC 9457): what went wrong, and often a hint."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from holdfast.errors import (
     StoreUnavailable,
 )
 from holdfast.redaction import redact
-from holdfast.server.http_rules import allowed_methods
+from holdfast.server.http_rules import find_allowed_methods
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
-# Responses with these have a Retry-After header.
+# Responses with these statuses have a Retry-After header of RETRY_SECONDS.
 RETRY_STATUSES = (429, 503)
 STATUSES: list[tuple[type[HoldfastError], int]] = [
     (NotFound, 404),
@@ -35,23 +35,23 @@ STATUSES: list[tuple[type[HoldfastError], int]] = [
     (ServerBusy, 503),
 ]
 TITLES = {
-    400: "This request cannot be used",
-    401: "A token is needed",
-    403: "This is not allowed",
-    404: "There is nothing here",
-    405: "Not with this method",
-    409: "This is not possible now",
-    413: "Too much",
-    415: "Only JSON",
-    421: "Not this host",
-    429: "Too often",
-    500: "A bug in Holdfast",
-    503: "Not available right now",
+    400: "Invalid request",
+    401: "Token required",
+    403: "Not allowed",
+    404: "Not found",
+    405: "Method not allowed",
+    409: "Conflict with the current state",
+    413: "Body too large",
+    415: "Body is not JSON",
+    421: "Unknown host name",
+    429: "Too many requests",
+    500: "Internal error",
+    503: "Temporarily unavailable",
 }
 
 
 def to_problem(status: int, detail: str, hint: str = "", **more: Any) -> dict[str, Any]:
-    """The body of an error response, with secrets redacted."""
+    """Return the body of an error response, with secrets redacted."""
     problem = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status}
     problem |= {"detail": redact(detail)}
     if hint:
@@ -81,26 +81,30 @@ def respond_to_invalid_request(
         for item in extra
         if isinstance(item, dict)
     ]
-    detail = "; ".join(f"{one['field']}: {one['message']}" for one in fields) or error.detail
+    detail = "; ".join(f"{item['field']}: {item['message']}" for item in fields) or error.detail
     return respond(400, detail, errors=fields)
 
 
 def _to_message(message: str) -> str:
-    """Litestar reports a missing body by the name of the handler's parameter."""
+    """Return a message for clients. For a missing body, Litestar's message is only the name of the
+    handler's parameter.
+    """
     return "a JSON body is needed" if message == "'data'" else message
 
 
 def respond_to_http_error(request: Request[Any, Any, Any], error: HTTPException) -> Response[Any]:
     response = respond(error.status_code, error.detail)
     if error.status_code == 405:
-        response.headers["Allow"] = ", ".join(allowed_methods(request.app.routes, request.url.path))
+        response.headers["Allow"] = ", ".join(
+            find_allowed_methods(request.app.routes, request.url.path)
+        )
     return response
 
 
 def respond_to_bug(_: Request[Any, Any, Any], error: Exception) -> Response[Any]:
-    """Details of a bug go to the server's own output, not to clients."""
+    """Print the details of an unexpected error to stderr; the client gets none of them."""
     report(error)
-    return respond(500, "the server's own output has the details")
+    return respond(500, "this is a bug in Holdfast; the server's stderr has the details")
 
 
 def report(error: Exception) -> None:
@@ -114,9 +118,11 @@ HANDLERS: dict[Any, Any] = {
     HoldfastError: respond_to_holdfast_error,
     ValidationException: respond_to_invalid_request,
     HTTPException: respond_to_http_error,
-    TooManyRequestsException: lambda request, error: respond(429, "this token asks too often"),
+    TooManyRequestsException: lambda request, error: respond(
+        429, "this token has sent too many requests"
+    ),
     msgspec.DecodeError: lambda request, error: respond(400, str(error)),
-    UnicodeDecodeError: lambda request, error: respond(400, "this is not UTF-8"),
-    RecursionError: lambda request, error: respond(400, "this is nested too deeply"),
+    UnicodeDecodeError: lambda request, error: respond(400, "the body is not UTF-8"),
+    RecursionError: lambda request, error: respond(400, "the body is nested too deeply"),
     Exception: respond_to_bug,
 }

@@ -1,4 +1,4 @@
-"""Changes as they happen: one reader of the ledger for any number of clients."""
+"""The event feed: reads the changes of the ledger once and passes them to all subscribers."""
 
 from __future__ import annotations
 
@@ -27,26 +27,28 @@ Change = dict[str, Any]
 POLL_SECONDS = 5.0
 # Changes within this time are read together.
 BATCH_SECONDS = 0.03
-# Longest pause between reads while a change waits for an older transaction to end.
+# The longest pause between reads while changes are held back by an older transaction.
 MAX_HELD_BACK_SECONDS = 1.0
 MAX_CACHED_CHANGES = 5000
+# The most changes that are read or sent at once.
 BATCH_SIZE = 200
+# After this time without changes a subscriber gets an empty batch.
 KEEP_ALIVE_SECONDS = 15.0
 MAX_SUBSCRIBERS = 10_000
-# Event ids contain the first characters of the ledger's name.
-LEDGER_NAME_CHARS = 8
-EVENT_ID = re.compile(rf"([0-9]{{1,19}})-([0-9]{{1,19}})(?:-([0-9a-f]{{{LEDGER_NAME_CHARS}}}))?")
+# Event ids contain the first characters of the ledger's id.
+LEDGER_ID_CHARS = 8
+EVENT_ID = re.compile(rf"([0-9]{{1,19}})-([0-9]{{1,19}})(?:-([0-9a-f]{{{LEDGER_ID_CHARS}}}))?")
 
 
 class EventId(NamedTuple):
-    """The position of an event, and the start of its ledger's name if the id contains it."""
+    """The position of an event, and the start of its ledger's id if the event id contains it."""
 
     position: Position
     ledger: str = ""
 
 
 class Start(NamedTuple):
-    """Where a subscriber begins, and whether changes before that are missing."""
+    """The position after which a subscriber starts, and whether it has missed changes before it."""
 
     position: Position
     has_gap: bool = False
@@ -68,7 +70,7 @@ class EventFeed:
         self._cache: list[Change] = []
         self._cache_start: Position = (0, 0)
         self.end: Position = (0, 0)
-        # Positions of another database mean other changes: the ledger's name tells them apart.
+        # The ledger's id. A position identifies a change only within one database.
         self._ledger = ""
         self._lock = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -81,8 +83,8 @@ class EventFeed:
         loop = asyncio.get_running_loop()
 
         def on_change() -> None:
-            # Of many writes in a row only the first wakes the loop: `_is_woken` is reset before
-            # the next read. A subscriber that comes later reads by itself.
+            # Of several writes only the first wakes the loop; `_is_woken` is reset before the next
+            # read. Without subscribers nothing is read: a new one reads from `_resume` on.
             if self.subscribers and not self._is_woken:
                 self._is_woken = True
                 with suppress(RuntimeError):
@@ -120,7 +122,7 @@ class EventFeed:
         except StoreUnavailable:
             return False, False
         except Exception as problem:
-            # The task must go on: subscribers would not notice that it ended.
+            # The task must continue: subscribers would not notice its end.
             errors.report(problem)
             return False, False
         if changes:
@@ -146,33 +148,35 @@ class EventFeed:
         self._new_changes.set()
         self._wake.set()
 
-    async def start(self, after: EventId | None) -> Start:
-        """Where a new subscriber begins: after its last event if all later changes are stored.
+    async def find_start(self, after: EventId | None) -> Start:
+        """Return where a new subscriber starts. `after` is the last event that it has received, if
+        any: it starts there if all later changes are still stored.
 
         Raises `ServerBusy` if there are too many subscribers or the server is stopping.
         """
         if self.is_closing:
-            raise ServerBusy("it is about to stop")
+            raise ServerBusy("it is stopping")
         if self.subscribers >= self.max_subscribers:
             raise ServerBusy(f"{self.max_subscribers} clients listen already")
         async with self._lock:
             await self._resume()
             if after is None:
                 return Start(self.end)
-            forgotten, last = await sync_to_thread(self._read_bounds)
-        if after.ledger not in ("", self._ledger[:LEDGER_NAME_CHARS]):
+            pruned, last = await sync_to_thread(self._read_bounds)
+        if after.ledger not in ("", self._ledger[:LEDGER_ID_CHARS]):
             return Start(last, has_gap=True)
-        if after.position < forgotten:
-            return Start(forgotten, has_gap=True)
-        # Another server process may be ahead of this one; a database made anew is behind.
+        if after.position < pruned:
+            return Start(pruned, has_gap=True)
+        # Another server process may have read further than this one. A position beyond the last
+        # change is from a database that was replaced.
         is_known = after.position <= max(self.end, last)
         return Start(after.position) if is_known else Start(last, has_gap=True)
 
     def to_event_id(self, position: Position) -> str:
-        return f"{position[0]}-{position[1]}-{self._ledger[:LEDGER_NAME_CHARS]}"
+        return f"{position[0]}-{position[1]}-{self._ledger[:LEDGER_ID_CHARS]}"
 
     async def _resume(self) -> None:
-        """After a time without subscribers, continue with the changes from now on."""
+        """If there were no subscribers, start again at the latest change."""
         if self._is_idle:
             self._cache_start = self.end = await sync_to_thread(self._read_last)
             self._cache = []
@@ -180,9 +184,9 @@ class EventFeed:
             self._wake.set()
             self._notify_subscribers()
 
-    async def changes(self, after: Position) -> AsyncIterator[list[Change]]:
-        """All changes after a position, in batches; an empty batch when it is time for a
-        keep-alive.
+    async def follow_changes(self, after: Position) -> AsyncIterator[list[Change]]:
+        """Yield all changes after a position, in batches, until the feed is closed; an empty batch
+        when a keep-alive is due.
         """
         while not self.is_closing:
             new_changes = self._new_changes
@@ -219,8 +223,8 @@ class EventFeed:
         with self._databases.connect() as db:
             changes = db.ledger.list_changes(after, BATCH_SIZE)
             is_held_back = len(changes) < BATCH_SIZE and db.ledger.has_pending_changes()
-            changes = project_attribution.add_projects(db.ledger, changes, db.project_of_session)
-        # Encoded once for all subscribers.
+            changes = project_attribution.add_projects(db.ledger, changes, db.find_session_project)
+        # The JSON of a change is encoded once for all subscribers.
         encoded = [
             {**change, "data": _to_json(change, self.to_event_id(to_position(change)))}
             for change in changes
@@ -228,19 +232,19 @@ class EventFeed:
         return encoded, is_held_back
 
     def _read_bounds(self) -> tuple[Position, Position]:
-        """The last change that was deleted from the ledger, and the last change."""
+        """Return the positions of the last deleted change and of the last change."""
         with self._databases.connect() as db:
-            self._ledger = db.ledger.database_id()
-            return db.ledger.pruned_position(), db.ledger.last_position()
+            self._ledger = db.ledger.get_database_id()
+            return db.ledger.get_pruned_position(), db.ledger.get_last_position()
 
     def _read_last(self) -> Position:
         with self._databases.connect() as db:
-            self._ledger = db.ledger.database_id()
-            return db.ledger.last_position()
+            self._ledger = db.ledger.get_database_id()
+            return db.ledger.get_last_position()
 
 
 async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
-    """Whether the event was set within that time."""
+    """Return whether the event was set within this time."""
     with suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             return await event.wait()
@@ -248,7 +252,7 @@ async def _wait_for(event: asyncio.Event, seconds: float) -> bool:
 
 
 def _to_json(change: Change, event_id: str) -> bytes:
-    """A change as subscribers get it: which row changed, but not its contents."""
+    """Return a change as JSON for subscribers: which row changed, but not its contents."""
     return msgspec.json.encode(
         {
             "event_id": event_id,
@@ -268,14 +272,14 @@ def to_position(change: Change) -> Position:
 
 
 def parse_event_id(text: str) -> EventId | None:
-    """The parts of an event id; None if it is empty. Raises `InvalidInput`."""
+    """Return the parts of an event id; None if it is empty. Raises `InvalidInput` for others."""
     if not text:
         return None
     if match := EVENT_ID.fullmatch(text):
         position = int(match[1]), int(match[2])
         if max(position) < 2**63:
             return EventId(position, match[3] or "")
-    # To start from now would hide that events were missed.
+    # Starting with the latest event instead would hide that events were missed.
     raise InvalidInput(
         "`after` is not the id of an event", hint="it is the stream's `id:`, or `event_id`"
     )

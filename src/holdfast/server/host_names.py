@@ -14,7 +14,7 @@ HOST_NAME = re.compile(rf"(?:{LABEL}\.)*(?!\d+$){LABEL}", re.ASCII | re.IGNORECA
 
 
 def to_host_headers(name: str) -> tuple[str, ...]:
-    """The forms of a host name or an IP address in a Host header; empty if it is invalid."""
+    """Return the forms of a host name or an IP address in a Host header; () if it is invalid."""
     in_brackets = name.startswith("[") and name.endswith("]")
     bare = name[1:-1] if in_brackets else name
     try:

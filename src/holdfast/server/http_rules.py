@@ -26,18 +26,21 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+# The request line and the headers together.
 MAX_HEAD_BYTES = 1 << 17
-# Enough for the largest body at half a megabit per second.
+# A request must arrive within this time: enough for the largest body at half a megabit per second.
 REQUEST_SECONDS = 120.0
-NOT_HTTP = "this is no HTTP request, or its address or headers are too long"
-# Well above what tools send, and far from where Python's JSON parser gives up.
+NOT_HTTP = "this is not an HTTP request, or its address or headers are too long"
+# Levels of nesting in a JSON body: far more than tools send, and far less than Python's JSON parser
+# can parse.
 MAX_NESTING = 200
-# Scanning a longer body takes so long that it is done in a thread.
+# A longer body is scanned in a thread, because scanning it would block the event loop too long.
 SCAN_IN_THREAD_BYTES = 1 << 16
 # A HEAD request for a stream would never end.
 STREAM_PATH = "/api/events"
+# Paths below which unknown query parameters are accepted.
 ANY_QUERY_PATHS = ("/health", "/docs", "/openapi")
-# Stands for a slash that was sent as %2F, because names of agents contain slashes. It is from
+# Replaces a slash that was sent as %2F, because names of agents contain slashes. It is from
 # Unicode's private use area, so no name contains it.
 ENCODED_SLASH = "\ue02f"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
@@ -99,8 +102,10 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 # Paths
 
 
-def normal_path(scope: Scope) -> str:
-    """The path without double or trailing slashes; an encoded slash stays part of its segment."""
+def normalize_path(scope: Scope) -> str:
+    """Return the path without double or trailing slashes. A slash that was sent as %2F is replaced
+    by ENCODED_SLASH, so that it does not split its segment.
+    """
     path: str = scope["path"]
     raw: bytes = scope.get("raw_path", b"")
     if b"%" not in raw and "//" not in path and (path[-1:] != "/" or path == "/"):
@@ -112,8 +117,8 @@ def normal_path(scope: Scope) -> str:
     return "/" + "/".join(filter(None, segments))
 
 
-def with_slashes(segment: str) -> str:
-    """A segment of a normal path as the client meant it."""
+def restore_slashes(segment: str) -> str:
+    """Return a segment of a normalized path with its encoded slashes as slashes again."""
     return segment.replace(ENCODED_SLASH, "/")
 
 
@@ -137,8 +142,8 @@ class HeadRequests:
         await self._app({**scope, "method": "GET"}, receive, send_head)
 
 
-def allowed_methods(routes: Iterable[object], path: str) -> list[str]:
-    """The methods that the route of this path has, for the Allow header; empty without a route."""
+def find_allowed_methods(routes: Iterable[object], path: str) -> list[str]:
+    """Return the methods of this path's route, for the Allow header; [] if there is no route."""
     segments = [segment for segment in path.split("/") if segment]
     matches = [
         route for route in routes if isinstance(route, HTTPRoute) and _matches(route, segments)
@@ -163,7 +168,9 @@ def _matches(route: HTTPRoute, segments: list[str]) -> bool:
 
 
 def drop_refused_gzip(scope: Scope) -> None:
-    """Litestar compresses for every client that names gzip, even in `gzip;q=0`."""
+    """Remove the Accept-Encoding header if it refuses gzip (`gzip;q=0`). Litestar would compress
+    for every client that names gzip.
+    """
     codings = b",".join(value for name, value in scope["headers"] if name == b"accept-encoding")
     if _REFUSED_GZIP.search(codings.replace(b" ", b"")):
         scope["headers"] = [
@@ -175,9 +182,13 @@ def drop_refused_gzip(scope: Scope) -> None:
 
 
 async def check_request(request: Request[Any, Any, Any]) -> Response[Any] | None:
-    """Answer OPTIONS; refuse unknown query parameters and bodies that are nested too deeply."""
+    """Answer an OPTIONS request; for others return None.
+
+    Raises `InvalidInput` for an unknown query parameter, and `ValidationException` for a body that
+    is nested too deeply.
+    """
     if request.method == "OPTIONS":
-        allow = ", ".join(allowed_methods(request.app.routes, request.url.path))
+        allow = ", ".join(find_allowed_methods(request.app.routes, request.url.path))
         return Response(None, status_code=204, headers={"Allow": allow})
     if request.scope["query_string"] and not request.url.path.startswith(ANY_QUERY_PATHS):
         _check_query(request)
@@ -185,13 +196,13 @@ async def check_request(request: Request[Any, Any, Any]) -> Response[Any] | None
         body = await request.body()
         is_long = len(body) >= SCAN_IN_THREAD_BYTES
         if await sync_to_thread(is_too_deep, body) if is_long else is_too_deep(body):
-            raise ValidationException(f"this is nested more than {MAX_NESTING} levels deep")
+            raise ValidationException(f"the body is nested more than {MAX_NESTING} levels deep")
     return None
 
 
 def _check_query(request: Request[Any, Any, Any]) -> None:
     """Raise `InvalidInput` for an unknown parameter: a misspelt filter would return all rows."""
-    known = _query_parameters(request.route_handler)
+    known = _list_query_parameters(request.route_handler)
     unknown = [name for name in request.query_params if name not in known]
     if unknown:
         raise InvalidInput(
@@ -201,7 +212,7 @@ def _check_query(request: Request[Any, Any, Any]) -> None:
 
 
 @lru_cache(maxsize=256)
-def _query_parameters(handler: BaseRouteHandler) -> tuple[str, ...]:
+def _list_query_parameters(handler: BaseRouteHandler) -> tuple[str, ...]:
     fields = handler.parsed_fn_signature.parameters.items()
     definitions = [(name, field.kwarg_definition) for name, field in fields]
     return tuple(
@@ -212,7 +223,7 @@ def _query_parameters(handler: BaseRouteHandler) -> tuple[str, ...]:
 
 
 def is_too_deep(body: bytes) -> bool:
-    """Whether brackets nest deeper than MAX_NESTING; those in strings do not count."""
+    """Return whether brackets outside of strings are nested deeper than MAX_NESTING."""
     if body.count(b"[") + body.count(b"{") <= MAX_NESTING:
         return False
     brackets = _STRING.sub(b"", body).translate(None, _NO_BRACKETS)
@@ -223,13 +234,13 @@ def is_too_deep(body: bytes) -> bool:
 class StrictRequest(Request[Any, Any, Any]):
     """A request whose JSON must have the types of its schema: `"5"` is not a number.
 
-    Litestar converts one into the other, which is right for queries, where everything is text.
+    By itself, Litestar would convert it to one, as it does for query parameters.
     """
 
     @property
     def path_params(self) -> dict[str, Any]:
         return {
-            name: with_slashes(value) if isinstance(value, str) else value
+            name: restore_slashes(value) if isinstance(value, str) else value
             for name, value in super().path_params.items()
         }
 
@@ -238,7 +249,7 @@ class StrictRequest(Request[Any, Any, Any]):
         if field is None or not await self.body():
             return await super().json()
         try:
-            return _decoder(field.annotation).decode(await self.body())
+            return _get_decoder(field.annotation).decode(await self.body())
         except msgspec.ValidationError as error:
             message = str(error)
             place = _ERROR_PLACE.search(message)
@@ -250,5 +261,5 @@ class StrictRequest(Request[Any, Any, Any]):
 
 
 @lru_cache(maxsize=128)
-def _decoder(body_type: Any) -> msgspec.json.Decoder[Any]:
+def _get_decoder(body_type: Any) -> msgspec.json.Decoder[Any]:
     return msgspec.json.Decoder(body_type)

@@ -23,8 +23,8 @@ Schema = dict[str, Any]
 
 JSON = "application/json"
 BODY_TYPE = "body_type"
-"""Key of a handler's `opt`: the documented type of a body that the handler takes as any object."""
-# Any request can fail with these.
+"""Key of a handler's `opt`: the documented type of a body that is accepted as any object."""
+# The statuses of errors of any request, and of requests with a body.
 COMMON_ERRORS = (400, 401, 403, 421, 429, 503)
 BODY_ERRORS = (404, 409, 413, 415)
 # A token is optional on the server's own machine.
@@ -46,8 +46,10 @@ class SchemaPlugin(JsonRenderPlugin):
         return super().render(request, build_schema(request.app))
 
 
-def schema_router() -> Router:
-    """Where the schema is served; a wrong address gets problem JSON, not Litestar's HTML page."""
+def create_schema_router() -> Router:
+    """Return the router of the schema. For an unknown path it answers with problem JSON instead of
+    Litestar's HTML page.
+    """
     return Router(
         "/openapi", route_handlers=[], include_in_schema=False, after_request=_replace_html_404
     )
@@ -60,28 +62,29 @@ def _replace_html_404(response: Response[Any]) -> Response[Any]:
 
 
 def build_schema(app: Litestar) -> Schema:
-    """The complete OpenAPI schema of the application."""
+    """Return the complete OpenAPI schema of the application."""
     schema = app.openapi_schema.to_schema()
     types: list[Any] = [Problem]
     for path, method, handler in _list_handlers(app):
         operation = schema["paths"][path][method]
         _complete_operation(operation, handler)
-        types.append(_body_type(handler))
+        types.append(_get_body_type(handler))
         if not handler.parsed_return_field.is_subclass_of(Response):
             types.append(handler.parsed_return_field.annotation)
     # Litestar drops descriptions in TypedDicts, and limits of fields that may be null.
     _, exact = msgspec.json.schema_components(
-        dict.fromkeys(one for one in types if one), ref_template="#/components/schemas/{name}"
+        dict.fromkeys(filter(None, types)), ref_template="#/components/schemas/{name}"
     )
     schema["components"]["schemas"] |= exact
     schema["components"]["responses"] = {
-        str(status): _error_response(status) for status in sorted({*COMMON_ERRORS, *BODY_ERRORS})
+        str(status): _build_error_response(status)
+        for status in sorted({*COMMON_ERRORS, *BODY_ERRORS})
     }
     return schema
 
 
 def _list_handlers(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler]]:
-    """The path, the method and the handler of every documented route."""
+    """Yield the path, the method and the handler of every documented route."""
     for route in app.routes:
         if isinstance(route, HTTPRoute):
             for method, (handler, _) in route.route_handler_map.items():
@@ -89,8 +92,8 @@ def _list_handlers(app: Litestar) -> Iterator[tuple[str, str, HTTPRouteHandler]]
                     yield route.path_format, method.lower(), handler
 
 
-def _body_type(handler: HTTPRouteHandler) -> Any:
-    """The type of the body that a handler takes; None without one."""
+def _get_body_type(handler: HTTPRouteHandler) -> Any:
+    """Return the type of the body that a handler accepts, or None."""
     body = handler.parsed_data_field
     return handler.opt.get(BODY_TYPE) or (body.annotation if body else None)
 
@@ -100,8 +103,9 @@ def _complete_operation(operation: Schema, handler: HTTPRouteHandler) -> None:
     operation["description"] = description
     operation["summary"] = description.partition(". ")[0].removesuffix(".")
     parameters = operation.setdefault("parameters", [])
-    statuses = {*COMMON_ERRORS, *(int(one) for one in operation["responses"] if int(one) >= 400)}
-    if any(one["in"] == "path" or one.get("required") for one in parameters):
+    documented = (int(status) for status in operation["responses"] if int(status) >= 400)
+    statuses = {*COMMON_ERRORS, *documented}
+    if any(parameter["in"] == "path" or parameter.get("required") for parameter in parameters):
         statuses.add(404)
     if body := operation.get("requestBody"):
         statuses |= {*BODY_ERRORS}
@@ -115,11 +119,11 @@ def _complete_body(body: Schema, handler: HTTPRouteHandler) -> None:
     content = body["content"][JSON]
     if documented := handler.opt.get(BODY_TYPE):
         content["schema"] = {"$ref": f"#/components/schemas/{documented.__name__}"}
-    # Litestar calls every body required, even one that may be null.
+    # Litestar marks every body as required, even one that may be null.
     body["required"] = {"type": "null"} not in content["schema"].get("oneOf", ())
 
 
-def _error_response(status: int) -> Schema:
+def _build_error_response(status: int) -> Schema:
     response: Schema = {
         "description": errors.TITLES[status],
         "content": {errors.MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}},

@@ -11,13 +11,16 @@ from holdfast.errors import InvalidInput
 
 
 def to_cursor(row: dict[str, Any], order: str) -> str:
-    """The place after this row in a list that is sorted by the column `order`, then by id."""
+    """Return a cursor to the rows after this one, in a list sorted by the column `order` and id."""
     text = fast_json.dumps([row[order], row["id"]])
     return base64.urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def parse_cursor(cursor: str | None) -> tuple[float, str] | None:
-    """The sort value and the id in a cursor; None without one. Raises `InvalidInput`."""
+    """Return the sort value and the id in a cursor; None if there is no cursor.
+
+    Raises `InvalidInput` if it cannot be parsed.
+    """
     if not cursor:
         return None
     try:
@@ -34,7 +37,7 @@ def parse_cursor(cursor: str | None) -> tuple[float, str] | None:
 def split_page(
     rows: list[dict[str, Any]], limit: int, order: str
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """The first `limit` of at most `limit + 1` rows, and a cursor if there is one more."""
+    """Return the first `limit` of up to `limit + 1` rows, and a cursor if there are more rows."""
     if len(rows) <= limit:
         return rows, None
     kept = rows[:limit]
@@ -44,7 +47,9 @@ def split_page(
 def slice_by_number(
     rows: list[dict[str, Any]], limit: int, cursor: str | None, number: str
 ) -> tuple[list[dict[str, Any]], str | None]:
-    """One page of a short list that is in memory, sorted ascending by the column `number`."""
+    """Return one page of a list in memory, which is sorted by the column `number`, and a cursor if
+    there are more rows.
+    """
     after = parse_cursor(cursor)
     rest = [row for row in rows if after is None or row[number] > after[0]]
     if len(rest) <= limit:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class ProjectDatabases(Databases):
-    """Hands out the connections of other `Databases`, limited to one project."""
+    """Provides the connections of other `Databases`, limited to one project."""
 
     def __init__(self, databases: Databases, project: str) -> None:
         self._databases = databases
@@ -40,21 +40,22 @@ class ProjectDatabases(Databases):
             yield Connections(ledger, lambda: store)
 
     def write(self, work: Callable[[Connections], Result]) -> Result:
-        """In a transaction of its own: the queue's connections see every project."""
+        """Call `work` in its own transaction, because the queue's connections see all projects."""
         with self.connect() as db, db.ledger.transaction():
             return work(db)
 
     @contextmanager
-    def index(self, db: Connections) -> Iterator[SearchIndex | TeamIndex]:
-        """The whole index: callers filter by project, and `db` has no other project's sessions."""
-        with self._databases.connect() as whole, self._databases.index(whole) as index:
+    def open_index(self, db: Connections) -> Iterator[SearchIndex | TeamIndex]:
+        """Open the whole index. The caller must filter by project; `db` has only the sessions of
+        this project.
+        """
+        with self._databases.connect() as whole, self._databases.open_index(whole) as index:
             yield index
 
 
 def check_project(project: str | None, caller_project: str) -> str | None:
-    """The project that a caller asked for, else the only one that its token is for; None for all.
-
-    Raises `Forbidden` if the token is for another project.
+    """Return the project that a caller asked for, else the one that its token is limited to; None
+    means all projects. Raises `Forbidden` if the token is limited to another project.
     """
     if caller_project and project not in (None, caller_project):
         raise Forbidden(f"This token is not for project {project}")

@@ -1,6 +1,6 @@
-"""What clients may send: request bodies, path and query parameters, each with its description.
+"""The types of request bodies, path and query parameters, each with its description and limits.
 
-Unknown fields of a body are ignored. Sizes and numbers have limits.
+Unknown fields of a body are ignored.
 """
 
 from __future__ import annotations
@@ -10,9 +10,9 @@ from typing import Annotated, Any, Literal
 from litestar.params import PathParameter, QueryParameter
 from msgspec import UNSET, Meta, Struct
 
-from holdfast.ledger.actions import action_id, build_action
-from holdfast.ledger.schema import new_id
-from holdfast.server.databases import given_id
+from holdfast.ledger.actions import build_action, make_action_id
+from holdfast.ledger.schema import make_random_id
+from holdfast.server.databases import normalize_id
 
 # Limits
 
@@ -30,10 +30,12 @@ RequestStatus = Literal["active", "completed", "failed", "cancelled", "pending"]
 
 PROJECT_ID = "id of the project"
 SESSION_ID = "the host's id of the session"
-AGENT_ID = "id of the agent: of a main agent the session's, else the host's or yours"
+AGENT_ID = (
+    "id of the agent: the session's id for a main agent, else the host's id or one of your own"
+)
 AGENT_TYPE = "type of agent, such as `Explore` or `backend-laravel`"
 TOPIC = "topic, which agents can subscribe to"
-ROW_ID = "an id of your own: a request that is sent again with it creates nothing new"
+ROW_ID = "id that you choose: a request that is sent again with it creates no second row"
 
 ProjectId = Annotated[Name | None, Meta(description=PROJECT_ID)]
 SessionId = Annotated[Name, Meta(description=SESSION_ID)]
@@ -42,7 +44,9 @@ RequiredSessionId = Annotated[
 ]
 AgentId = Annotated[NonEmptyName, Meta(description=AGENT_ID, examples=["backend"])]
 AgentType = Annotated[Name, Meta(description=AGENT_TYPE)]
-Metadata = Annotated[dict[str, Any], Meta(description="any object of yours, stored unchanged")]
+Metadata = Annotated[
+    dict[str, Any], Meta(description="any object, stored unchanged except for secrets")
+]
 IdempotencyKey = Annotated[
     str,
     Meta(
@@ -50,14 +54,14 @@ IdempotencyKey = Annotated[
         description="idempotency key: a request that is sent again with it returns the same row",
     ),
 ]
-WorkStatus = Annotated[Status, Meta(description="progress")]
-WorkStatusOrNone = Annotated[Status | None, Meta(description="progress")]
+WorkStatus = Annotated[Status, Meta(description="status of the work")]
+WorkStatusOrNone = Annotated[Status | None, Meta(description="status of the work")]
 Priority = Annotated[int, Meta(ge=0, le=10, description="from 0 to 10, 10 is the most important")]
 BlockedId = Annotated[NonEmptyName, Meta(description="agent that waits", examples=["frontend"])]
 
 # Parameters of paths and queries
 
-RowId = Annotated[str, PathParameter(description="its id")]
+RowId = Annotated[str, PathParameter(description="id of the row")]
 AgentPath = Annotated[str, PathParameter(description="the agent's id")]
 ProjectPath = Annotated[str, PathParameter(description=PROJECT_ID)]
 SessionPath = Annotated[str, PathParameter(description=SESSION_ID)]
@@ -81,26 +85,28 @@ WaveFilter = Annotated[
 ]
 
 
-def _filter(description: str) -> QueryParameter:
+def _make_filter(description: str) -> QueryParameter:
     return QueryParameter(max_length=4096, description=description)
 
 
-IdFilter = Annotated[str | None, _filter("its id")]
-ProjectFilter = Annotated[str | None, _filter(PROJECT_ID)]
-SessionFilter = Annotated[str | None, _filter(SESSION_ID)]
-RequestFilter = Annotated[str | None, _filter("id of the request")]
-TaskFilter = Annotated[str | None, _filter("id of the task")]
-TaskListFilter = Annotated[str | None, _filter("older name of `task_id`")]
-SubtaskFilter = Annotated[str | None, _filter("id of the subtask")]
-AgentFilter = Annotated[str | None, _filter(AGENT_ID)]
-AgentTypeFilter = Annotated[str | None, _filter(AGENT_TYPE)]
-StatusFilter = Annotated[str | None, _filter("progress, such as `pending` or `completed`")]
-ToolFilter = Annotated[str | None, _filter("the tool that was called")]
-TopicFilter = Annotated[str | None, _filter(TOPIC)]
-SenderFilter = Annotated[str | None, _filter("sender")]
-RecipientFilter = Annotated[str | None, _filter("recipient: an agent id, a type, or `main`")]
-BlockerFilter = Annotated[str | None, _filter("agent that it waits for")]
-FolderFilter = Annotated[str | None, _filter("folder of the project")]
+IdFilter = Annotated[str | None, _make_filter("id of the row")]
+ProjectFilter = Annotated[str | None, _make_filter(PROJECT_ID)]
+SessionFilter = Annotated[str | None, _make_filter(SESSION_ID)]
+RequestFilter = Annotated[str | None, _make_filter("id of the request")]
+TaskFilter = Annotated[str | None, _make_filter("id of the task")]
+TaskListFilter = Annotated[str | None, _make_filter("older name of `task_id`")]
+SubtaskFilter = Annotated[str | None, _make_filter("id of the subtask")]
+AgentFilter = Annotated[str | None, _make_filter(AGENT_ID)]
+AgentTypeFilter = Annotated[str | None, _make_filter(AGENT_TYPE)]
+StatusFilter = Annotated[
+    str | None, _make_filter("status of the work, such as `pending` or `completed`")
+]
+ToolFilter = Annotated[str | None, _make_filter("the tool that was called")]
+TopicFilter = Annotated[str | None, _make_filter(TOPIC)]
+SenderFilter = Annotated[str | None, _make_filter("sender")]
+RecipientFilter = Annotated[str | None, _make_filter("recipient: an agent id, a type, or `main`")]
+BlockerFilter = Annotated[str | None, _make_filter("agent that it waits for")]
+FolderFilter = Annotated[str | None, _make_filter("folder of the project")]
 AgentProject = Annotated[
     str | None, QueryParameter(max_length=500, description="project that the agent works in")
 ]
@@ -131,14 +137,16 @@ class NewRequest(Struct):
         Meta(description="what the user asked for, verbatim", examples=["Add authentication"]),
     ]
     project_id: ProjectId = None
-    prompt_type: Annotated[Name, Meta(description="who asked: `user`, or a word of yours")] = "user"
-    status: Annotated[RequestStatus, Meta(description="progress")] = "active"
+    prompt_type: Annotated[
+        Name, Meta(description="origin of the prompt: `user`, or a word that you choose")
+    ] = "user"
+    status: Annotated[RequestStatus, Meta(description="status of the work")] = "active"
     metadata: Metadata = {}
     key: IdempotencyKey = ""
 
 
 class RequestUpdate(Struct):
-    status: Annotated[RequestStatus, Meta(description="progress", examples=["completed"])]
+    status: Annotated[RequestStatus, Meta(description="status of the work", examples=["completed"])]
 
 
 class NewTask(Struct):
@@ -218,11 +226,12 @@ class NewAction(Struct):
     id: Annotated[Name, Meta(description=ROW_ID)] = ""
 
     def to_row(self, now: float, project: str) -> dict[str, Any]:
-        """The action as a row of the ledger."""
-        known = action_id(self.session_id, self.tool_use_id) if self.tool_use_id else self.id
+        """Return the action as a row of the ledger."""
+        known = make_action_id(self.session_id, self.tool_use_id) if self.tool_use_id else self.id
         return build_action(
-            now, ident=known or new_id(now), tool_name=self.tool_name, tool_type=self.tool_type,
-            session=self.session_id, project=project, subtask=given_id(self.subtask_id),
+            now, ident=known or make_random_id(now), tool_name=self.tool_name,
+            tool_type=self.tool_type, session=self.session_id, project=project,
+            subtask=normalize_id(self.subtask_id),
             tool_input=self.input, output=self.output, file_paths=self.file_paths,
             exit_code=self.exit_code, duration_ms=self.duration_ms, metadata=self.metadata,
         )  # fmt: skip
@@ -235,7 +244,7 @@ class NewMessage(Struct):
         Name | None,
         Meta(description="recipient: an agent id, an agent type, or `main`; null for a broadcast"),
     ] = None
-    message_type: Annotated[Name, Meta(description="`info`, or a word of yours")] = "info"
+    message_type: Annotated[Name, Meta(description="`info`, or a word that you choose")] = "info"
     payload: Annotated[Any, Meta(description="content: a text or any JSON")] = None
     priority: Priority = 5
     ttl_seconds: Annotated[
@@ -334,7 +343,9 @@ class AgentReport(Struct):
     project_id: ProjectId = None
     agent_type: AgentType = ""
     parent_agent_id: Annotated[Name | None, Meta(description="agent that started this one")] = None
-    status: Annotated[Name | None, Meta(description="what it is doing: a word of yours")] = None
+    status: Annotated[
+        Name | None, Meta(description="what it is doing, in a word that you choose")
+    ] = None
     current_usage: Annotated[Count | None, Meta(description="tokens in its context")] = None
     max_capacity: Annotated[
         Annotated[int, Meta(ge=1, le=2**53)] | None,

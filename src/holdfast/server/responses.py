@@ -1,8 +1,8 @@
-"""What each route answers, as types with a description of every field.
+"""The types of responses, with a description of every field.
 
-Handlers return plain dictionaries and name one of these types; the OpenAPI schema is built from
-the names, and the contract tests check every answer against it. Fields may be added later, so
-clients should ignore fields that they do not know.
+Handlers return plain dictionaries and are annotated with these types. The OpenAPI schema is built
+from the annotations, and the contract tests check every response against it. Fields may be added
+later, so clients should ignore fields that they do not know.
 """
 
 from __future__ import annotations
@@ -20,15 +20,22 @@ ProjectId = Annotated[str | None, Meta(description="id of the project; null if n
 SessionId = Annotated[str | None, Meta(description="the host's id of the session")]
 AgentId = Annotated[
     str,
-    Meta(description="id of the agent: of a main agent the session's, else the host's or yours"),
+    Meta(
+        description="id of the agent: the session's id for a main agent, else the host's id or "
+        "one of your own"
+    ),
 ]
 AgentType = Annotated[str, Meta(description="type of agent, such as `Explore`")]
 CreatedAt = Annotated[Time, Meta(description="when it was recorded")]
 UpdatedAt = Annotated[Time, Meta(description="when it last changed")]
 StartedAt = Annotated[Time | None, Meta(description="when work on it began")]
 CompletedAt = Annotated[Time | None, Meta(description="when it was finished")]
-WorkStatus = Annotated[str, Meta(description="progress, such as `pending` or `completed`")]
-Metadata = Annotated[dict[str, Any], Meta(description="any object of yours, stored unchanged")]
+WorkStatus = Annotated[
+    str, Meta(description="status of the work, such as `pending` or `completed`")
+]
+Metadata = Annotated[
+    dict[str, Any], Meta(description="any object, stored unchanged except for secrets")
+]
 WaveNumber = Annotated[int | None, Meta(description="wave of the task; waves run in this order")]
 
 
@@ -53,7 +60,9 @@ class WorkRow(TypedDict):
 
 class RequestRow(WorkRow):
     prompt: Annotated[str, Meta(description="what the user asked for, verbatim")]
-    prompt_type: Annotated[str, Meta(description="who asked: `user`, or a word of yours")]
+    prompt_type: Annotated[
+        str, Meta(description="origin of the prompt: `user`, or a word that you choose")
+    ]
     status: WorkStatus
     metadata: Metadata
     completed_at: CompletedAt
@@ -167,11 +176,11 @@ class MessageRow(WorkRow):
         str | None,
         Meta(description="recipient: an agent id, an agent type, or `main`; null for a broadcast"),
     ]
-    message_type: Annotated[str, Meta(description="`info`, or a word of yours")]
+    message_type: Annotated[str, Meta(description="`info`, or a word that you choose")]
     topic: Annotated[str, Meta(description="topic, which agents can subscribe to")]
     payload: Annotated[Any, Meta(description="content: a text or any JSON")]
     priority: Annotated[int, Meta(description="from 0 to 10, 10 is the most important")]
-    expires_at: Annotated[Time, Meta(description="when it stops being delivered")]
+    expires_at: Annotated[Time, Meta(description="when it expires and is no longer delivered")]
 
 
 class MessageWithReaders(MessageRow):
@@ -202,7 +211,7 @@ class SessionSummary(TypedDict):
     host: Annotated[str | None, Meta(description="client that the session runs in")]
     project_path: Annotated[str | None, Meta(description="folder of the project")]
     started_at: Annotated[Time, Meta(description="when the session began")]
-    seen_at: Annotated[Time, Meta(description="when something was last recorded of it")]
+    seen_at: Annotated[Time, Meta(description="when something was last recorded for it")]
     ended_at: Annotated[Time | None, Meta(description="when it ended, if the host reported it")]
     context_tokens: Annotated[int, Meta(description="tokens in its context, by its transcript")]
     context_window: Annotated[int, Meta(description="tokens that its context can hold")]
@@ -280,7 +289,7 @@ class RecallResult(TypedDict):
 
 
 class Page(TypedDict):
-    """What every list answers beside its rows."""
+    """The field that every list has besides its rows."""
 
     next: Annotated[
         str | None, Meta(description="cursor of the next page, to send as `page`; null at the end")
@@ -351,7 +360,7 @@ class CompactionList(Page):
     compactions: Annotated[list[CompactionRow], Meta(description="compactions, oldest first")]
 
 
-# Other answers
+# Other responses
 
 
 class CurrentWave(TypedDict):
@@ -398,9 +407,9 @@ class FieldError(TypedDict):
 
 
 class Problem(TypedDict):
-    """An error (RFC 9457), often with a hint what to do about it."""
+    """An error (RFC 9457), often with a hint."""
 
-    type: Annotated[str, Meta(description="`about:blank`: there is no page on each error")]
+    type: Annotated[str, Meta(description="always `about:blank`")]
     title: Annotated[str, Meta(description="the error in a few words")]
     status: Annotated[int, Meta(description="the HTTP status")]
     detail: Annotated[str, Meta(description="what exactly went wrong")]

@@ -1,4 +1,4 @@
-"""Rows of the ledger and the store as responses, and the operations that most tables share."""
+"""Convert rows of the ledger and the store to responses; list, get and delete rows of any table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def to_time(seconds: float) -> str: ...
 @overload
 def to_time(seconds: None) -> None: ...
 def to_time(seconds: float | None) -> str | None:
-    """A Unix time in ISO 8601 with milliseconds, in UTC."""
+    """Return a Unix time in ISO 8601, in UTC with milliseconds."""
     if seconds is None:
         return None
     second, micro = divmod(round(seconds * 1_000_000), 1_000_000)
@@ -63,7 +63,7 @@ def _to_second(second: int) -> str:
 
 
 def to_response(row: Row, _: type[Response]) -> Response:
-    """A ledger row without internal columns, with ISO times and foreign keys named `…_id`.
+    """Return a ledger row without internal columns, with ISO times and foreign keys named `…_id`.
 
     The second argument is the type of the result, for the type checker only.
     """
@@ -88,7 +88,7 @@ def to_subtask(row: Row) -> SubtaskRow:
 
 
 def to_hierarchy(found: dict[str, Any], cursor: str | None) -> Hierarchy:
-    """A project with its requests, their tasks and the subtasks of those."""
+    """Return a project with its requests, their tasks and the subtasks of those."""
     requests = [
         {
             **to_response({**request, "tasks": None}, dict[str, Any]),
@@ -121,7 +121,7 @@ def to_message_with_readers(row: Row, read_by: list[str]) -> MessageWithReaders:
 
 
 def to_agent(row: Row, now: float) -> AgentRow:
-    """An agent with its capacity at the time `now`."""
+    """Return an agent with its capacity at the time `now`."""
     fields = to_response(row, dict[str, Any])
     del fields["rate"]
     fields |= {
@@ -135,7 +135,7 @@ def to_agent(row: Row, now: float) -> AgentRow:
 
 
 def to_session(row: dict[str, Any]) -> SessionSummary:
-    """A session of the store without its state."""
+    """Return a session of the store without its state."""
     usage = row["state"]["usage"]
     fields = {
         "id": row["id"],
@@ -153,7 +153,7 @@ def to_session(row: dict[str, Any]) -> SessionSummary:
 
 
 def to_snapshot_context(row: SnapshotWithFolder, project: str) -> ContextRow:
-    """A snapshot of the store as a context of type `compact-snapshot`."""
+    """Return a snapshot of the store as a context of type `compact-snapshot`."""
     state = row["state"]
     latest = state["requests"][-1]["text"] if state["requests"] else ""
     edited = [path for path, trail in state["files"].items() if trail.get("edits")]
@@ -196,20 +196,20 @@ def to_snapshot_context(row: SnapshotWithFolder, project: str) -> ContextRow:
 def list_rows(
     db: Connections, table: Table, limit: int, page: str | None, **filters: str | int | None
 ) -> tuple[list[Row], str | None]:
-    """One page of a table, and the cursor of the next; filters that are None do not filter."""
+    """Return one page of a table and the cursor of the next page; a filter of None is ignored."""
     given: dict[str, Any] = {name: value for name, value in filters.items() if value is not None}
     rows = db.ledger.find(table, limit=limit + 1, before=pagination.parse_cursor(page), **given)
     return pagination.split_page(rows, limit, table.order_column)
 
 
 def get_row(databases: Databases, table: Table, ident: str, kind: type[Response]) -> Response:
-    """One row as a response; raises `NotFound`."""
+    """Return one row as a response. Raises `NotFound` if there is none."""
     with databases.connect() as db:
         return to_response(db.ledger.require(table, ident), kind)
 
 
 def delete_row(databases: Databases, table: Table, ident: str) -> None:
-    """Delete a row with what depends on it; raises `NotFound`."""
+    """Delete a row with its tasks and subtasks. Raises `NotFound` if there is none."""
     with databases.connect() as db:
         row = db.ledger.get(table, ident)
         if row is None:

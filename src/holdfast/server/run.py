@@ -42,14 +42,14 @@ SHUTDOWN_SECONDS = 5
 KEEP_ALIVE_SECONDS = 75
 # A worker imports the server before it answers the supervisor's first ping.
 WORKER_START_SECONDS = 30
-ANY_ADDRESS = ("0.0.0.0", "::")
-# Each event stream keeps a connection open; the rest of the descriptors is for requests.
+WILDCARD_ADDRESSES = ("0.0.0.0", "::")
+# Each event stream keeps a connection open. RESERVED_DESCRIPTORS are left for requests and files.
 MAX_DESCRIPTORS, RESERVED_DESCRIPTORS = 1 << 16, 200
-# The kernel closes a connection whose client takes no data for this time.
+# The kernel closes a connection if its client accepts no data for this time.
 STUCK_SECONDS = 60
-LOCAL = ("127.0.0.1", "::1", "localhost")
+LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 # Proxies whose X-Forwarded-For is trusted.
-PROXIES = ("127.0.0.1", "::1")
+TRUSTED_PROXIES = ("127.0.0.1", "::1")
 NOT_LOCAL_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 
@@ -67,11 +67,11 @@ class ListenAddress:
     @property
     def is_local(self) -> bool:
         """Whether only this machine can connect; a proxy forwards requests of other machines."""
-        return self.host in LOCAL and not self.is_proxied
+        return self.host in LOCAL_HOSTS and not self.is_proxied
 
     @property
     def is_any_address(self) -> bool:
-        return self.host in ANY_ADDRESS
+        return self.host in WILDCARD_ADDRESSES
 
     @property
     def allowed_hosts(self) -> tuple[str, ...]:
@@ -111,7 +111,7 @@ def serve(options: Options, bound: socket.socket, workers: int = 1) -> None:
         lifespan="on",
         # Otherwise any program on this machine could write any address into the access log.
         proxy_headers=address.is_proxied,
-        forwarded_allow_ips=list(PROXIES),
+        forwarded_allow_ips=list(TRUSTED_PROXIES),
         timeout_graceful_shutdown=SHUTDOWN_SECONDS,
         timeout_keep_alive=KEEP_ALIVE_SECONDS,
         timeout_worker_healthcheck=WORKER_START_SECONDS,
@@ -123,23 +123,23 @@ def serve(options: Options, bound: socket.socket, workers: int = 1) -> None:
         Multiprocess(config, [bound]).run()
         return
     # uvicorn raises the signal again once it has stopped; by default that would end the process.
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         with suppress(KeyboardInterrupt):
             uvicorn.Server(config).run(sockets=[bound])
     finally:
-        signal.signal(signal.SIGTERM, before)
+        signal.signal(signal.SIGTERM, previous)
 
 
 def create_worker_app(options: Options) -> App:
-    """The application with its own connections; called once in every server process."""
+    """Return the application with its own connections; called once in every server process."""
     databases = open_databases(options.settings, options.team_url)
     log = AccessLog(STDERR) if options.has_access_log else None
     if parent := multiprocessing.parent_process():
-        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+        threading.Thread(target=_stop_with_parent, args=(parent,), daemon=True).start()
 
     @asynccontextmanager
-    async def resources(_: Litestar) -> AsyncIterator[None]:
+    async def close_at_end(_: Litestar) -> AsyncIterator[None]:
         _end_streams_on_signal(feed)
         try:
             yield
@@ -155,20 +155,22 @@ def create_worker_app(options: Options) -> App:
         log=log,
         max_subscribers=max(1, raise_descriptor_limit() - RESERVED_DESCRIPTORS),
         rate=options.rate,
-        lifespan=[resources],
+        lifespan=[close_at_end],
     )
     return app
 
 
 def open_databases(settings: Settings, team_url: str) -> Databases:
-    """The local SQLite files, or the team's database, which need not be reachable yet."""
+    """Open the local SQLite files, or the team's database, which need not be reachable yet."""
     if not team_url:
         return LocalDatabases(settings)
     return TeamDatabases(team_url, on_connect=lambda: None)
 
 
 def _end_streams_on_signal(feed: EventFeed) -> None:
-    """uvicorn waits for open requests before it stops, and a stream of events never ends."""
+    """End all event streams on SIGTERM and SIGINT: uvicorn waits for open requests before it stops,
+    and a stream does not end by itself.
+    """
     if threading.current_thread() is not threading.main_thread():
         return
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -182,14 +184,14 @@ def _end_streams_on_signal(feed: EventFeed) -> None:
         signal.signal(number, stop)
 
 
-def _end_with(parent: multiprocessing.process.BaseProcess) -> None:
-    """Stop this worker when the supervisor was killed and could not stop it."""
+def _stop_with_parent(parent: multiprocessing.process.BaseProcess) -> None:
+    """Stop this worker when its supervisor has ended: one that was killed could not stop it."""
     parent.join()
     os.kill(os.getpid(), signal.SIGTERM)
 
 
 def _report_dead_workers() -> None:
-    """Print only errors and dead workers of what uvicorn's supervisor logs."""
+    """Print the warnings and errors of uvicorn's supervisor, and when a worker has died."""
     handler = logging.StreamHandler()
     handler.addFilter(lambda record: record.levelno > logging.INFO or "died" in record.getMessage())
     logger = logging.getLogger("uvicorn.error")
@@ -215,7 +217,7 @@ def check_certificate(address: ListenAddress) -> None:
 
 
 def listen(address: ListenAddress) -> socket.socket:
-    """A listening socket; raises `InvalidInput` if the address cannot be used."""
+    """Return a listening socket. Raises `InvalidInput` if the address cannot be used."""
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     try:
         # For an unknown host name, `create_server` would raise a less helpful error.
@@ -232,19 +234,21 @@ def listen(address: ListenAddress) -> socket.socket:
 
 
 def to_listen_hint(problem: OSError | UnicodeError) -> str:
-    """A hint for an address that cannot be listened on."""
+    """Return a hint for an address that cannot be listened on, or ""."""
     # For an invalid host name Python raises UnicodeError.
     if isinstance(problem, socket.gaierror | UnicodeError) or problem.errno in NOT_LOCAL_ERRORS:
-        return "--host is an address or a name of this machine; 0.0.0.0 and :: are all it has"
+        return "--host is an address or a name of this machine; 0.0.0.0 and :: mean all of them"
     if problem.errno in (errno.EACCES, errno.EPERM):
-        return "the system keeps ports below 1024 for others; --port chooses another"
+        return "ports below 1024 need special permissions; choose another one with --port"
     if problem.errno == errno.EADDRINUSE:
-        return "another server may be there already; --port chooses another"
+        return "another server may be using this port; choose another one with --port"
     return ""
 
 
 def _close_stuck_connections(bound: socket.socket) -> None:
-    """Connections inherit these options from the listening socket."""
+    """Let the kernel close connections whose client is gone or accepts no data. Connections inherit
+    these options from the listening socket.
+    """
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     if sys.platform == "linux":
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_KEEPIDLE, STUCK_SECONDS)
@@ -252,7 +256,7 @@ def _close_stuck_connections(bound: socket.socket) -> None:
 
 
 def raise_descriptor_limit() -> int:
-    """Raise the limit of open files as far as allowed, to at most MAX_DESCRIPTORS, and return it.
+    """Raise the limit of open files, to at most MAX_DESCRIPTORS, and return the new limit.
 
     Many systems start processes with a limit of 1,024 or 256.
     """

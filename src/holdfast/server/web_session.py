@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     from holdfast.server.http_rules import Message, Scope, Send
 
 PAGE_PATH = "/docs"
-# The page signs in here with a user's token, and out again.
+# The page signs in (POST) and out (DELETE) here.
 SESSION_PATH = "/docs/session"
-# These need no token: the page must load before it can ask for one, and they hold no data.
+# These need no token: the page must load before it can ask for one, and they contain no data.
 PAGE_FILES = (PAGE_PATH, "/docs/page.js", "/docs/page.css")
 
 
@@ -29,48 +29,50 @@ class WebSessions:
         self._databases = databases
 
     def find(self, token: str, now: float) -> tuple[Row | None, bool]:
-        """The row of a page's token, and whether this call renewed it."""
+        """Return the row of a page token, None if it is not valid, and whether it was renewed."""
         with self._databases.connect() as db:
             row = tokens.find_valid_page_token(db.ledger, token, now)
             return row, row is not None and tokens.renew_page_token(db.ledger, row, now)
 
     def issue(self, now: float, owner: Row | None = None) -> str:
+        """Return a new page token; `owner` is the user's token that it was requested with."""
         with self._databases.connect() as db:
             return tokens.issue_page_token(db.ledger, now, owner)
 
     def end(self, row: Row) -> None:
+        """Delete a page token."""
         with self._databases.connect() as db:
             tokens.delete_page_token(db.ledger, row)
 
 
 def read_token(scope: Scope, headers: dict[str, str]) -> str:
-    """The token in the request's cookie; empty if there is none."""
+    """Return the token in the request's cookie, or ""."""
     for part in headers.get("cookie", "").split(";"):
         name, _, value = part.strip().partition("=")
-        if name == _cookie_name(scope):
+        if name == _get_cookie_name(scope):
             return value
     return ""
 
 
 def to_cookie(scope: Scope, token: str) -> bytes:
-    """A Set-Cookie value that lasts as long as the token; without a token it deletes the cookie."""
+    """Return the value of a Set-Cookie header; without a token, one that deletes the cookie."""
     seconds = int(tokens.PAGE_TOKEN_SECONDS) if token else 0
     secure = "; Secure" if scope.get("scheme") == "https" else ""
     cookie = (
-        f"{_cookie_name(scope)}={token}; Path=/; Max-Age={seconds}; HttpOnly; "
+        f"{_get_cookie_name(scope)}={token}; Path=/; Max-Age={seconds}; HttpOnly; "
         f"SameSite=Strict{secure}"
     )
     return cookie.encode("latin-1")
 
 
-def _cookie_name(scope: Scope) -> str:
+def _get_cookie_name(scope: Scope) -> str:
     # Browsers share cookies between all ports of a host.
     server = scope.get("server")
     return f"holdfast_page_{server[1] if server else 0}"
 
 
-def with_cookie(send: Send, cookie: bytes) -> Send:
-    """A `send` that adds the cookie to the response, which must not be cached then."""
+def add_cookie(send: Send, cookie: bytes) -> Send:
+    """Return a `send` function that adds the cookie to the response and forbids caching it."""
 
     async def send_with_cookie(message: Message) -> None:
         if message["type"] == "http.response.start":

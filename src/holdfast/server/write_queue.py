@@ -1,7 +1,8 @@
-"""Group commit: one thread per database commits all writes that wait, in one transaction.
+"""Group commit: one thread commits all waiting writes together, in one transaction.
 
-A commit waits for the disk, and one wait serves as many rows as are there. A caller is answered
-after the commit that holds its row, and a write that fails takes no other with it.
+Each commit waits for the disk, so one commit for many writes is faster than one for each. `write`
+returns after the commit that contains its rows. A write that fails is rolled back to a savepoint,
+so that the other writes of its transaction are not affected.
 """
 
 from __future__ import annotations
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from holdfast.server.databases import Connections
 
 Result = TypeVar("Result")
-# The first of a batch is answered when the last is written.
-MAX_BATCH = 200
+# The most writes in one transaction. The first of them has to wait until the last is written.
+MAX_BATCH_WRITES = 200
 
 
 class _Write(Generic[Result]):
-    """A function that writes, and where its caller waits for the result."""
+    """A function that writes, and the future on which its caller waits for the result."""
 
     def __init__(self, work: Callable[[Connections], Result]) -> None:
         self.work = work
@@ -32,7 +33,10 @@ class _Write(Generic[Result]):
 
 
 class WriteQueue:
-    """Any thread may call `write`; the writer thread is started by the first one."""
+    """A queue of writes and the thread that commits them, which the first write starts.
+
+    Any thread may call `write`.
+    """
 
     def __init__(self, connect: Callable[[], AbstractContextManager[Connections]]) -> None:
         self._connect = connect
@@ -42,14 +46,15 @@ class WriteQueue:
         self._is_closed = False
 
     def write(self, work: Callable[[Connections], Result]) -> Result:
-        """Call `work` in the writer's next transaction; return its result after the commit.
+        """Call `work` in the next transaction and return its result after the commit.
 
-        Raises what `work` raised, or why the transaction failed.
+        Raises what `work` raised, or the error of the transaction. Raises `ServerBusy` if the queue
+        is closed.
         """
         waiting = _Write(work)
         with self._lock:
             if self._is_closed:
-                raise ServerBusy("it is about to stop")
+                raise ServerBusy("it is stopping")
             if self._thread is None:
                 self._thread = Thread(target=self._run, name="write queue", daemon=True)
                 self._thread.start()
@@ -57,7 +62,7 @@ class WriteQueue:
         return waiting.result.result()
 
     def close(self) -> None:
-        """Commit what waits and end the thread."""
+        """Commit the waiting writes and end the thread."""
         with self._lock:
             self._is_closed = True
             self._waiting.put(None)
@@ -69,18 +74,18 @@ class WriteQueue:
         while is_open:
             batch = [self._waiting.get()]
             with suppress(Empty):
-                while len(batch) < MAX_BATCH:
+                while len(batch) < MAX_BATCH_WRITES:
                     batch.append(self._waiting.get_nowait())
-            # `None` is the last thing that is ever put into the queue.
+            # `close` puts None into the queue, and nothing is put after it.
             is_open = batch[-1] is not None
-            if writes := [one for one in batch if one is not None]:
+            if writes := [write for write in batch if write is not None]:
                 self._commit(writes)
 
     def _commit(self, writes: Sequence[_Write[Any]]) -> None:
         try:
             with self._connect() as db, db.ledger.transaction():
                 if len(writes) == 1:
-                    # The transaction is its savepoint.
+                    # It needs no savepoint: if it fails, the whole transaction is rolled back.
                     results = [writes[0].work(db)]
                 else:
                     results = [_run_in_savepoint(db, write) for write in writes]
@@ -95,7 +100,9 @@ class WriteQueue:
 
 
 def _run_in_savepoint(db: Connections, write: _Write[Any]) -> Any:
-    """What the write returns or raises. If it raises, what it wrote is undone, nothing else."""
+    """Return the result of a write, or the exception that it raised. In that case only its own
+    changes are rolled back.
+    """
     run = db.ledger.database.run
     run("SAVEPOINT one_write")
     try:

@@ -43,7 +43,7 @@ def deliver_messages(
         builder = DigestBuilder(max_units, build_read_command(reader), now)
         shown, left = messages.take_messages(opened, in_project, now, builder.select)
     if not left:
-        unread_flags.save_seen(ledger, reader.agent_id, flags_version)
+        unread_flags.save_seen_flags(ledger, reader.agent_id, flags_version)
     return builder.render(shown, left)
 
 

@@ -72,7 +72,7 @@ def to_project_id(ledger: Ledger, path: str) -> str:
     """Return the id that the ledger has, or would create, for the project at this path."""
     from holdfast.ledger import projects
 
-    return projects.project_id(ledger, path, find_origin(path))
+    return projects.find_project_id(ledger, path, find_origin(path))
 
 
 def find_origin(project: str) -> str:

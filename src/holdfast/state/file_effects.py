@@ -116,8 +116,10 @@ def _mark_deleted(state: State, names: list[str], path: str, line: int) -> None:
         trail = state["files"].pop(name, {})
         if not trail.get("created"):
             set_last_line(trail, name, path, line)
-            told: FileTrail = {"told": trail["told"]} if "told" in trail else {}
-            put_last(state, name, {"line": line, "deleted": line, **told})
+            named: FileTrail = (
+                {"source_line": trail["source_line"]} if "source_line" in trail else {}
+            )
+            put_last(state, name, {"line": line, "deleted": line, **named})
 
 
 def _restore(state: State, path: str, line: int) -> None:

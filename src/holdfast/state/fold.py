@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.types import Event
 
 # A state of another version is discarded, and its log folded again.
-VERSION = 4
+VERSION = 5
 MAX_BAD_LINES = 20
 MAX_PENDING_CALLS = 100
 # How much of a tool's input is kept until its result arrives.
@@ -47,6 +47,14 @@ def new_state() -> State:
         "questions": [],
         "blockers": [],
         "doing": None,
+        "reports": [],
+        "findings": [],
+        "shell": [],
+        "failed_commands": [],
+        "workarounds": [],
+        "records": [],
+        "servers": [],
+        "pushed": 0,
         "agents": [],
         "commands": [],
         "usage": {

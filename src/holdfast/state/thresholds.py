@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from holdfast.settings import Settings
-    from holdfast.state.types import State, Usage
+    from holdfast.state.types import ContextUsage, State
 
 # The key of the guard in the store.
 GUARD_KEY = "guard"
@@ -37,7 +37,7 @@ def zone_index(percent: float, borders: Sequence[int]) -> int:
     return sum(percent >= border for border in borders)
 
 
-def percent_used(usage: Usage) -> float:
+def percent_used(usage: ContextUsage) -> float:
     """Return how full the context window is."""
     return 100 * usage["context"] / usage["window"] if usage["window"] else 0.0
 
@@ -57,7 +57,9 @@ def due_thresholds(
     return [name for name in names if name not in saved]
 
 
-def due_growth_threshold(guard: dict[str, Any], usage: Usage, settings: Settings) -> list[str]:
+def due_growth_threshold(
+    guard: dict[str, Any], usage: ContextUsage, settings: Settings
+) -> list[str]:
     """Return a threshold if this turn added far more than the average turn, once per turn."""
     added = usage["context"] - usage["at_prompt"]
     expected = usage["growth"] * settings.save_on_growth

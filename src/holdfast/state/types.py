@@ -36,8 +36,6 @@ class Rule(TypedDict):
     """The line of the later correction, or 0."""
     scope: str
     """What it is limited to, in the user's own words; empty if it is not."""
-    weak: bool
-    """It may be a mere statement: “we don't have it” forbids nothing."""
 
 
 class Decision(TypedDict):
@@ -54,7 +52,7 @@ class Decision(TypedDict):
     """A description in our words, if it comes from a tool call and not from a sentence."""
     quotes: NotRequired[list[str]]
     """The quoted parts of `text`: a question and its answer, a plan, a refused call."""
-    told: NotRequired[int]
+    source_line: NotRequired[int]
     """The line of that tool call."""
 
 
@@ -66,11 +64,13 @@ class PlanItem(TypedDict):
     status: str
     line: int
     """The line that last set the status."""
-    told: int
+    source_line: int
     """The line that last set the text."""
     blocked_by: list[str]
     wave: int
     """The wave it belongs to, or 0."""
+    detail: NotRequired[str]
+    """Its description, beside its title."""
 
 
 class PlanFile(TypedDict):
@@ -105,9 +105,13 @@ class FileTrail(TypedDict, total=False):
     """How many of the edits are in a later commit."""
     unknown: int
     """The line of an edit whose result was never logged."""
-    symbol: str
-    """The function or class in the last edit that defines one."""
-    told: int
+    symbols: list[str]
+    """The functions and types that the last edits defined."""
+    purposes: list[Statement]
+    """What the agent said right before its last edits."""
+    swap: str
+    """The last edit that changed one line: `old → new`."""
+    source_line: int
     """The line that names the file, if `line` means it only by a folder or a pattern."""
 
 
@@ -126,6 +130,8 @@ class Check(TypedDict):
     """The lines of its output that say what is wrong; empty if it passed."""
     where: str
     """The first `file:line` of the error, or empty."""
+    verdict: str
+    """The line of its last output that sums up the result, or empty."""
 
 
 class Commit(TypedDict):
@@ -134,6 +140,7 @@ class Commit(TypedDict):
     sha: str
     subject: str
     line: int
+    body: NotRequired[str]
 
 
 class Subagent(TypedDict):
@@ -150,7 +157,7 @@ class Subagent(TypedDict):
     files: dict[str, str]
     """What it did to files itself: edited, created, read."""
     line: int
-    told: NotRequired[int]
+    source_line: NotRequired[int]
     """The line that states its task."""
     handoff: NotRequired[str]
     """The id of its handoff. Views add this; the fold does not know it."""
@@ -181,7 +188,7 @@ class Compaction(TypedDict):
     deliveries: list[BriefDelivery]
 
 
-class Usage(TypedDict):
+class ContextUsage(TypedDict):
     """How full the context is, in tokens."""
 
     context: int
@@ -200,6 +207,50 @@ class Usage(TypedDict):
 class Statement(TypedDict):
     """A text with the line that it comes from."""
 
+    text: str
+    line: int
+
+
+class ShellCommand(TypedDict):
+    """A command that worked, in its last form."""
+
+    head: str
+    """The program and its subcommand."""
+    text: str
+    line: int
+    runs: int
+
+
+class FailedCommand(TypedDict):
+    """A command that failed, while no edit and no variant of it has followed."""
+
+    text: str
+    error: str
+    line: int
+
+
+class Workaround(TypedDict):
+    """A command that failed, and the variant of it that worked."""
+
+    failed: str
+    error: str
+    text: str
+    failed_line: int
+    line: int
+
+
+class Record(TypedDict):
+    """A text that was written for the record with a command, such as a reason or a title."""
+
+    text: str
+    head: str
+    line: int
+
+
+class RunningServer(TypedDict):
+    """A command that was started in the background and not stopped since."""
+
+    id: str
     text: str
     line: int
 
@@ -258,9 +309,20 @@ class State(TypedDict):
     blockers: list[Statement]
     doing: Statement | None
     """The agent's last reply."""
+    reports: list[Statement]
+    """The last text of each turn."""
+    findings: list[Statement]
+    """Sentences between tool calls that state a cause or a result."""
+    shell: list[ShellCommand]
+    failed_commands: list[FailedCommand]
+    workarounds: list[Workaround]
+    records: list[Record]
+    servers: list[RunningServer]
+    pushed: int
+    """The line of the last `git push`, or 0."""
     agents: list[Subagent]
     commands: list[StartedCommand]
-    usage: Usage
+    usage: ContextUsage
     compactions: list[Compaction]
     calls: dict[str, PendingCall]
     agent_calls: dict[str, PendingCall]

@@ -99,7 +99,7 @@ def _add_stored_figures(
     # Left open as in a hook: closing would wait for the disk.
     OPEN_STORES.append(store)
     saved_at, figures.receipt = store.last_save_and_receipt(session)
-    guard = store.mark(session, thresholds.GUARD_KEY)
+    guard = store.get_mark(session, thresholds.GUARD_KEY)
     if figures.percent is not None and figures.tokens:
         remaining = 100 - figures.percent
         if thresholds.due_thresholds(guard, figures.tokens, remaining, settings):

@@ -24,10 +24,10 @@ def encode_state(state: State) -> str:
 
 
 def decode_state(text: str) -> State:
-    """Return a state. Parts that an older version did not write are empty.
+    """Return the state in this text. Parts that an older version did not write are empty.
 
-    Text that cannot be parsed becomes an empty state of version 0, so that the transcript is folded
-    again.
+    For text that cannot be parsed, return an empty state of version 0, so that the transcript is
+    folded again.
     """
     # Imported here because the status line opens the store too and never needs the fold.
     from holdfast.state.fold import new_state
@@ -39,26 +39,29 @@ def decode_state(text: str) -> State:
     return state
 
 
-# The first byte of a snapshot that is stored as the difference from another one, its base. No zlib
-# stream begins with it.
+# A snapshot that is stored as the difference from another one, its base, begins with DELTA_MARKER,
+# the id of the base and BASE_ID_END. No zlib stream begins with DELTA_MARKER.
 DELTA_MARKER, BASE_ID_END = b"\x01", b"\0"
-# The size of the window of zlib, and so how much of the base it can use as a dictionary.
+# zlib can use this much of the base as a dictionary: the size of its window.
 DICTIONARY_BYTES = 32_768
-MAX_LEVEL = 9
+MAX_COMPRESSION_LEVEL = 9
 
 
 def compress(text: str) -> bytes:
+    """Compress text quickly, at the lowest level."""
     return zlib.compress(text.encode("ascii"), 1)
 
 
 def compress_tightly(text: str) -> bytes:
     """Compress text that is rarely read again, at the highest level."""
-    return zlib.compress(text.encode("ascii"), MAX_LEVEL)
+    return zlib.compress(text.encode("ascii"), MAX_COMPRESSION_LEVEL)
 
 
 def compress_delta(text: str, base: str, base_text: str) -> bytes:
     """Compress text with another text as the dictionary; `base` is the id of that snapshot."""
-    compressor = zlib.compressobj(MAX_LEVEL, zdict=base_text[-DICTIONARY_BYTES:].encode("ascii"))
+    compressor = zlib.compressobj(
+        MAX_COMPRESSION_LEVEL, zdict=base_text[-DICTIONARY_BYTES:].encode("ascii")
+    )
     return (
         DELTA_MARKER
         + base.encode()
@@ -69,18 +72,19 @@ def compress_delta(text: str, base: str, base_text: str) -> bytes:
 
 
 def is_tightly_compressed(blob: bytes) -> bool:
-    """Return whether this was compressed at the highest level: zlib notes it in the second byte."""
+    """Return whether this was compressed at the highest level, which zlib stores in byte 2."""
     return blob[:1] == DELTA_MARKER or blob[1] >> 6 == 3
 
 
-def base_id(blob: bytes) -> str:
+def get_base_id(blob: bytes) -> str:
     """Return the id of the snapshot that is needed to decompress this one, or ""."""
     return blob[1:].partition(BASE_ID_END)[0].decode() if blob[:1] == DELTA_MARKER else ""
 
 
 def decompress(blob: bytes, base_text: str = "") -> str:
-    """Return the text. `base_text` is the text of the base; zlib raises an error if it is another
-    one, because it stores a checksum of its dictionary.
+    """Return the text. `base_text` is the text of the base, if there is one.
+
+    Raises zlib.error if `base_text` is wrong: zlib stores a checksum of the dictionary.
     """
     if blob[:1] != DELTA_MARKER:
         return zlib.decompress(blob).decode("ascii")

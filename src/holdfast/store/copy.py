@@ -16,7 +16,9 @@ Row = dict[str, Any]
 
 
 class SessionCopier:
-    """Copies sessions from a source to a target database. A second copy changes nothing."""
+    """Copies sessions from a source to a target database. Copying a session again only adds what is
+    new.
+    """
 
     def __init__(self, source: Database, target: Database) -> None:
         self._source = source
@@ -26,7 +28,7 @@ class SessionCopier:
     def _select(self, database: Database, name: str, **values: Any) -> list[Row]:
         return database.run(self._queries[name], values)[0]
 
-    def session_versions(self) -> dict[str, str]:
+    def compute_session_versions(self) -> dict[str, str]:
         """Return a hash for each session that changes whenever there is something new to copy.
 
         This is called every few seconds, so it reads no long texts and makes no query per session.
@@ -55,7 +57,9 @@ class SessionCopier:
                 snapshot = renamed.get(row["snapshot"], row["snapshot"])
                 self._target.run(self._queries["put_compaction"], {**row, "snapshot": snapshot})
             for row in self._select(self._source, "handoffs", id=session):
-                self._target.run(self._queries["put_handoff"], {**row, "id": self._handoff_id(row)})
+                self._target.run(
+                    self._queries["put_handoff"], {**row, "id": self._choose_handoff_id(row)}
+                )
         except BaseException:
             self._target.rollback()
             raise
@@ -64,7 +68,7 @@ class SessionCopier:
     def _is_further(self, row: Row) -> bool:
         """Return whether the source has read at least as much of the transcript as the target.
 
-        This decides where clocks differ.
+        If so, the session is replaced even if its time is older, because clocks may differ.
         """
         known = self._select(self._target, "session", id=row["id"])
         return bool(known) and _count_lines(known[0]) <= _count_lines(row)
@@ -72,9 +76,9 @@ class SessionCopier:
     def _copy_snapshots(self, session: str, needed: set[str | None]) -> dict[str, str]:
         """Copy the snapshots that are missing; return the new ids of those that had to be renamed.
 
-        Snapshots are copied in order. One from an earlier line than the newest in the target, and
-        missing there, was copied before and deleted since, so it is skipped. Those that belong to
-        compactions (`needed`) are always copied.
+        Snapshots are copied in order. One that is missing in the target, and is from an earlier
+        line than the newest there, was copied before and deleted since, so it is skipped. Snapshots
+        in `needed`, which belong to compactions, are always copied.
         """
         renamed: dict[str, str] = {}
         (newest,) = self._select(self._target, "newest_snapshot", id=session)
@@ -86,32 +90,34 @@ class SessionCopier:
             if owner and owner[0]["session"] == session:
                 continue
             if owner:
-                renamed[ident] = _longer_id(session, ident)
+                renamed[ident] = _make_longer_id(session, ident)
             for row in self._select(self._source, "snapshot", id=ident):
-                state = self._without_base(row["state"])
+                state = self._compress_without_base(row["state"])
                 values = {**row, "id": renamed.get(ident, ident), "state": state}
                 self._target.run(self._queries["put_snapshot"], values)
         return renamed
 
-    def _without_base(self, blob: bytes) -> bytes:
-        """Return a snapshot compressed without a base, whose id may be another in the target."""
-        base = codec.base_id(blob)
+    def _compress_without_base(self, blob: bytes) -> bytes:
+        """Return a snapshot compressed without a base, which may have another id in the target."""
+        base = codec.get_base_id(blob)
         if not base:
             return blob
         (base_row,) = self._select(self._source, "snapshot", id=base)
         base_text = codec.decompress(base_row["state"])
         return codec.compress_tightly(codec.decompress(blob, base_text))
 
-    def _handoff_id(self, row: Row) -> str:
+    def _choose_handoff_id(self, row: Row) -> str:
         ident, session = str(row["id"]), str(row["session"])
         owner = self._select(self._target, "handoff_owner", id=ident)
-        return _longer_id(session, ident) if owner and owner[0]["session"] != session else ident
+        return (
+            _make_longer_id(session, ident) if owner and owner[0]["session"] != session else ident
+        )
 
 
 def _count_lines(row: Row) -> int:
     return int(codec.decode_state(row["state"])["lines"])
 
 
-def _longer_id(session: str, ident: str) -> str:
-    """Return another id for a row whose short id is used by another session of the team."""
+def _make_longer_id(session: str, ident: str) -> str:
+    """Return a longer id for a row whose id is already used by another session of the team."""
     return hashlib.sha256(f"{session} {ident}".encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""PostgreSQL addresses: parsing, limits for connections, and display without secrets."""
+"""PostgreSQL addresses: parse them, add timeouts, and show them without secrets."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 DATABASE_VARIABLE = "HOLDFAST_DATABASE"
 SCHEMES = ("postgresql://", "postgres://")
 SECRET_PARAMETERS = ("password", "sslpassword", "sslkey", "passfile", "oauth_client_secret")
+# Limits of a statement, of a connection attempt, and of an idle open transaction.
 STATEMENT_SECONDS, CONNECT_SECONDS, IDLE_SECONDS = 30, 5, 60
 
 
@@ -38,11 +39,11 @@ def parse_dsn(url: str) -> dict[str, str]:
     try:
         values = conninfo_to_dict(url)
     except Error:
-        # The message of the library quotes what it could not parse, which may be the password.
-        raise _unreadable() from None
+        # The library's message quotes the text that it could not parse, which may be the password.
+        raise _make_parse_error() from None
     parts = {name: str(value) for name, value in values.items() if value is not None}
     if _is_misread(parts):
-        raise _unreadable() from None
+        raise _make_parse_error() from None
     return parts
 
 
@@ -55,16 +56,16 @@ def _is_misread(parts: dict[str, str]) -> bool:
     return "@" in displayed or "/" in name or not (ports or "0").isdecimal()
 
 
-def _unreadable() -> BadSetting:
+def _make_parse_error() -> BadSetting:
     return BadSetting(
         f"{DATABASE_VARIABLE} cannot be read as an address",
-        hint="signs like @ : / % in a password are written as %40 %3A %2F %25",
+        hint="write @ : / % in a password as %40 %3A %2F %25",
     )
 
 
 def add_limits(parts: dict[str, str], busy_seconds: float) -> dict[str, str]:
-    """Return the parts with timeouts, so that a lost network or a lock that is never released
-    blocks no process for long.
+    """Return the parts with timeouts, so that no process waits long for a lost network or for a
+    lock that is never released.
     """
     limits = {
         "statement_timeout": f"{STATEMENT_SECONDS}s",
@@ -77,7 +78,7 @@ def add_limits(parts: dict[str, str], busy_seconds: float) -> dict[str, str]:
     return {
         "application_name": "holdfast",
         "connect_timeout": str(CONNECT_SECONDS),
-        # Without these, a lost network is noticed after hours.
+        # Without these, a lost network connection would be noticed only after hours.
         "keepalives_idle": "15",
         "keepalives_interval": "5",
         "keepalives_count": "3",

@@ -1,4 +1,4 @@
-"""Set aside a SQLite file of the first edition: it is renamed, and nothing in it is lost."""
+"""Set aside (rename) a SQLite file of the first edition of Holdfast. Its data is not changed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ except ImportError:
 
 SUFFIX = ".first-edition"
 RECOVER_HINT = (
-    "`holdfast recover FOLDER` folds the sessions anew from their transcripts"
+    "`holdfast recover FOLDER` imports the sessions again from their transcripts"
     " (for Claude Code FOLDER is ~/.claude/projects)"
 )
 RETRY_SECONDS = 0.01
@@ -41,7 +41,7 @@ def set_aside(path: str, busy_seconds: float) -> None:
                     f"{path} is of the first edition, and another process has it open",
                     hint="stop the first edition's `holdfast serve`; the file is then set aside",
                 ) from problem
-        # Processes that find the file locked by each other must not try again in step.
+        # A random pause, so that two processes do not block each other again at the same moment.
         time.sleep(RETRY_SECONDS * (1 + os.urandom(1)[0] / 64))
     if target:
         sqlite_migrations.report(
@@ -51,19 +51,19 @@ def set_aside(path: str, busy_seconds: float) -> None:
 
 
 def _rename(path: str) -> str:
-    """Return the new name, or nothing if another database is there, or none.
+    """Rename the database; return its new path, or "" if there is no database of the first edition.
 
     Raises OperationalError if another process has the database open.
     """
-    inode = sqlite_migrations.inode_of(path)
+    inode = sqlite_migrations.get_inode(path)
     if not inode:
         return ""
     connection = sqlite_migrations.open_file(path, 0)
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        # The read takes a lock against which no process renames the file. If it was renamed before
-        # that, SQLite may have opened the write-ahead log of the file that is now at the path.
-        if sqlite_migrations.inode_of(path) != inode or not sqlite_migrations.is_first_edition(
+        # Reading takes a lock, and no process renames the file while it is held. If the file was
+        # renamed before, SQLite may have opened the write-ahead log of the file now at this path.
+        if sqlite_migrations.get_inode(path) != inode or not sqlite_migrations.is_first_edition(
             version
         ):
             return ""
@@ -71,7 +71,7 @@ def _rename(path: str) -> str:
         # file to rename, which is atomic; a new database beside an old log would be corrupted.
         connection.execute("PRAGMA journal_mode = DELETE")
         connection.execute("BEGIN EXCLUSIVE")
-        if sqlite_migrations.inode_of(path) != inode:
+        if sqlite_migrations.get_inode(path) != inode:
             return ""
         if os.name == "nt":
             # Windows does not rename an open file, and fails if another process has it open.
@@ -82,7 +82,7 @@ def _rename(path: str) -> str:
 
 
 def _move(path: str) -> str:
-    """Give the file the first free name. Nothing is ever overwritten."""
+    """Rename the file to the first free name, without overwriting any file; return the name."""
     number = 1
     while True:
         target = path + SUFFIX + (f"-{number}" if number > 1 else "")
@@ -92,9 +92,9 @@ def _move(path: str) -> str:
             if not os.path.samefile(path, target):
                 number += 1
                 continue
-            # A process was killed after the link was made.
+            # Another process was killed after it had made the link.
         except OSError:
-            # No hard links here.
+            # The file system has no hard links.
             if os.path.exists(target):
                 number += 1
                 continue

@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 
 Connection = psycopg.Connection[dict[str, Any]]
 _COMMENT = re.compile(r"^\s*--.*$", re.MULTILINE)
-_NAMED = re.compile(r"(?<![:\w']):([a-z_][a-z0-9_]*)")
-# A database that is away is tried again at most this often, however many requests come.
+_NAMED_PLACEHOLDER = re.compile(r"(?<![:\w']):([a-z_][a-z0-9_]*)")
+# A database that cannot be reached is tried again after this time, however many requests there are.
 RETRY_SECONDS = 1.0
-# SQLSTATE classes of errors that end by themselves: lost connections, deadlocks, a server that
-# starts, stops or has too many connections.
+# SQLSTATE classes of errors that may go away by themselves: lost connections, deadlocks, a server
+# that starts, stops or has too many connections.
 TEMPORARY_SQLSTATES = ("08", "40", "53", "55P03", "57P")
-# A connection that could not be made has no SQLSTATE, only a message. These stay wrong until
-# the address or the role is changed. A server with messages in another language is retried.
+# A failed connection has no SQLSTATE, only a message. With one of these messages it is not retried:
+# it would fail until the address or the role is changed. Messages in other languages are retried.
 PERMANENT_MESSAGES = re.compile(
     r"authentication failed|no password supplied|does not exist|not permitted to log in"
     r'|pg_hba\.conf|permission denied for database|parameter "'
@@ -63,8 +63,10 @@ class Postgres:
         max_connections: int = 4,
         on_connect: Callable[[], None] | None = None,
     ) -> None:
-        """Connect and migrate. With `on_connect` the database may be away at first: then each
-        request tries again, and `on_connect` is called when one succeeds.
+        """Connect and migrate. Raises DatabaseUnreachable or StoreUnavailable if that fails.
+
+        With `on_connect` the database need not be reachable yet: each request tries to connect
+        again, and `on_connect` is called when one succeeds.
         """
         self.parts = dsn.parse_dsn(url)
         self.display_url = dsn.render_dsn(self.parts)
@@ -77,16 +79,16 @@ class Postgres:
             min_size=1,
             max_size=max_connections,
             timeout=dsn.CONNECT_SECONDS,
-            # The pool retries with growing pauses; after this time the next request starts anew.
+            # The pool retries for this time; then the next request tries again.
             reconnect_timeout=dsn.CONNECT_SECONDS,
-            # A restarted server leaves dead connections: they are replaced, not handed out.
+            # After a restart of the server the pool has dead connections, which are replaced.
             check=ConnectionPool.check_connection,
             name="holdfast",
             open=False,
         )
         self.notifier = ChangeNotifier(self.pool)
         self.connect_problem: HoldfastError | None = None
-        """Why there has been no connection yet; None once there was one."""
+        """Why no connection was possible so far; None after the first connection."""
         self._on_connect = on_connect
         self._lock = threading.Lock()
         self._retry_at = 0.0
@@ -97,7 +99,7 @@ class Postgres:
                 raise
 
     def _open(self) -> None:
-        """Migrate, then open the pool: nothing may work with tables of another version."""
+        """Migrate, then open the pool, so that no query runs on tables of an older version."""
         try:
             with psycopg.connect(**self._arguments) as connection:
                 postgres_migrations.migrate(connection, self.display_url)
@@ -115,11 +117,11 @@ class Postgres:
                 self._reopen()
 
     def _reopen(self) -> None:
-        # Another thread may have been faster.
+        # Another thread may have opened it meanwhile.
         if self.connect_problem is None:
             return
         if time.monotonic() < self._retry_at:
-            # One exception for many requests: without this it would collect their traces.
+            # The same exception is raised for many requests; this clears its previous traceback.
             raise self.connect_problem.with_traceback(None)
         self._open()
         if self._on_connect is not None:
@@ -141,7 +143,7 @@ class Postgres:
         try:
             return work()
         except (PoolTimeout, PoolClosed):
-            raise DatabaseUnreachable(f"{self.display_url} (no connection could be had)") from None
+            raise DatabaseUnreachable(f"{self.display_url} (no connection available)") from None
         except psycopg.Error as problem:
             raise StoreUnavailable(self._explain(problem)) from None
 
@@ -202,10 +204,10 @@ class PostgresDatabase:
         return result
 
     def _execute(self, statement: str, values: Any) -> tuple[list[dict[str, Any]], int]:
-        with self._connection() as connection:
+        with self._get_connection() as connection:
             return _run_statement(connection, statement, values)
 
-    def _connection(self) -> AbstractContextManager[Connection]:
+    def _get_connection(self) -> AbstractContextManager[Connection]:
         """Return the connection for one statement: that of the transaction, the kept one, or one
         from the pool that is returned afterwards.
         """
@@ -238,7 +240,7 @@ class PostgresDatabase:
 
     def begin(self, lock: str = "") -> None:
         if self._transaction_connection is not None:
-            raise StoreUnavailable("a transaction is open already")
+            raise StoreUnavailable("a transaction is already open")
         self._transaction_connection = self.postgres.translate_errors(self._take_connection)
         try:
             self.run("BEGIN")
@@ -297,21 +299,20 @@ def _run_statement(
 ) -> tuple[list[dict[str, Any]], int]:
     # Without values psycopg leaves `%` alone and sends the statement as it is.
     sql = to_psycopg(statement) if values else statement
-    cursor = connection.execute(sql.encode(), _storable(values) if values else None)
-    # `nfields` tells whether there are columns. `cursor.description` takes as long as reading a
-    # row.
+    cursor = connection.execute(sql.encode(), _make_storable(values) if values else None)
+    # `nfields` is the number of columns. `cursor.description` would take as long as reading a row.
     rows = cursor.fetchall() if cursor.pgresult and cursor.pgresult.nfields else []
     return rows, cursor.rowcount
 
 
-def _storable(values: Any) -> Any:
+def _make_storable(values: Any) -> Any:
     if isinstance(values, dict):
-        return {key: _storable_text(value) for key, value in values.items()}
-    return [_storable_text(value) for value in values]
+        return {key: _replace_unstorable(value) for key, value in values.items()}
+    return [_replace_unstorable(value) for value in values]
 
 
-def _storable_text(value: Any) -> Any:
-    """Replace what PostgreSQL refuses in text: lone surrogates and NUL."""
+def _replace_unstorable(value: Any) -> Any:
+    """Replace characters that PostgreSQL refuses in text: lone surrogates and NUL."""
     if isinstance(value, str):
         if not value.isascii():
             value = value.encode("utf-8", "replace").decode("utf-8")
@@ -323,4 +324,4 @@ def _storable_text(value: Any) -> Any:
 def to_psycopg(statement: str) -> str:
     """Return a statement with psycopg's placeholders: `?` becomes `%s`, `:name` `%(name)s`."""
     bare = _COMMENT.sub("", statement).replace("%", "%%").strip()
-    return _NAMED.sub(r"%(\1)s", bare).replace("?", "%s")
+    return _NAMED_PLACEHOLDER.sub(r"%(\1)s", bare).replace("?", "%s")

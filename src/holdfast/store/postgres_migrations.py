@@ -1,6 +1,6 @@
-"""Migrate a PostgreSQL database. The table holdfast_migrations holds the versions.
+"""Migrate a PostgreSQL database. The table holdfast_migrations records the applied versions.
 
-Migration 0001 makes version 101: lower versions are those of the first edition, which is refused.
+Migration 0001 creates version 101. Lower versions are from the first edition, which is refused.
 """
 
 from __future__ import annotations
@@ -38,22 +38,21 @@ def migrate(connection: Connection[dict[str, object]], where: str) -> None:
     Raises StoreUnavailable for a database of the first edition or of a newer version, and if the
     role may not create tables.
     """
-    version = _version(connection)
+    version = _read_version(connection)
     if version == VERSION:
         return
-    _refuse(version, where)
+    _check_version(version, where)
     try:
         with connection.transaction():
             connection.execute(LOCK.replace("?", "%s").encode(), (" migrations",))
-            # Another server may have migrated while this one waited for the lock. To create the
-            # table also refreshes this connection's catalog cache, which may still know that there
-            # is none.
+            # Another server may have migrated while this one waited for the lock. Creating the
+            # table also refreshes this connection's catalog cache, which may not contain it yet.
             connection.execute(CREATE_VERSION_TABLE)
-            version = _version(connection)
-            _refuse(version, where)
-            # A migration of a large database may take longer than a query may.
+            version = _read_version(connection)
+            _check_version(version, where)
+            # Migrating a large database may take longer than the timeout of a statement.
             connection.execute("SET LOCAL statement_timeout = 0")
-            for number, name, script in _migrations(version):
+            for number, name, script in _list_migrations(version):
                 connection.execute(script.encode())
                 connection.execute(ADD_VERSION, (number, name))
     except errors.InsufficientPrivilege as problem:
@@ -63,8 +62,8 @@ def migrate(connection: Connection[dict[str, object]], where: str) -> None:
         ) from None
 
 
-def _refuse(version: int, where: str) -> None:
-    """Raise if this version cannot be migrated."""
+def _check_version(version: int, where: str) -> None:
+    """Raise StoreUnavailable if this version cannot be migrated."""
     if sqlite_migrations.is_first_edition(version):
         raise StoreUnavailable(
             f"{where} has the tables of Holdfast's first edition",
@@ -78,7 +77,7 @@ def _refuse(version: int, where: str) -> None:
         )
 
 
-def _version(connection: Connection[dict[str, object]]) -> int:
+def _read_version(connection: Connection[dict[str, object]]) -> int:
     table = connection.execute(HAS_VERSION_TABLE).fetchone()
     if not table or not table["found"]:
         return 0
@@ -87,7 +86,7 @@ def _version(connection: Connection[dict[str, object]]) -> int:
     return version if isinstance(version, int) else 0
 
 
-def _migrations(after: int) -> list[tuple[int, str, str]]:
+def _list_migrations(after: int) -> list[tuple[int, str, str]]:
     """Return version, file name and text of each migration beyond version `after`, in order."""
     found = []
     for name in sorted(os.listdir(MIGRATIONS)):

@@ -1,4 +1,4 @@
-"""Notifications of changes between servers: NOTIFY after commits, LISTEN on a separate connection.
+"""Notify other servers of changes: NOTIFY after commits, LISTEN on a separate connection.
 
 A notification has no content: its receiver reads the change feed.
 """
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from psycopg_pool import ConnectionPool
 
-# The schema is part of the channel: installations in two schemas of one database do not wake each
+# The schema is part of the channel: installations in two schemas of one database do not notify each
 # other.
 SELECT_CHANNEL = "SELECT 'holdfast_' || md5(current_schema()) AS channel"
 # This transaction writes nothing, so its commit need not wait for the disk.

@@ -16,9 +16,12 @@ class SessionRow(TypedDict):
     cursor: Cursor | None
     state: State
     revision: int
+    """Incremented by each save, to notice that another process has saved meanwhile."""
     first_line: int
+    """The number of transcript lines that the first save had read."""
     started_at: float
     seen_at: float
+    """The time of the last save."""
     ended_at: float | None
 
 
@@ -39,8 +42,11 @@ class SnapshotRow(TypedDict):
     reason: str
     created_at: float
     line: int
+    """The last transcript line that it contains."""
     richness: int
+    """The number of items in the state."""
     context: int
+    """The tokens in the context at that time."""
     state: State
 
 
@@ -128,7 +134,8 @@ class Store(Protocol):
 
     def rollback(self) -> None: ...
 
-    def session(self, session: str) -> SessionRow | None: ...
+    def session(self, session: str) -> SessionRow | None:
+        """Return a session, or None."""
 
     def sessions(
         self, project: str | None, limit: int = 50, before: tuple[float, str] | None = None
@@ -157,9 +164,11 @@ class Store(Protocol):
         `revision` was read. The revision of a new session is 0.
         """
 
-    def end_session(self, session: str, now: float) -> None: ...
+    def end_session(self, session: str, now: float) -> None:
+        """Set the time at which a session ended."""
 
-    def reopen_session(self, session: str) -> None: ...
+    def reopen_session(self, session: str) -> None:
+        """Remove the end time of a session that continues."""
 
     def add_snapshot(self, session: str, reason: str, state: State, now: float) -> str:
         """Write a snapshot, read it back, compare, and return its id.
@@ -170,7 +179,8 @@ class Store(Protocol):
     def snapshot(self, ident: str) -> SnapshotRow:
         """Return a snapshot. Raises NotFound if there is none."""
 
-    def snapshots(self, session: str, limit: int = 50) -> list[SnapshotRow]: ...
+    def snapshots(self, session: str, limit: int = 50) -> list[SnapshotRow]:
+        """Return the snapshots of a session, newest first."""
 
     def snapshots_before(
         self,
@@ -184,25 +194,29 @@ class Store(Protocol):
         `before` is the time and id of the last snapshot of the previous page.
         """
 
-    def richest_snapshot(self, session: str) -> SnapshotRow | None: ...
+    def richest_snapshot(self, session: str) -> SnapshotRow | None:
+        """Return the snapshot of a session with the most items, or None."""
 
     def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
-        """Delete threshold snapshots but the latest `snapshots`, and the texts of summary and brief
-        but those of the latest `compactions`.
+        """Delete all but the latest `snapshots` threshold snapshots, and the texts of summary and
+        brief of all but the latest `compactions`.
 
-        The richest snapshot and those that belong to a compaction always stay.
+        The richest snapshot and snapshots that belong to a compaction are never deleted.
         """
 
-    def compactions(self, session: str) -> list[CompactionRow]: ...
+    def compactions(self, session: str) -> list[CompactionRow]:
+        """Return the compactions of a session, in order."""
 
-    def compaction(self, session: str, ordinal: int) -> CompactionRow | None: ...
+    def compaction(self, session: str, ordinal: int) -> CompactionRow | None:
+        """Return one compaction of a session, or None. The first has the ordinal 1."""
 
     def open_compaction(
         self, session: str, ordinal: int, *, trigger: str | None, snapshot: str | None, now: float
     ) -> None:
         """Add the row of a compaction. If it exists, its trigger and snapshot are replaced."""
 
-    def note_summary(self, session: str, ordinal: int, summary: str) -> None: ...
+    def note_summary(self, session: str, ordinal: int, summary: str) -> None:
+        """Store the host's summary of a compaction."""
 
     def note_brief(
         self,
@@ -214,14 +228,16 @@ class Store(Protocol):
         line: int,
         delivered_by: str,
         now: float,
-    ) -> None: ...
+    ) -> None:
+        """Store the brief that was sent after a compaction."""
 
-    def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None: ...
+    def note_receipt(self, session: str, ordinal: int, receipt: str, line: int | None) -> None:
+        """Store whether the brief arrived, and in which transcript line."""
 
     def last_save_and_receipt(self, session: str) -> tuple[float, str]:
         """Return the time of the last snapshot (0 if none) and the receipt of the last brief."""
 
-    def mark(self, session: str, name: str) -> dict[str, Any]:
+    def get_mark(self, session: str, name: str) -> dict[str, Any]:
         """Return the JSON object stored for a session under this name; empty if there is none."""
 
     def set_mark(

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 # The lock for all writes to the rows of sessions. SQLite has one lock for the whole file anyway.
 WRITE_LOCK = "records"
-# Later than the time of any row.
+# A Unix time later than that of any row.
 FAR_FUTURE = 1e18
 
 
@@ -183,7 +183,7 @@ class StoreRepository:
 
     def _decode_snapshot(self, row: dict[str, Any]) -> SnapshotRow:
         blob = row["state"]
-        if base := codec.base_id(blob):
+        if base := codec.get_base_id(blob):
             # An old snapshot, stored as the difference from another one.
             base_row = self._select_one("snapshot", (base,))
             if base_row is None:
@@ -251,7 +251,7 @@ class StoreRepository:
 
     # Marks
 
-    def mark(self, session: str, name: str) -> dict[str, Any]:
+    def get_mark(self, session: str, name: str) -> dict[str, Any]:
         row = self._select_one("mark", (session, name))
         value = fast_json.loads(row["value"]) if row else {}
         return value if isinstance(value, dict) else {}
@@ -267,7 +267,7 @@ class StoreRepository:
     def add_handoff(
         self, session: str, *, agent: str, content: dict[str, Any], raw: str, **fields: Any
     ) -> str:
-        ident = handoff_id(session, agent)
+        ident = make_handoff_id(session, agent)
         values = {
             "id": ident,
             "session": session,
@@ -312,7 +312,7 @@ def _decode_session(row: dict[str, Any]) -> SessionRow:
     return row  # type: ignore[return-value]
 
 
-def handoff_id(session: str, agent: str) -> str:
+def make_handoff_id(session: str, agent: str) -> str:
     """Return the id of the handoff of an agent in a session, a checksum of both."""
     return f"{zlib.crc32(f'{session} {agent}'.encode('utf-8', 'replace')):08x}"
 

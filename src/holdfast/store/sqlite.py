@@ -30,9 +30,9 @@ class SQLiteDatabase:
         """Open the file, which is created and migrated if needed.
 
         `migrations` is STORE_MIGRATIONS (the default) or LEDGER_MIGRATIONS. `on_change` is called
-        after each commit that changed rows of the ledger. `write_lock` is a lock that threads of
-        one process share for their transactions: SQLite itself lets a writer that finds the file
-        locked sleep up to 100 ms at a time.
+        after each commit that changed rows of the ledger. `write_lock` is a lock that the threads
+        of one process share for their transactions. It is faster than SQLite's own lock: a writer
+        that finds the file locked sleeps up to 100 ms before it tries again.
         """
         self.path = path
         self._on_change = on_change
@@ -60,7 +60,7 @@ class SQLiteDatabase:
         self, statement: str, values: Any = (), lock: str = ""
     ) -> tuple[list[dict[str, Any]], int]:
         try:
-            cursor = self._connection.execute(statement, _storable(values))
+            cursor = self._connection.execute(statement, _make_storable(values))
             return cursor.fetchall(), cursor.rowcount
         except sqlite_migrations.Error as problem:
             raise sqlite_migrations.to_store_error(problem, self.path, self._inode) from problem
@@ -100,8 +100,10 @@ class SQLiteStore(StoreRepository):
         self.path = path
 
 
-def _storable(values: Any) -> Any:
-    """Replace lone surrogates, which SQLite refuses. The JSON of a host may contain them."""
+def _make_storable(values: Any) -> Any:
+    """Return the values with lone surrogates replaced, because SQLite refuses them. The JSON of a
+    host may contain some.
+    """
     if isinstance(values, dict):
         return {key: _replace_surrogates(value) for key, value in values.items()}
     return [

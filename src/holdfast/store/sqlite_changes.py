@@ -1,4 +1,4 @@
-"""Notice commits of other processes to a SQLite file by polling `PRAGMA data_version`."""
+"""Detect commits of other processes to a SQLite file by polling `PRAGMA data_version`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 POLL_SECONDS = 0.25
 CLOSE_SECONDS = 5.0
-# Its value changes whenever another connection has committed. No data is read for it.
+# Its value changes whenever another connection has committed. Reading it costs almost nothing.
 DATA_VERSION = "PRAGMA data_version"
 
 

@@ -1,7 +1,7 @@
 """Open a SQLite file: create it, migrate it, set it aside if it is damaged or of the first edition.
 
-`user_version` holds the version. Migration 0001 makes version 101: lower versions are those of the
-first edition, which is never migrated.
+`PRAGMA user_version` holds the version. Migration 0001 creates version 101. Lower versions are from
+the first edition, which is never migrated.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 Error = sqlite3.Error
 HERE = os.path.dirname(__file__)
 VERSION_OFFSET = 100
-# The folder of the migrations, and the version that they make.
+# The folder of the migrations, and the version after all of them.
 STORE_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite"), VERSION_OFFSET + 1)
 LEDGER_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite_ledger"), VERSION_OFFSET + 1)
-# A file of the first edition is set aside and a new one opened. It can take more than one attempt
-# where several processes do that at once.
+# A file of the first edition is set aside and a new one opened. If several processes do this at the
+# same time, it can take more than one attempt.
 CONNECT_ATTEMPTS = 5
 
 
@@ -66,8 +66,10 @@ def connect(
 ) -> tuple[sqlite3.Connection, int]:
     """Return a connection to a database of the current version, and the inode of its file.
 
-    With `any_thread` the caller makes sure that one thread uses it at a time. The mode of a folder
-    that is not Holdfast's own is left alone. `migrations` is STORE or LEDGER.
+    With `any_thread` the caller makes sure that one thread uses it at a time. With `own_folder` the
+    folder gets mode 0700. `migrations` is STORE_MIGRATIONS (the default) or LEDGER_MIGRATIONS.
+
+    Raises StoreUnavailable, or StoreDamaged if the file is damaged, which also sets it aside.
     """
     migrations = migrations or STORE_MIGRATIONS
     for _ in range(CONNECT_ATTEMPTS):
@@ -77,32 +79,34 @@ def connect(
                 create(
                     path, lambda fresh: _open(fresh, 1.0, migrations).close(), own_folder=own_folder
                 )
-            inode = inode_of(path)
+            inode = get_inode(path)
             try:
                 connection = _open(path, busy_seconds, migrations, any_thread=any_thread)
-                if inode_of(path) == inode:
+                if get_inode(path) == inode:
                     return connection, inode
-                # Another process has set it aside since. SQLite finds a write-ahead log by its
-                # path: this connection would use the log of the new file with the old file.
-                # Closing it is safe, because SQLite leaves the log of a renamed file alone.
+                # Another process has set the file aside meanwhile. SQLite finds a write-ahead log
+                # by its path, so this connection would use the log of the new file with the old
+                # file. Closing it is safe, because SQLite does not touch the log of a renamed file.
                 connection.close()
             except FirstEditionFound:
                 from holdfast.store import first_edition
 
                 first_edition.set_aside(path, busy_seconds)
         except sqlite3.Error as problem:
-            if inode_of(path) == inode:
+            if get_inode(path) == inode:
                 raise to_store_error(problem, path, inode) from problem
         except OSError as problem:
             raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
     raise StoreUnavailable(
-        f"{path} is made again and again by the first edition of Holdfast",
+        f"{path} is created again and again by the first edition of Holdfast",
         hint="another installation is still in use: remove it, or set HOLDFAST_HOME",
     )
 
 
 def to_store_error(problem: sqlite3.Error, path: str, inode: int) -> StoreUnavailable:
-    """Return the error to raise; a damaged file is set aside so that the next run works."""
+    """Return the error to raise for an error of SQLite. A damaged file is set aside, so that the
+    next process can create a new one.
+    """
     if "not a database" in str(problem) or "malformed" in str(problem):
         return StoreDamaged(f"{problem}; {_set_aside(path, inode)}")
     return StoreUnavailable(f"{path} ({problem})")
@@ -112,7 +116,7 @@ def is_first_edition(version: int) -> bool:
     return 0 < version <= VERSION_OFFSET
 
 
-def inode_of(path: str) -> int:
+def get_inode(path: str) -> int:
     """Return the inode of a file, or 0 if there is none."""
     try:
         return os.stat(path).st_ino
@@ -121,8 +125,10 @@ def inode_of(path: str) -> int:
 
 
 def open_file(path: str, busy_seconds: float, *, any_thread: bool = False) -> sqlite3.Connection:
-    """Open an existing SQLite file. Unlike `sqlite3.connect`, this creates none: an empty file at a
-    path that another process has just renamed its database from would be converted with a rollback
+    """Open an existing SQLite file.
+
+    Unlike `sqlite3.connect`, this does not create one. Another process may have just renamed its
+    database away from this path. SQLite would then create an empty file, convert it with a rollback
     journal, and processes that still have the old file open would apply that journal to it.
     """
     quoted = os.path.abspath(path).replace("%", "%25").replace("?", "%3f").replace("#", "%23")
@@ -143,12 +149,13 @@ def _open(
     connection = open_file(path, busy_seconds, any_thread=any_thread)
     try:
         connection.execute("PRAGMA foreign_keys = ON")
-        # With WAL this survives kill -9; a power cut can cost the last save, never the file.
+        # With WAL, nothing is lost by kill -9. A power cut can lose the last save, but does not
+        # damage the file.
         connection.execute("PRAGMA synchronous = NORMAL")
         if migrations is not LEDGER_MIGRATIONS:
             # Each hook that opens the store reads the write-ahead log first, so it is kept short.
             connection.execute("PRAGMA wal_autocheckpoint = 200")
-        version = _version(connection)
+        version = _read_version(connection)
         if is_first_edition(version):
             raise FirstEditionFound
         if version != migrations[1]:
@@ -159,13 +166,15 @@ def _open(
     return connection
 
 
-def _version(connection: sqlite3.Connection) -> int:
+def _read_version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 
 def create(path: str, make: Callable[[str], None], *, own_folder: bool) -> None:
-    """Make a database under another name and link it into place: it is never seen half made."""
+    """Call `make` to create a database under a temporary name, then link it to `path`, so that no
+    process sees an incomplete one. A database that exists already is kept.
+    """
     folder = os.path.dirname(path)
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if own_folder:
@@ -188,12 +197,15 @@ def create(path: str, make: Callable[[str], None], *, own_folder: bool) -> None:
 
 
 def _migrate(connection: sqlite3.Connection, path: str, migrations: tuple[str, int]) -> None:
-    """Apply the missing migrations in one transaction. SQLite's write lock serialises processes."""
+    """Apply the missing migrations in one transaction, which holds SQLite's write lock.
+
+    Raises StoreUnavailable for a database of a newer version.
+    """
     folder, newest = migrations
     connection.execute("PRAGMA journal_mode = WAL")
     connection.execute("BEGIN IMMEDIATE")
     # Another process may have migrated while this one waited for the lock.
-    version = _version(connection)
+    version = _read_version(connection)
     if version > newest:
         connection.execute("ROLLBACK")
         raise StoreUnavailable(
@@ -204,24 +216,24 @@ def _migrate(connection: sqlite3.Connection, path: str, migrations: tuple[str, i
         os.chmod(path, 0o600)
         if version:
             _back_up(path, version)
-        for statement in _statements(folder, version):
+        for statement in _list_statements(folder, version):
             connection.execute(statement)
         connection.execute(f"PRAGMA user_version = {newest}")
     connection.execute("COMMIT")
 
 
-def _statements(folder: str, after: int) -> list[str]:
+def _list_statements(folder: str, after: int) -> list[str]:
     """Return the statements of all migrations that lead beyond version `after`, in order."""
     statements: list[str] = []
     for name in sorted(os.listdir(folder)):
         if name.endswith(".sql") and VERSION_OFFSET + int(name[:4]) > after:
             with open(os.path.join(folder, name), encoding="utf-8") as file:
-                statements.extend(_split(file.read()))
+                statements.extend(_split_statements(file.read()))
     return statements
 
 
-def _split(script: str) -> list[str]:
-    # executescript() would commit first; one statement at a time stays in the transaction.
+def _split_statements(script: str) -> list[str]:
+    # `executescript` would commit the open transaction first, so statements are run one by one.
     statements, statement = [], ""
     for line in script.splitlines(keepends=True):
         statement += line
@@ -246,7 +258,9 @@ def _back_up(path: str, version: int) -> None:
 
 
 def _set_aside(path: str, inode: int) -> str:
-    """Rename a damaged file, unless another process did and a new one is in its place."""
+    """Rename a damaged file, unless another process has already done so; return what was done, as
+    part of a sentence.
+    """
     aside = f"{path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
     try:
         if os.stat(path).st_ino != inode:

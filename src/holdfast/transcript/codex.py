@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from holdfast.lenient_json import as_dict, as_text
 from holdfast.transcript import apply_patch, codex_tools
-from holdfast.transcript.user_text import MAX_TEXT_CHARS, make_event
+from holdfast.transcript.user_text import BRIEF_MARKER, MAX_TEXT_CHARS, make_event
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from holdfast.transcript.types import Event
 
 HOST_NAME = "codex"
-# Every brief of Holdfast contains it.
-BRIEF_MARKER = "holdfast:"
 # Prefixes of the texts that the client writes in the user's role.
 CLIENT_TEXT_PREFIXES = (
     "# AGENTS.md instructions", "<user_instructions>", "<environment_context>", "<INSTRUCTIONS>",

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 # No real message is longer; the limit only bounds memory.
 MAX_TEXT_CHARS = 1 << 20
+# Every brief of Holdfast contains it. state/rules/compactions.py has the same constant, because
+# neither package may import the other.
+BRIEF_MARKER = "holdfast:"
 SUMMARY_PREFIX = "This session is being continued from a previous conversation"
 # Prefixes of the texts that the client writes in the user's role.
 CLIENT_TEXT_PREFIXES = (

@@ -12,17 +12,18 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 Json = dict[str, Any]
+MAX_DELAY_SECONDS = 20
 
 
 @dataclass(frozen=True)
 class Answer:
-    """One response: a body, optionally truncated or never sent."""
+    """One response: a body, optionally truncated, or delayed until the server stops."""
 
     body: Json | str
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
-    cut: bool = False
-    hang: bool = False
+    is_truncated: bool = False
+    is_delayed: bool = False
 
 
 @dataclass
@@ -32,7 +33,7 @@ class Server:
     url: str
     answers: list[Answer]
     asked: list[tuple[str, Json, dict[str, str]]] = field(default_factory=list)
-    done: threading.Event = field(default_factory=threading.Event)
+    stopped: threading.Event = field(default_factory=threading.Event)
 
     def next(self) -> Answer:
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
@@ -40,48 +41,50 @@ class Server:
 
 @contextmanager
 def serving(*answers: Answer) -> Iterator[Server]:
+    """Run a server on loopback that sends these responses."""
+
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
 
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
-            given = json.loads(self.rfile.read(length) or b"{}")
-            server.asked.append((self.path, given, dict(self.headers)))
-            self.reply(server.next())
+            body = json.loads(self.rfile.read(length) or b"{}")
+            server.asked.append((self.path, body, dict(self.headers)))
+            self.send_answer(server.next())
 
         def do_GET(self) -> None:
             server.asked.append((self.path, {}, dict(self.headers)))
-            self.reply(server.next())
+            self.send_answer(server.next())
 
-        def reply(self, answer: Answer) -> None:
-            if answer.hang:
-                server.done.wait(20)
-            told = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
-            data = told.encode()
+        def send_answer(self, answer: Answer) -> None:
+            if answer.is_delayed:
+                server.stopped.wait(MAX_DELAY_SECONDS)
+            text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+            data = text.encode()
             self.send_response(answer.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
             for name, value in answer.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(data[: len(data) // 2] if answer.cut else data)
-            if answer.cut:
+            self.wfile.write(data[: len(data) // 2] if answer.is_truncated else data)
+            if answer.is_truncated:
                 self.wfile.flush()
                 self.connection.shutdown(socket.SHUT_RDWR)
                 self.close_connection = True
 
-        def log_message(self, *words: Any) -> None:
+        def log_message(self, *args: Any) -> None:
             return
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server = Server(f"http://127.0.0.1:{http.server_port}", list(answers))
-    # It looks that often whether it is to end; by default every test would wait half a second.
+    # The poll interval for the shutdown; the default would delay every test by half a second.
     thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
         yield server
     finally:
-        server.done.set()
+        server.stopped.set()
         http.shutdown()
         http.server_close()
         thread.join()
@@ -98,24 +101,26 @@ def claude(text: str, stop: str = "end_turn") -> Answer:
     })  # fmt: skip
 
 
-def compaction(content: str | None) -> Answer:
+def compaction_answer(content: str | None) -> Answer:
     """The response to a compaction request: only the compaction block."""
-    spent = {"type": "compaction", "input_tokens": 900, "output_tokens": 70}
-    spent |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
+    usage = {"type": "compaction", "input_tokens": 900, "output_tokens": 70}
+    usage |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
     return Answer({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-haiku-4-5",
         "content": [{"type": "compaction", "content": content, "signature": "c2ln"}],
         "stop_reason": "compaction", "stop_sequence": None,
-        "usage": {"input_tokens": 0, "output_tokens": 0, "iterations": [spent]},
+        "usage": {"input_tokens": 0, "output_tokens": 0, "iterations": [usage]},
     })  # fmt: skip
 
 
-def capable(supported: bool) -> Answer:
-    able = {"supported": supported, "summarize": {"supported": supported}}
+def model_info(supported: bool) -> Answer:
+    """The description of a model that does or does not support compaction."""
+    compaction = {"supported": supported, "summarize": {"supported": supported}}
     return Answer({
         "id": "claude-haiku-4-5", "type": "model", "display_name": "Claude Haiku 4.5",
         "created_at": "2026-01-01T00:00:00Z", "lifecycle": "active",
-        "max_input_tokens": 200_000, "max_tokens": 64_000, "capabilities": {"compaction": able},
+        "max_input_tokens": 200_000, "max_tokens": 64_000,
+        "capabilities": {"compaction": compaction},
     })  # fmt: skip
 
 
@@ -128,7 +133,8 @@ def gpt(text: str | None, finish: str = "stop", refusal: str | None = None) -> A
     })  # fmt: skip
 
 
-def overloaded(status: int) -> Answer:
-    kind = {429: "rate_limit_error", 529: "overloaded_error"}.get(status, "api_error")
-    error = {"type": "error", "error": {"type": kind, "message": f"no: {status}"}}
+def error_answer(status: int) -> Answer:
+    """An error response, with a short time to retry after."""
+    error_type = {429: "rate_limit_error", 529: "overloaded_error"}.get(status, "api_error")
+    error = {"type": "error", "error": {"type": error_type, "message": f"status {status}"}}
     return Answer(error, status=status, headers={"retry-after-ms": "5"})

@@ -18,7 +18,7 @@ def conversation(tmp_path: Path) -> Iterator[Conversation]:
         yield manager.get_or_create("s1")
 
 
-def test_a_langchain_history_always_fits(conversation: Conversation) -> None:
+def test_a_langchain_history_always_fits_the_window(conversation: Conversation) -> None:
     messages = pytest.importorskip("langchain_core.messages", reason="langchain is not installed")
     from holdfast.conversations.adapters.langchain import HoldfastChatHistory
 
@@ -34,9 +34,9 @@ def test_a_langchain_history_always_fits(conversation: Conversation) -> None:
     for number in range(60):
         history.add_user_message(f"question {number} " + "about the queue " * 9)
         history.add_ai_message("answered " * 20)
-    given = messages.convert_to_openai_messages(history.messages)
-    assert_openai_accepts({"messages": given})
-    assert tokens({"messages": given}) <= 2000
-    assert "Never push." in given[0]["content"]
+    openai_messages = messages.convert_to_openai_messages(history.messages)
+    assert_openai_accepts({"messages": openai_messages})
+    assert tokens({"messages": openai_messages}) <= 2000
+    assert "Never push." in openai_messages[0]["content"]
     history.clear()
-    assert len(history.messages) == 1, "the checkpoint stays"
+    assert len(history.messages) == 1, "the checkpoint is kept"

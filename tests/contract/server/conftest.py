@@ -1,4 +1,4 @@
-"""The whole application over each database in turn, called as a program on this machine would."""
+"""The whole application on each database, called over HTTP from the same machine."""
 
 from __future__ import annotations
 
@@ -12,39 +12,41 @@ from litestar.testing import TestClient
 
 from holdfast import settings
 from holdfast.errors import StoreUnavailable
+from holdfast.ledger import tokens
 from holdfast.server.app import create_app
 from holdfast.server.databases import Connections, Databases, LocalDatabases, TeamDatabases
 from holdfast.server.write_queue import Result
 from holdfast.state.fold import new_state
 from holdfast.state.types import State
-from tests.contract.server import described
+from tests.contract.server import response_schema
 
-HERE = "http://127.0.0.1:3847"
+BASE_URL = "http://127.0.0.1:3847"
+REMOTE_URL = "http://holdfast.example"
 
 
-class Caller:
-    """Sends requests and expects an answer of a kind, as it is described."""
+class ApiClient:
+    """Sends requests, and checks the status and the JSON schema of each response."""
 
     def __init__(self, client: TestClient[Any], databases: Databases) -> None:
         self.client = client
         self.databases = databases
 
     def get(self, path: str, status: int = 200, /, **query: Any) -> Any:
-        answer = self.client.get(path, params=query or None)
-        assert answer.status_code == status, answer.text
-        return self._told(answer, "GET", path)
+        response = self.client.get(path, params=query or None)
+        assert response.status_code == status, response.text
+        return self._read_json(response, "GET", path)
 
     def send(self, method: str, path: str, body: Any, status: int | None = None) -> Any:
-        answer = self.client.request(method, path, json=body)
-        wanted = (status,) if status else (200, 201)
-        assert answer.status_code in wanted, answer.text
-        return self._told(answer, method, path)
+        response = self.client.request(method, path, json=body)
+        expected = (status,) if status else (200, 201)
+        assert response.status_code in expected, response.text
+        return self._read_json(response, method, path)
 
-    def _told(self, answer: Any, method: str, path: str) -> Any:
-        told = answer.json()
-        if answer.is_success:
-            described.check(method, path, told)
-        return told
+    def _read_json(self, response: Any, method: str, path: str) -> Any:
+        body = response.json()
+        if response.is_success:
+            response_schema.check_response(method, path, body)
+        return body
 
     def post(self, path: str, status: int | None = None, /, **body: Any) -> Any:
         return self.send("POST", path, body, status)
@@ -56,15 +58,34 @@ class Caller:
         assert self.client.delete(path).status_code == status
 
 
-def a_state(*requests: str, **parts: Any) -> State:
+def is_problem(response: Any, status: int) -> bool:
+    """Whether the response is a problem document (RFC 9457) with this status."""
+    body = response.json()
+    media_type = response.headers["content-type"].partition(";")[0]
+    return bool(
+        response.status_code == status == body["status"]
+        and media_type == "application/problem+json"
+        and body["title"]
+        and body["detail"]
+    )
+
+
+def make_state(*requests: str, **parts: Any) -> State:
     state = new_state()
     state["requests"] = [{"text": text, "line": n, "at": ""} for n, text in enumerate(requests, 1)]
     state["lines"] = len(requests)
     return {**state, **parts}  # type: ignore[typeddict-item]
 
 
-def databases_at(kind: str, request: pytest.FixtureRequest, home: Path) -> Databases:
-    """One process's way to a database of this kind."""
+def create_token_header(databases: Databases, scope: str, **fields: Any) -> dict[str, str]:
+    """Create a token and return the header that sends it."""
+    with databases.connect() as db:
+        _, token = tokens.create_token(db.ledger, 1.0, name="ci", scope=scope, **fields)
+    return {"Authorization": f"Bearer {token}"}
+
+
+def open_databases(kind: str, request: pytest.FixtureRequest, home: Path) -> Databases:
+    """The databases of one server process: `sqlite` in `home`, or the test's PostgreSQL schema."""
     if kind == "sqlite":
         return LocalDatabases(settings.load({"HOLDFAST_HOME": str(home)}))
     return TeamDatabases(request.getfixturevalue("postgres_place"))
@@ -72,15 +93,18 @@ def databases_at(kind: str, request: pytest.FixtureRequest, home: Path) -> Datab
 
 @pytest.fixture(params=["sqlite", "postgres"])
 def databases(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Databases]:
-    made = databases_at(request.param, request, tmp_path)
-    yield made
-    made.close()
+    opened = open_databases(request.param, request, tmp_path)
+    yield opened
+    opened.close()
 
 
-class Borrowed(Databases):
-    """One application for all tests: to make one takes longer than to use it."""
+class SwitchableDatabases(Databases):
+    """Passes calls on to the databases of the running test.
 
-    label = "whichever a test uses"
+    All tests share one application, because creating it takes longer than most tests.
+    """
+
+    label = "the databases of the running test"
 
     def __init__(self) -> None:
         self.databases: Databases | None = None
@@ -94,44 +118,58 @@ class Borrowed(Databases):
         assert self.databases is not None
         return self.databases.write(work)
 
-    def index(self, db: Connections) -> AbstractContextManager[Any]:
+    def open_index(self, db: Connections) -> AbstractContextManager[Any]:
         assert self.databases is not None
-        return self.databases.index(db)
+        return self.databases.open_index(db)
 
 
 @pytest.fixture(scope="session")
-def served() -> Iterator[tuple[TestClient[Any], Borrowed]]:
-    databases = Borrowed()
+def shared_app() -> Iterator[tuple[TestClient[Any], SwitchableDatabases]]:
+    databases = SwitchableDatabases()
     app, *_ = create_app(databases)
-    with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
+    with TestClient(app, base_url=BASE_URL) as client:  # type: ignore[arg-type]
         yield client, databases
 
 
 @pytest.fixture
-def api(served: tuple[TestClient[Any], Borrowed], databases: Databases) -> Iterator[Caller]:
-    client, borrowed = served
-    borrowed.databases = databases
-    yield Caller(client, databases)
-    borrowed.databases = None
-    # A page that a test opened leaves its token behind.
+def api(
+    shared_app: tuple[TestClient[Any], SwitchableDatabases], databases: Databases
+) -> Iterator[ApiClient]:
+    client, switchable = shared_app
+    switchable.databases = databases
+    yield ApiClient(client, databases)
+    switchable.databases = None
+    # A test that opened the web page received its cookie.
     client.cookies.clear()
 
 
 @pytest.fixture
-def local(served: tuple[TestClient[Any], Borrowed], tmp_path: Path) -> Iterator[Caller]:
-    """For what has nothing to do with the database."""
-    client, borrowed = served
-    borrowed.databases = made = LocalDatabases(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
-    yield Caller(client, made)
-    borrowed.databases = None
+def sqlite_api(
+    shared_app: tuple[TestClient[Any], SwitchableDatabases], tmp_path: Path
+) -> Iterator[ApiClient]:
+    """The API on SQLite only, for behaviour that does not depend on the database."""
+    client, switchable = shared_app
+    databases = LocalDatabases(settings.load({"HOLDFAST_HOME": str(tmp_path)}))
+    switchable.databases = databases
+    yield ApiClient(client, databases)
+    switchable.databases = None
     client.cookies.clear()
-    made.close()
+    databases.close()
+
+
+@pytest.fixture
+def remote_client(databases: Databases) -> Iterator[TestClient[Any]]:
+    """A client on another machine, which needs a token."""
+    app, *_ = create_app(databases, hosts=("holdfast.example",), token_needed=True)
+    with TestClient(app, base_url=REMOTE_URL) as client:  # type: ignore[arg-type]
+        yield client
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A module that says `POSTGRES_IS_SLOW` runs on SQLite in `make test`, on both in test-full.
+    """Mark PostgreSQL tests of modules with `POSTGRES_IS_SLOW` as slow, so that `make test` runs
+    these modules on SQLite only and `make test-full` on both.
 
-    It tests what stands above the database; the contracts of ledger and store cover the dialects.
+    Such modules test layers above the database; other suites test the SQL on each database.
     """
     for item in items:
         callspec = getattr(item, "callspec", None)

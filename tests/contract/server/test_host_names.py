@@ -1,4 +1,4 @@
-"""The names that somebody gave the server are those that requests come by."""
+"""Which Host headers a server accepts, given its listen address and its configured names."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from holdfast import settings
 from holdfast.server.app import create_app
 from holdfast.server.databases import LocalDatabases
 from holdfast.server.run import ListenAddress
-from tests.contract.server.conftest import HERE
+from tests.contract.server.conftest import BASE_URL
 
 
-def statuses(home: Path, place: ListenAddress, *hosts: str) -> list[int]:
-    """What a server at this place answers to requests by each of these names."""
+def request_statuses(home: Path, address: ListenAddress, *hosts: str) -> list[int]:
+    """The status of a request with each of these Host headers to a server at this address."""
     databases = LocalDatabases(settings.load({"HOLDFAST_HOME": str(home)}))
-    app, *_ = create_app(databases, hosts=place.allowed_hosts)
-    with TestClient(app, base_url=HERE) as client:  # type: ignore[arg-type]
-        answers = [client.get("/health", headers={"Host": host}) for host in hosts]
+    app, *_ = create_app(databases, hosts=address.allowed_hosts)
+    with TestClient(app, base_url=BASE_URL) as client:  # type: ignore[arg-type]
+        responses = [client.get("/health", headers={"Host": host}) for host in hosts]
     databases.close()
-    return [answer.status_code for answer in answers]
+    return [response.status_code for response in responses]
 
 
-def test_a_name_is_known_however_it_is_written(tmp_path: Path) -> None:
+def test_a_configured_name_is_accepted_in_every_spelling(tmp_path: Path) -> None:
     cases = {
         "Example.ORG": ("example.org", "EXAMPLE.org:8443"),
         "build_host": ("build_host:3847",),
@@ -33,16 +33,17 @@ def test_a_name_is_known_however_it_is_written(tmp_path: Path) -> None:
         "2001:db8:0:0::1": ("[2001:db8:0:0::1]", "[2001:db8::1]"),
     }
     for name, hosts in cases.items():
-        everywhere = ListenAddress(host="0.0.0.0", port=0, names=(name,))
-        answered = statuses(tmp_path, everywhere, *hosts, "other.example")
-        assert answered == [*(200 for _ in hosts), 421], (name, hosts)
+        address = ListenAddress(host="0.0.0.0", port=0, names=(name,))
+        statuses = request_statuses(tmp_path, address, *hosts, "other.example")
+        assert statuses == [*(200 for _ in hosts), 421], (name, hosts)
 
 
-def test_where_it_listens_is_a_name_too(tmp_path: Path) -> None:
+def test_the_listen_address_is_an_accepted_name(tmp_path: Path) -> None:
     cases = [
         ("Build.Example", "build.example"),
         ("192.0.2.1", "192.0.2.1"),
         ("2001:DB8:0::1", "[2001:db8::1]"),
     ]
-    for own, host in cases:
-        assert statuses(tmp_path, ListenAddress(host=own, port=0), host) == [200], own
+    for listen_host, host in cases:
+        address = ListenAddress(host=listen_host, port=0)
+        assert request_statuses(tmp_path, address, host) == [200], listen_host

@@ -1,4 +1,4 @@
-"""Lookups over HTTP: scoped, within a budget, and every hit opens by its ref."""
+"""Recall over HTTP: limited to a project, within a token budget, with hits that can be opened."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from holdfast.search.push import push_session
 from holdfast.search.team_index import TeamIndex
 from holdfast.state.fold import new_state
 from holdfast.tokens.estimate import estimate_tokens
-from tests.contract.server.conftest import Caller
+from tests.contract.server.conftest import ApiClient
 from tests.unit.search.transcripts import (
     BOUNDARY,
     NOW,
@@ -23,44 +23,45 @@ from tests.unit.search.transcripts import (
     tool_result_line,
 )
 
-MINE, OTHER = "5e55a0ce-0000-4000-8000-000000000001", "5e55a0ce-0000-4000-8000-000000000002"
+SESSION = "5e55a0ce-0000-4000-8000-000000000001"
+OTHER_SESSION = "5e55a0ce-0000-4000-8000-000000000002"
 
 
-class Memory:
-    """Sessions as this server's database knows them."""
+class IndexedSessions:
+    """Sessions in the server's store and search index."""
 
-    def __init__(self, api: Caller, folder: Path) -> None:
+    def __init__(self, api: ApiClient, folder: Path) -> None:
         self.api = api
         self.folder = folder
         self.projects: dict[str, str] = {}
 
-    def keep(self, session: str, project: str, *lines: Any) -> None:
+    def add_session(self, session: str, project: str, *lines: Any) -> None:
         path = self.folder / f"{session}.jsonl"
         append(path, *lines)
         self.projects[project] = self.api.post("/api/projects", path=project)["id"]
-        with self.api.databases.connect() as db, self.api.databases.index(db) as index:
+        with self.api.databases.connect() as db, self.api.databases.open_index(db) as index:
             if isinstance(index, TeamIndex):
-                with SearchIndex(IN_MEMORY) as here:
-                    ingest_transcript(here, Source(session, project, str(path)), NOW)
-                    (row,) = here.fetch_all("session_states")
-                    push_session(here, row, index, self.projects[project], NOW)
+                with SearchIndex(IN_MEMORY) as local_index:
+                    ingest_transcript(local_index, Source(session, project, str(path)), NOW)
+                    (row,) = local_index.fetch_all("session_states")
+                    push_session(local_index, row, index, self.projects[project], NOW)
                 return
             db.store.save_session(
                 session=session, host="claude-code", project=project, transcript=str(path),
                 cursor=None, state=new_state(), revision=0, now=1.0,
             )  # fmt: skip
 
-    def hits(self, query: str, **asked: Any) -> list[dict[str, Any]]:
-        asked = asked or {"project_path": "/srv/a"}
-        found: list[dict[str, Any]] = self.api.get("/api/recall", q=query, **asked)["hits"]
-        return found
+    def search(self, query: str, **filters: Any) -> list[dict[str, Any]]:
+        filters = filters or {"project_path": "/srv/a"}
+        hits: list[dict[str, Any]] = self.api.get("/api/recall", q=query, **filters)["hits"]
+        return hits
 
 
 @pytest.fixture
-def memory(api: Caller, tmp_path: Path) -> Memory:
-    made = Memory(api, tmp_path)
-    made.keep(
-        MINE,
+def sessions(api: ApiClient, tmp_path: Path) -> IndexedSessions:
+    sessions = IndexedSessions(api, tmp_path)
+    sessions.add_session(
+        SESSION,
         "/srv/a",
         message_line("use full jitter"),
         tool_call_line("t1", "Bash", command="grep jitter src/worker.py"),
@@ -68,31 +69,40 @@ def memory(api: Caller, tmp_path: Path) -> Memory:
         BOUNDARY,
         message_line("jitter again"),
     )
-    made.keep(OTHER, "/srv/b", message_line("jitter of another project"), message_line("obelisk"))
-    return made
+    sessions.add_session(
+        OTHER_SESSION, "/srv/b", message_line("jitter of another project"), message_line("obelisk")
+    )
+    return sessions
 
 
-def test_a_project_is_searched_by_path_or_id_and_nothing_else(memory: Memory) -> None:
-    for asked in (
+def test_a_search_is_limited_to_a_project_or_session(sessions: IndexedSessions) -> None:
+    for filters in (
         {"project_path": "/srv/a"},
         {"project_path": "/srv/a/src/deep"},
-        {"project_id": memory.projects["/srv/a"]},
-        {"session_id": MINE},
+        {"project_id": sessions.projects["/srv/a"]},
+        {"session_id": SESSION},
     ):
-        assert {hit["session_id"] for hit in memory.hits("jitter", **asked)} == {MINE}
-        assert memory.hits("obelisk", **asked) == []
-    everywhere = memory.hits("jitter", all_projects=True)
-    assert {hit["session_id"] for hit in everywhere} == {MINE, OTHER}
+        hits = sessions.search("jitter", **filters)
+        assert {hit["session_id"] for hit in hits} == {SESSION}
+        assert sessions.search("obelisk", **filters) == []
+    all_hits = sessions.search("jitter", all_projects=True)
+    assert {hit["session_id"] for hit in all_hits} == {SESSION, OTHER_SESSION}
 
 
-def test_whoever_does_not_say_where_is_asked(memory: Memory) -> None:
-    told = memory.api.get("/api/recall", 400, q="jitter")
-    assert "all_projects" in told["hint"]
-    assert memory.api.get("/api/recall", 404, q="jitter", project_path="/nowhere")["status"] == 404
-    assert memory.hits("jitter", project_id="nobody") == memory.hits("jitter", session_id="x") == []
+def test_a_search_without_a_project_is_refused_with_a_hint(
+    sessions: IndexedSessions,
+) -> None:
+    problem = sessions.api.get("/api/recall", 400, q="jitter")
+    assert "all_projects" in problem["hint"]
+    problem = sessions.api.get("/api/recall", 404, q="jitter", project_path="/unknown")
+    assert problem["status"] == 404
+    assert sessions.search("jitter", project_id="unknown") == []
+    assert sessions.search("jitter", session_id="unknown") == []
 
 
-def test_filters_are_those_of_the_command(memory: Memory) -> None:
+def test_get_and_post_have_the_filters_of_the_recall_command(
+    sessions: IndexedSessions,
+) -> None:
     cases = [
         ({}, {1, 2, 3, 5}),
         ({"kind": "prompt"}, {1, 5}),
@@ -102,65 +112,72 @@ def test_filters_are_those_of_the_command(memory: Memory) -> None:
         ({"before_compaction": "true"}, {1, 2, 3}),
         ({"since": "2026-11-16"}, set()),
     ]
-    for asked, lines in cases:
-        found = memory.hits("jitter", project_path="/srv/a", **asked)
-        assert {hit["line"] for hit in found} == lines, asked
-        asked = {("kinds" if name == "kind" else name): value for name, value in asked.items()}
-        if isinstance(asked.get("kinds"), str):
-            asked["kinds"] = [asked["kinds"]]
-        if "before_compaction" in asked:
-            asked["before_compaction"] = True
-        posted = memory.api.post("/api/recall", query="jitter", project_path="/srv/a", **asked)
-        assert posted["hits"] == found, asked
+    for filters, lines in cases:
+        hits = sessions.search("jitter", project_path="/srv/a", **filters)
+        assert {hit["line"] for hit in hits} == lines, filters
+        filters = {("kinds" if name == "kind" else name): value for name, value in filters.items()}
+        if isinstance(filters.get("kinds"), str):
+            filters["kinds"] = [filters["kinds"]]
+        if "before_compaction" in filters:
+            filters["before_compaction"] = True
+        posted = sessions.api.post("/api/recall", query="jitter", project_path="/srv/a", **filters)
+        assert posted["hits"] == hits, filters
 
 
-def test_every_hit_opens_by_its_ref(memory: Memory) -> None:
-    for hit in memory.hits("jitter", all_projects=True):
-        (opened,) = memory.api.get(f"/api/recall/{hit['ref']}")["hits"]
+def test_every_hit_can_be_opened_by_its_ref(sessions: IndexedSessions) -> None:
+    for hit in sessions.search("jitter", all_projects=True):
+        (opened,) = sessions.api.get(f"/api/recall/{hit['ref']}")["hits"]
         assert (opened["text"], opened["ref"]) == (hit["text"], hit["ref"])
-    some = memory.api.get(f"/api/recall/{MINE}:L1-2")["hits"]
-    assert [one["line"] for one in some] == [1, 2]
-    assert memory.api.get("/api/recall/L1", session_id=OTHER)["hits"][0]["session_id"] == OTHER
+    hits = sessions.api.get(f"/api/recall/{SESSION}:L1-2")["hits"]
+    assert [hit["line"] for hit in hits] == [1, 2]
+    (hit,) = sessions.api.get("/api/recall/L1", session_id=OTHER_SESSION)["hits"]
+    assert hit["session_id"] == OTHER_SESSION
 
 
-def test_a_ref_that_leads_nowhere_is_told(memory: Memory) -> None:
+def test_an_invalid_or_unknown_ref_is_refused_with_a_hint(
+    sessions: IndexedSessions,
+) -> None:
     cases = [
-        ("nothing", 400),
+        ("invalid", 400),
         ("L1", 400),
-        (f"{MINE}:L99", 404),
+        (f"{SESSION}:L99", 404),
         ("5e55a0ce-0000-4000-8000-00000000000f:L1", 404),
     ]
-    for path, status in cases:
-        assert memory.api.get(f"/api/recall/{path}", status)["hint"], path
+    for ref, status in cases:
+        assert sessions.api.get(f"/api/recall/{ref}", status)["hint"], ref
 
 
-def test_the_budget_holds(memory: Memory) -> None:
-    memory.keep(MINE, "/srv/a", *[message_line(f"obsidian {n} " + "x " * 200) for n in range(9)])
-    told = memory.api.get("/api/recall", q="obsidian", session_id=MINE, max_tokens=300)
-    assert told["left_out"] > 0
-    assert estimate_tokens("".join(hit["text"] for hit in told["hits"])) <= 300
+def test_the_hits_fit_the_token_budget(sessions: IndexedSessions) -> None:
+    sessions.add_session(
+        SESSION, "/srv/a", *[message_line(f"obsidian {n} " + "x " * 200) for n in range(9)]
+    )
+    response = sessions.api.get("/api/recall", q="obsidian", session_id=SESSION, max_tokens=300)
+    assert response["left_out"] > 0
+    assert estimate_tokens("".join(hit["text"] for hit in response["hits"])) <= 300
 
 
-def test_any_question_can_be_posted(memory: Memory) -> None:
+def test_queries_with_operators_or_very_long_text_find_nothing_and_do_not_fail(
+    sessions: IndexedSessions,
+) -> None:
     for query in ['"', "zz AND", "'x' & !", "x" * 100_000, "🎉" * 30_000, "%"]:
-        told = memory.api.post("/api/recall", query=query, project_path="/srv/a")
-        assert told["hits"] == [], query
+        response = sessions.api.post("/api/recall", query=query, project_path="/srv/a")
+        assert response["hits"] == [], query
 
 
-def test_an_empty_question_is_refused(memory: Memory) -> None:
+def test_an_empty_query_is_refused(sessions: IndexedSessions) -> None:
     for query in ["", " "]:
-        refused = (
-            memory.api.get("/api/recall", 400, q=query, project_path="/srv/a"),
-            memory.api.post("/api/recall", 400, query=query, project_path="/srv/a"),
+        problems = (
+            sessions.api.get("/api/recall", 400, q=query, project_path="/srv/a"),
+            sessions.api.post("/api/recall", 400, query=query, project_path="/srv/a"),
         )
-        assert all("hits" not in told and told["detail"] for told in refused), query
+        assert all("hits" not in problem and problem["detail"] for problem in problems), query
 
 
-def test_it_is_described_for_programs(local: Caller) -> None:
-    told = local.get("/openapi/openapi.json")
-    described = told["paths"]["/api/recall"]["get"]
-    names = {one["name"] for one in described["parameters"]}
+def test_the_schema_describes_recall_with_an_example(sqlite_api: ApiClient) -> None:
+    schema = sqlite_api.get("/openapi/openapi.json")
+    operation = schema["paths"]["/api/recall"]["get"]
+    names = {parameter["name"] for parameter in operation["parameters"]}
     assert {"q", "kind", "max_tokens", "project_path", "all_projects", "since"} <= names
-    (example,) = described["responses"]["200"]["content"]["application/json"]["examples"].values()
+    (example,) = operation["responses"]["200"]["content"]["application/json"]["examples"].values()
     assert example["value"]["hits"][0]["ref"].endswith(":L107")
-    assert "/api/recall/{ref}" in told["paths"]
+    assert "/api/recall/{ref}" in schema["paths"]

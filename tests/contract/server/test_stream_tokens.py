@@ -1,9 +1,8 @@
-"""A stream is told as long as its token is good, and no longer."""
+"""An event stream ends soon after its token becomes invalid."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -13,7 +12,6 @@ from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.ledger.actions import add_action
 from holdfast.server import event_feed
-from holdfast.server.app import create_app
 from holdfast.server.auth import AuthMiddleware, get_token_check
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import EventFeed
@@ -22,84 +20,80 @@ from holdfast.server.routes.events import Subscriber
 
 POSTGRES_IS_SLOW = True
 
+TIMEOUT_SECONDS = 60
+
 
 @pytest.fixture(autouse=True)
-def _asked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def _check_tokens_without_delay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_routes, "TOKEN_CHECK_SECONDS", 0.0)
     monkeypatch.setattr(event_feed, "KEEP_ALIVE_SECONDS", 0.05)
 
 
-@pytest.fixture
-def far(databases: Databases) -> Iterator[TestClient[Any]]:
-    app, *_ = create_app(databases, hosts=("holdfast.example",), token_needed=True)
-    with TestClient(app, base_url="http://holdfast.example") as client:  # type: ignore[arg-type]
-        yield client
-
-
-def a_token(databases: Databases) -> tuple[str, str]:
+def create_token(databases: Databases) -> tuple[str, str]:
+    """The id of a new token, and the token."""
     with databases.connect() as db:
         row, token = tokens.create_token(db.ledger, 1.0, name="ci", scope="read")
     return row["id"], token
 
 
-def revoke(databases: Databases, ident: str) -> None:
+def revoke_token(databases: Databases, ident: str) -> None:
     with databases.connect() as db:
         tokens.revoke_token(db.ledger, ident, 2.0)
 
 
-def test_nothing_is_told_to_whom_is_no_longer_allowed(databases: Databases) -> None:
-    good = [True]
+def test_a_stream_sends_no_change_once_its_token_is_invalid(databases: Databases) -> None:
+    is_valid = True
 
-    async def allowed() -> bool:
-        return good[0]
+    async def check_token() -> bool:
+        return is_valid
 
-    async def heard() -> list[bytes]:
-        changes = EventFeed(databases)
-        reading = asyncio.create_task(changes.run())
-        told = []
-        start = await changes.start(None)
-        async for line in event_routes._render_stream(
-            changes, start, Subscriber(None, None, allowed)
-        ):
-            told.append(line)
-            good[0] = False
+    async def read_stream() -> list[bytes]:
+        nonlocal is_valid
+        feed = EventFeed(databases)
+        reader = asyncio.create_task(feed.run())
+        chunks = []
+        start = await feed.find_start(None)
+        subscriber = Subscriber(None, None, check_token)
+        async for chunk in event_routes._render_stream(feed, start, subscriber):
+            chunks.append(chunk)
+            is_valid = False
             with databases.connect() as db:
                 add_action(db.ledger, 1.0, tool_name="Read", ident="secret plan")
-        changes.close()
-        await reading
-        return told
+        feed.close()
+        await reader
+        return chunks
 
-    (only,) = asyncio.run(asyncio.wait_for(heard(), 60))
+    (only,) = asyncio.run(asyncio.wait_for(read_stream(), TIMEOUT_SECONDS))
     assert b"listening" in only
 
 
-class Away:
-    """A store that is there for the first question only."""
+class InterruptibleDatabases:
+    """Databases that a test can make unavailable."""
 
     def __init__(self, databases: Databases) -> None:
-        self.databases, self.is_away = databases, False
+        self.databases, self.is_available = databases, True
 
     def connect(self) -> Any:
-        if self.is_away:
-            raise StoreUnavailable("it is gone")
+        if not self.is_available:
+            raise StoreUnavailable("the connection is lost")
         return self.databases.connect()
 
 
-def test_while_the_store_is_away_nobody_is_sent_off(databases: Databases) -> None:
-    asked = []
+def test_a_token_counts_as_valid_while_the_store_is_unavailable(databases: Databases) -> None:
+    results = []
 
-    async def inner(scope: Any, receive: Any, send: Any) -> None:
-        asked.append(await get_token_check(scope)())
-        store.is_away = True
-        asked.append(await get_token_check(scope)())
-        store.is_away = False
-        revoke(databases, ident)
-        asked.append(await get_token_check(scope)())
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        results.append(await get_token_check(scope)())
+        interruptible.is_available = False
+        results.append(await get_token_check(scope)())
+        interruptible.is_available = True
+        revoke_token(databases, ident)
+        results.append(await get_token_check(scope)())
         await send({"type": "http.response.start", "status": 204, "headers": []})
         await send({"type": "http.response.body", "body": b""})
 
-    store = Away(databases)
-    ident, token = a_token(databases)
-    client = TestClient(AuthMiddleware(inner, store), base_url="http://127.0.0.1")  # type: ignore[arg-type]
+    interruptible = InterruptibleDatabases(databases)
+    ident, token = create_token(databases)
+    client = TestClient(AuthMiddleware(app, interruptible), base_url="http://127.0.0.1")  # type: ignore[arg-type]
     client.get("/api/events", headers={"Authorization": f"Bearer {token}"})
-    assert asked == [True, True, False]
+    assert results == [True, True, False]

@@ -1,8 +1,9 @@
-"""The write queue: writes share a commit, callers are answered after it, a failure stays alone."""
+"""The write queue: writes share a commit and return after it, and one failure fails no other."""
 
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
@@ -16,28 +17,28 @@ from holdfast.ledger.schema import ACTIONS
 from holdfast.server.databases import Connections, Databases
 from holdfast.server.write_queue import WriteQueue
 
-SECONDS = 30
-Work = Callable[[Connections], Any]
+TIMEOUT_SECONDS = 30
+Write = Callable[[Connections], Any]
 
 
-def add(ident: str, **more: Any) -> Work:
-    row = {**build_action(2.0, ident=ident, tool_name="Read"), **more}
+def make_write(ident: str, **columns: Any) -> Write:
+    row = {**build_action(2.0, ident=ident, tool_name="Read"), **columns}
     return lambda db: post_action(db.ledger, row)
 
 
-def stored(databases: Databases) -> set[str]:
+def stored_ids(databases: Databases) -> set[str]:
     with databases.connect() as db:
         return {row["id"] for row in db.ledger.find(ACTIONS)}
 
 
-class Gate:
-    """Connections whose commits wait until the test lets them go, and are counted."""
+class CommitGate:
+    """Connections whose commits are counted, and wait for `may_commit`."""
 
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
         self.commits = 0
         self.is_at_commit, self.may_commit = threading.Event(), threading.Event()
-        self.problem: Exception | None = None
+        self.commit_error: Exception | None = None
 
     @contextmanager
     def connect(self) -> Iterator[Connections]:
@@ -48,9 +49,9 @@ class Gate:
             def waiting_commit() -> None:
                 self.commits += 1
                 self.is_at_commit.set()
-                assert self.may_commit.wait(SECONDS)
-                if self.problem:
-                    raise self.problem
+                assert self.may_commit.wait(TIMEOUT_SECONDS)
+                if self.commit_error:
+                    raise self.commit_error
                 commit()
 
             database.commit = waiting_commit
@@ -61,16 +62,21 @@ class Gate:
 
 
 @contextmanager
-def queue_behind(gate: Gate) -> Iterator[Callable[..., list[Future[Any]]]]:
-    """A queue, and a function that submits writes from a thread each and waits until they wait."""
-    with closing(WriteQueue(gate.connect)) as queue, ThreadPoolExecutor(32) as callers:
+def open_queue(gate: CommitGate) -> Iterator[Callable[..., list[Future[Any]]]]:
+    """Open a queue, and yield a function that submits writes, each from its own thread.
 
-        def submit(*works: Work) -> list[Future[Any]]:
+    While a commit is held up, the function returns when the writes are in the queue.
+    """
+    with closing(WriteQueue(gate.connect)) as queue, ThreadPoolExecutor(32) as pool:
+
+        def submit(*writes: Write) -> list[Future[Any]]:
             before = queue._waiting.qsize()
-            submitted = [callers.submit(queue.write, work) for work in works]
+            submitted = [pool.submit(queue.write, write) for write in writes]
             if gate.is_at_commit.is_set() and not gate.may_commit.is_set():
-                while queue._waiting.qsize() < before + len(works):
-                    threading.Event().wait(0.001)
+                deadline = time.monotonic() + TIMEOUT_SECONDS
+                while queue._waiting.qsize() < before + len(writes):
+                    assert time.monotonic() < deadline, "the writes were not queued"
+                    time.sleep(0.001)
             return submitted
 
         try:
@@ -79,108 +85,111 @@ def queue_behind(gate: Gate) -> Iterator[Callable[..., list[Future[Any]]]]:
             gate.may_commit.set()
 
 
-def test_writes_that_wait_share_one_commit_and_none_is_answered_before(
+def test_queued_writes_share_one_commit_and_return_after_it(
     databases: Databases,
 ) -> None:
-    gate = Gate(databases)
-    with queue_behind(gate) as submit:
-        (first,) = submit(add("first"))
-        assert gate.is_at_commit.wait(SECONDS)
-        rest = submit(*(add(f"a{number}") for number in range(9)))
-        assert not first.done(), "its row is not committed yet"
-        assert stored(databases) == set()
+    gate = CommitGate(databases)
+    with open_queue(gate) as submit:
+        (first,) = submit(make_write("first"))
+        assert gate.is_at_commit.wait(TIMEOUT_SECONDS)
+        rest = submit(*(make_write(f"a{number}") for number in range(9)))
+        assert not first.done(), "its commit has not finished"
+        assert stored_ids(databases) == set()
         gate.may_commit.set()
-        assert first.result(SECONDS)["id"] == "first"
-        assert {one.result(SECONDS)["id"] for one in rest} == {f"a{n}" for n in range(9)}
-    assert len(stored(databases)) == 10
+        assert first.result(TIMEOUT_SECONDS)["id"] == "first"
+        assert {future.result(TIMEOUT_SECONDS)["id"] for future in rest} == {
+            f"a{number}" for number in range(9)
+        }
+    assert len(stored_ids(databases)) == 10
     assert gate.commits == 2
     with databases.connect() as db:
         changes = db.ledger.list_changes()
-    assert len(changes) == 10, "each row is announced to listeners"
+    assert len(changes) == 10, "each row has a change for subscribers"
 
 
-def refuse(db: Connections) -> None:
+def write_and_raise_conflict(db: Connections) -> None:
     post_action(db.ledger, build_action(2.0, ident="refused", tool_name="Read"))
     raise Conflict("because")
 
 
 @pytest.mark.parametrize(
-    ("bad", "problem"),
+    ("failing_write", "error"),
     [
-        (add("bad", tool_name=None), StoreUnavailable),
-        (refuse, Conflict),
+        (make_write("bad", tool_name=None), StoreUnavailable),
+        (write_and_raise_conflict, Conflict),
         (lambda db: 1 / 0, ZeroDivisionError),
     ],
-    ids=["refused by the database", "refused by us", "a bug"],
+    ids=["refused by the database", "refused by the ledger", "unexpected error"],
 )
-def test_a_write_that_fails_takes_no_other_with_it(
-    databases: Databases, bad: Work, problem: type[Exception]
+def test_a_failing_write_does_not_affect_others_in_its_batch(
+    databases: Databases, failing_write: Write, error: type[Exception]
 ) -> None:
-    gate = Gate(databases)
-    with queue_behind(gate) as submit:
-        submit(add("first"))
-        assert gate.is_at_commit.wait(SECONDS)
-        one, failing, other = submit(add("a"), bad, add("c"))
+    gate = CommitGate(databases)
+    with open_queue(gate) as submit:
+        submit(make_write("first"))
+        assert gate.is_at_commit.wait(TIMEOUT_SECONDS)
+        before, failing, after = submit(make_write("a"), failing_write, make_write("c"))
         gate.may_commit.set()
-        assert isinstance(failing.exception(SECONDS), problem)
-        assert (one.result(SECONDS)["id"], other.result(SECONDS)["id"]) == ("a", "c")
-    assert stored(databases) == {"first", "a", "c"}
+        assert isinstance(failing.exception(TIMEOUT_SECONDS), error)
+        assert before.result(TIMEOUT_SECONDS)["id"] == "a"
+        assert after.result(TIMEOUT_SECONDS)["id"] == "c"
+    assert stored_ids(databases) == {"first", "a", "c"}
     assert gate.commits == 2
 
 
-def test_the_same_call_twice_in_one_commit_is_one_row(databases: Databases) -> None:
-    gate = Gate(databases)
-    with queue_behind(gate) as submit:
-        submit(add("first"))
-        assert gate.is_at_commit.wait(SECONDS)
-        same = submit(add("a"), add("a", exit_code=1))
+def test_two_writes_of_the_same_id_in_one_commit_make_one_row(databases: Databases) -> None:
+    gate = CommitGate(databases)
+    with open_queue(gate) as submit:
+        submit(make_write("first"))
+        assert gate.is_at_commit.wait(TIMEOUT_SECONDS)
+        futures = submit(make_write("a"), make_write("a", exit_code=1))
         gate.may_commit.set()
-        assert {one.result(SECONDS)["id"] for one in same} == {"a"}
-    assert stored(databases) == {"first", "a"}
+        assert {future.result(TIMEOUT_SECONDS)["id"] for future in futures} == {"a"}
+    assert stored_ids(databases) == {"first", "a"}
 
 
-def test_if_the_commit_fails_all_are_told_and_later_writes_go_on(databases: Databases) -> None:
-    gate = Gate(databases)
+def test_a_failed_commit_fails_its_writes_but_not_later_ones(databases: Databases) -> None:
+    gate = CommitGate(databases)
     gate.may_commit.set()
-    gate.problem = StoreUnavailable("the disk is full")
-    with queue_behind(gate) as submit:
-        for failed in submit(add("a"), add("b")):
-            assert failed.exception(SECONDS) is gate.problem
-        gate.problem = None
-        (later,) = submit(add("later"))
-        assert later.result(SECONDS)["id"] == "later"
-    assert stored(databases) == {"later"}
+    gate.commit_error = StoreUnavailable("the disk is full")
+    with open_queue(gate) as submit:
+        for future in submit(make_write("a"), make_write("b")):
+            assert future.exception(TIMEOUT_SECONDS) is gate.commit_error
+        gate.commit_error = None
+        (later,) = submit(make_write("later"))
+        assert later.result(TIMEOUT_SECONDS)["id"] == "later"
+    assert stored_ids(databases) == {"later"}
 
 
-def test_without_a_connection_all_are_told_and_later_writes_go_on(databases: Databases) -> None:
-    away = [True]
+def test_a_failed_connection_fails_its_writes_but_not_later_ones(databases: Databases) -> None:
+    is_available = [False]
 
     @contextmanager
     def connect() -> Iterator[Connections]:
-        if away[0]:
+        if not is_available[0]:
             raise StoreUnavailable("it is being restarted")
         with databases.connect() as db:
             yield db
 
     with closing(WriteQueue(connect)) as queue:
         with pytest.raises(StoreUnavailable):
-            queue.write(add("a"))
-        away[0] = False
-        assert queue.write(add("later"))["id"] == "later"
-    assert stored(databases) == {"later"}
+            queue.write(make_write("a"))
+        is_available[0] = True
+        assert queue.write(make_write("later"))["id"] == "later"
+    assert stored_ids(databases) == {"later"}
 
 
-def test_what_waits_when_the_server_stops_is_committed_and_nothing_more_is_taken(
+def test_closing_the_queue_commits_waiting_writes_and_refuses_new_ones(
     databases: Databases,
 ) -> None:
-    gate = Gate(databases)
-    with queue_behind(gate) as submit:
-        submit(add("first"))
-        assert gate.is_at_commit.wait(SECONDS)
-        (waiting,) = submit(add("a"))
-    assert waiting.result(SECONDS)["id"] == "a"
+    gate = CommitGate(databases)
+    with open_queue(gate) as submit:
+        submit(make_write("first"))
+        assert gate.is_at_commit.wait(TIMEOUT_SECONDS)
+        (queued,) = submit(make_write("a"))
+    assert queued.result(TIMEOUT_SECONDS)["id"] == "a"
     closed = WriteQueue(databases.connect)
     closed.close()
     with pytest.raises(ServerBusy):
-        closed.write(add("b"))
-    assert stored(databases) == {"first", "a"}
+        closed.write(make_write("b"))
+    assert stored_ids(databases) == {"first", "a"}

@@ -1,4 +1,4 @@
-"""Two machines, and one team's PostgreSQL."""
+"""Fixtures: two machines that share one team database in PostgreSQL."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from holdfast.store.postgres import PostgresStore
 from tests.terminal import Terminal
 from tests.unit.search.transcripts import append, message_line
 
-from .colleagues import FOREIGN, THEIRS, send_as_colleague
+from .colleagues import COLLEAGUE_SESSION, OTHER_PROJECT_SESSION, push_as_colleague
 from .machine import Machine
 
 
 @pytest.fixture
 def team(postgres_place: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore.at(postgres_place)) as opened:
-        yield opened
+    with closing(PostgresStore.at(postgres_place)) as store:
+        yield store
 
 
 @pytest.fixture
 def machines(team: PostgresStore, tmp_path: Path) -> Iterator[tuple[Machine, Machine]]:
-    made = Machine(tmp_path / "one", team), Machine(tmp_path / "two", team)
-    yield made
-    for machine in made:
+    machines = Machine(tmp_path / "one", team), Machine(tmp_path / "two", team)
+    yield machines
+    for machine in machines:
         machine.close()
 
 
@@ -41,22 +41,22 @@ def machine(machines: tuple[Machine, Machine]) -> Machine:
 
 @pytest.fixture
 def colleague(tmp_path: Path, postgres_place: str) -> str:
-    """Somebody else's machine, which has sent a session of the same project and one of another."""
-    with SearchIndex(str(tmp_path / "theirs" / "recall.db")) as index:
+    """Push a colleague's sessions, one of the shared project and one of another; return the URL."""
+    with SearchIndex(str(tmp_path / "colleague" / "recall.db")) as index:
         for session, project, text in (
-            (THEIRS, "shared", "the obelisk stands at bin/obelisk.py"),
-            (FOREIGN, "other", "an obelisk of another project"),
+            (COLLEAGUE_SESSION, "shared", "the obelisk is in bin/obelisk.py"),
+            (OTHER_PROJECT_SESSION, "other", "an obelisk of another project"),
         ):
             path = tmp_path / f"{session}.jsonl"
             append(path, message_line(text), message_line("use full jitter", "assistant"))
             ingest_transcript(index, Source(session, project, str(path)), time.time())
-        send_as_colleague(postgres_place, index)
+        push_as_colleague(postgres_place, index)
     return postgres_place
 
 
 @pytest.fixture
 def member(seasoned: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
-    """A terminal on a machine of the same team, in the project that colleagues share."""
+    """A terminal on a machine of the team, in the shared project."""
     monkeypatch.setattr("holdfast.services.recall.team_lookup.to_project_id", lambda *_: "shared")
     seasoned.set(HOLDFAST_DATABASE=colleague)
     return seasoned

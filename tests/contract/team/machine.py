@@ -1,4 +1,4 @@
-"""A machine of a team: its own store, ledger, index and clone, and the way to the team's store."""
+"""A machine of a team: its own store, ledger and search index, and the team's store."""
 
 from __future__ import annotations
 
@@ -29,35 +29,37 @@ class Machine:
         self.index = SearchIndex(str(folder / "recall.db"))
         self.team = team
         self.clone = "/srv/app"
-        """Where its sessions work."""
+        """The project folder of its sessions."""
         self.now = 100.0
 
     def sync(self) -> SyncResult:
-        """Send sessions and rows, and take in what others sent."""
+        """Push sessions and rows, and pull the messages of other machines."""
         self.now += 1
         team = Ledger(self.team.database)
         return sync(self.store, self.ledger, self.team, team, TEAM, self.now)
 
-    def waits(self) -> tuple[int, int]:
-        """How many sessions and rows have not been sent."""
-        found = measure_backlog(self.store, self.ledger, TEAM)
-        return found.sessions, found.rows
+    def count_unsent(self) -> tuple[int, int]:
+        """Return the number of sessions and rows that were not pushed."""
+        backlog = measure_backlog(self.store, self.ledger, TEAM)
+        return backlog.sessions, backlog.rows
 
-    def session(self, name: str, *requests: str) -> str:
-        """A session of these requests, and a snapshot of it."""
+    def add_session(self, name: str, *requests: str) -> str:
+        """Save a session with these requests and return the id of its snapshot."""
         state = new_state()
         state["requests"] = [
             {"text": text, "line": n, "at": ""} for n, text in enumerate(requests, 1)
         ]
-        return self._saved(name, state)
+        return self._save(name, state)
 
-    def planned(self, name: str, request: str, plan: dict[str, str], agent: str = "") -> str:
-        """A session with a plan, and perhaps a sub-agent."""
+    def add_planned_session(
+        self, name: str, request: str, plan: dict[str, str], agent: str = ""
+    ) -> str:
+        """Save a session with a plan and an optional sub-agent; return the id of its snapshot."""
         state = new_state()
         state["requests"] = [{"text": request, "line": 1, "at": ""}]
         state["plan"] = [
-            {"id": str(n), "text": text, "status": status, "line": n, "told": n, "blocked_by": [],
-             "wave": 0}
+            {"id": str(n), "text": text, "status": status, "line": n, "source_line": n,
+             "blocked_by": [], "wave": 0}
             for n, (text, status) in enumerate(plan.items(), 2)
         ]  # fmt: skip
         if agent:
@@ -65,31 +67,31 @@ class Machine:
                 {"id": "a1", "call": "c1", "type": "Explore", "task": agent, "status": "completed",
                  "result": "found", "line": 9}  # type: ignore[typeddict-item]
             ]  # fmt: skip
-        return self._saved(name, state)
+        return self._save(name, state)
 
-    def _saved(self, name: str, state: State) -> str:
+    def _save(self, name: str, state: State) -> str:
         state["lines"] = 9
-        known = self.store.session(name)
+        existing = self.store.session(name)
         self.now += 1
         assert self.store.save_session(
             session=name, host="claude-code", project=self.clone, transcript="", cursor=None,
-            state=state, revision=known["revision"] if known else 0, now=self.now,
+            state=state, revision=existing["revision"] if existing else 0, now=self.now,
         )  # fmt: skip
         return self.store.add_snapshot(name, "auto", state, self.now)
 
-    def says(self, session: str, *texts: str, project: str = "") -> None:
-        """More lines of a transcript, indexed."""
+    def add_lines(self, session: str, *texts: str, project: str = "") -> None:
+        """Append lines to a transcript and index them."""
         path = self.folder / f"{session}.jsonl"
         append(path, *[message_line(text) for text in texts])
         ingest_transcript(self.index, Source(session, project or self.project, str(path)), NOW)
 
-    def send_texts(self, enough: Callable[[], bool] = lambda: False) -> int:
+    def push_texts(self, should_stop: Callable[[], bool] = lambda: False) -> int:
         return push_texts.push_texts(
-            self.index, self.ledger, self.team.database, TEAM, NOW, stop=enough
+            self.index, self.ledger, self.team.database, TEAM, NOW, stop=should_stop
         )
 
-    def texts_wait(self) -> int:
-        """Of how many sessions texts have not been sent."""
+    def count_unsent_texts(self) -> int:
+        """Return the number of sessions with texts that were not pushed."""
         return push_texts.count_unsent_sessions(self.index, self.ledger, TEAM)
 
     def close(self) -> None:

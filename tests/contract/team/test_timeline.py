@@ -1,4 +1,4 @@
-"""The timeline of a colleague's session, from the texts in PostgreSQL."""
+"""The timeline of a colleague's session, built from the texts in the team database."""
 
 from __future__ import annotations
 
@@ -23,61 +23,63 @@ from tests.unit.cli.test_timeline import happened
 from tests.unit.search.transcripts import NOW
 from tests.unit.transcript_lines import ROOT, bash, user
 
-from .colleagues import THEIRS, send_as_colleague
+from .colleagues import COLLEAGUE_SESSION, push_as_colleague
 
 
 @pytest.fixture
-def colleague_s(seasoned: Terminal, rehearsal: SelfTest, postgres_place: str) -> Terminal:
-    """The example is also a colleague's session, pushed from another machine."""
+def team_terminal(seasoned: Terminal, rehearsal: SelfTest, postgres_place: str) -> Terminal:
+    """A terminal whose team database also has the example session, pushed by a colleague."""
     with SearchIndex(IN_MEMORY) as index:
         project = rehearsal.demo.project_dir
-        ingest_transcript(index, Source(THEIRS, project, rehearsal.transcript), time.time())
-        send_as_colleague(postgres_place, index)
+        ingest_transcript(
+            index, Source(COLLEAGUE_SESSION, project, rehearsal.transcript), time.time()
+        )
+        push_as_colleague(postgres_place, index)
     with closing(PostgresStore.at(postgres_place)) as store:
         store.save_session(
-            session=THEIRS, host="claude-code", project=project, transcript="/theirs/x.jsonl",
-            cursor=None, state=new_state(), revision=0, now=1.0,
+            session=COLLEAGUE_SESSION, host="claude-code", project=project,
+            transcript="/colleague/x.jsonl", cursor=None, state=new_state(), revision=0, now=1.0,
         )  # fmt: skip
     seasoned.set(HOLDFAST_DATABASE=postgres_place)
     return seasoned
 
 
-def test_a_colleague_s_timeline_is_rebuilt_from_pushed_texts(colleague_s: Terminal) -> None:
-    own = colleague_s.run("timeline", "--json").json
+def test_a_colleagues_timeline_is_built_from_pushed_texts(team_terminal: Terminal) -> None:
+    own = team_terminal.run("timeline", "--json").json
     for team in (["--team"], []):
-        ran = colleague_s.run("timeline", "--session", THEIRS, "--json", *team)
-        assert happened(ran.json) == happened(own)
-        assert {entry["source"] for entry in ran.json} == {"team's copy"}
-        assert "another machine" in ran.err
-        for entry in ran.json[::10]:
-            assert colleague_s.run("show", entry["ref"], "--all-projects").code == 0
-    page = colleague_s.run("timeline", "--session", THEIRS, "--team").out
-    assert "failed       make test-fast" in page
-    assert "──── compaction 1" in page
+        result = team_terminal.run("timeline", "--session", COLLEAGUE_SESSION, "--json", *team)
+        assert happened(result.json) == happened(own)
+        assert {entry["source"] for entry in result.json} == {"team's copy"}
+        assert "another machine" in result.err
+        for entry in result.json[::10]:
+            assert team_terminal.run("show", entry["ref"], "--all-projects").code == 0
+    text = team_terminal.run("timeline", "--session", COLLEAGUE_SESSION, "--team").out
+    assert "failed       make test-fast" in text
+    assert "──── compaction 1" in text
 
 
-def test_an_own_session_s_timeline_comes_from_its_transcript(
-    colleague_s: Terminal, rehearsal: SelfTest
+def test_the_timeline_of_an_own_session_is_built_from_its_transcript(
+    team_terminal: Terminal, rehearsal: SelfTest
 ) -> None:
     session = rehearsal.demo.session_id
-    ran = colleague_s.run("timeline", "--session", session, "--team", "--json")
-    assert {entry["source"] for entry in ran.json} == {"transcript"}
+    result = team_terminal.run("timeline", "--session", session, "--team", "--json")
+    assert {entry["source"] for entry in result.json} == {"transcript"}
 
 
-def test_a_timeline_of_the_team_needs_a_session(colleague_s: Terminal) -> None:
-    ran = colleague_s.run("timeline", "--team")
-    assert (ran.code, ran.out) == (1, "")
-    assert "--session ID" in ran.err
-    for unknown in ("nobody's", f"{THEIRS[:-1]}0"):
-        ran = colleague_s.run("timeline", "--team", "--session", unknown)
-        assert (ran.code, ran.out) == (1, "")
-        assert "neither here nor in the team database" in ran.err
-    colleague_s.set(HOLDFAST_DATABASE="")
+def test_a_timeline_of_the_team_needs_a_session(team_terminal: Terminal) -> None:
+    result = team_terminal.run("timeline", "--team")
+    assert (result.code, result.out) == (1, "")
+    assert "--session ID" in result.err
+    for unknown in ("unknown", f"{COLLEAGUE_SESSION[:-1]}0"):
+        result = team_terminal.run("timeline", "--team", "--session", unknown)
+        assert (result.code, result.out) == (1, "")
+        assert "neither here nor in the team database" in result.err
+    team_terminal.set(HOLDFAST_DATABASE="")
     assert (
         "No team database is configured"
-        in colleague_s.run("timeline", "--team", "--session", THEIRS).err
+        in team_terminal.run("timeline", "--team", "--session", COLLEAGUE_SESSION).err
     )
-    assert "lists them" in colleague_s.run("timeline", "--session", THEIRS).err
+    assert "lists them" in team_terminal.run("timeline", "--session", COLLEAGUE_SESSION).err
 
 
 def test_texts_pushed_without_outcomes_give_a_timeline_without_them(
@@ -85,7 +87,7 @@ def test_texts_pushed_without_outcomes_give_a_timeline_without_them(
 ) -> None:
     path = tmp_path / "session.jsonl"
     lines = [user("Go."), *bash("pytest -q", "1 failed", ok=False), *bash("ruff check .", "")]
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     with closing(PostgresStore.at(postgres_place)) as store, SearchIndex(IN_MEMORY) as index:
         ingest_transcript(index, Source("s1", ROOT, str(path)), NOW)
         team = TeamIndex(store.database)
@@ -97,4 +99,4 @@ def test_texts_pushed_without_outcomes_give_a_timeline_without_them(
 
         assert checks() == [("pytest -q", False), ("ruff check .", True)]
         team.database.run("UPDATE recall_documents SET call = NULL, ok = NULL, aside = NULL")
-        assert all(ok is None for _, ok in checks()), "nothing is made up"
+        assert all(ok is None for _, ok in checks()), "outcomes must not be invented"

@@ -1,6 +1,6 @@
 """An independent checker of the file trail: which files a session created, changed, deleted, read.
 
-It replays the raw transcript lines, shell commands by the grammar of tree-sitter-bash, and shares
+It replays the raw lines of a transcript and parses shell commands with tree-sitter-bash. It shares
 no code with the fold that it checks.
 """
 
@@ -13,80 +13,80 @@ from typing import Any
 
 from holdfast.eval.lines import read_main_lines
 from tests.golden.file_trail import tools
-from tests.golden.file_trail.calls import Call, Calls
-from tests.golden.file_trail.flow import follow
-from tests.golden.file_trail.paths import Names
-from tests.golden.file_trail.world import World, is_file_name
+from tests.golden.file_trail.calls import Call, CallTracker
+from tests.golden.file_trail.disk import Disk, is_file_name
+from tests.golden.file_trail.flow import replay_command
+from tests.golden.file_trail.paths import PathKeys
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trail:
-    """The net state at the cut; paths are relative to where the session began, else absolute."""
+    """The files at one line; paths inside the session's first folder are relative to it."""
 
     created: frozenset[str]
     modified: frozenset[str]
     deleted: frozenset[str]
     read: frozenset[str]
-    unknown: frozenset[str]  # edits whose result the transcript does not hold
+    unknown: frozenset[str]  # edits whose result is not in the transcript
 
 
-def trail(path: str, until_line: int | None = None) -> Trail:
-    """Replays a Claude Code transcript (plain or gzip) up to and including `until_line`."""
-    return next(iter(trails(path, [until_line]).values()))
+def read_trail(path: str, until_line: int | None = None) -> Trail:
+    """Replay a Claude Code transcript (plain or gzip) up to and including `until_line`."""
+    return next(iter(read_trails(path, [until_line]).values()))
 
 
-def trails(path: str, until_lines: Iterable[int | None]) -> dict[int | None, Trail]:
-    """The trail at each of these lines, in one reading."""
+def read_trails(path: str, until_lines: Iterable[int | None]) -> dict[int | None, Trail]:
+    """Return the trail at each of these lines, and read the transcript only once."""
     lines = list(read_main_lines(path))
     cwds = (line["cwd"] for _, line in lines if isinstance(line.get("cwd"), str) and line["cwd"])
-    names, world, calls = Names(next(cwds, "")), World(), Calls()
-    waiting = sorted(set(until_lines), key=lambda until: (until is None, until or 0))
-    found: dict[int | None, Trail] = {}
+    path_keys, disk, calls = PathKeys(next(cwds, "")), Disk(), CallTracker()
+    pending = sorted(set(until_lines), key=lambda until: (until is None, until or 0))
+    trails: dict[int | None, Trail] = {}
     for number, line in lines:
-        while waiting and waiting[0] is not None and number > waiting[0]:
-            found[waiting.pop(0)] = _trail(world, names, calls)
-        if not waiting:
+        while pending and pending[0] is not None and number > pending[0]:
+            trails[pending.pop(0)] = _trail(disk, path_keys, calls)
+        if not pending:
             break
-        _advance(line, world, names, calls)
-    return {**found, **{until: _trail(world, names, calls) for until in waiting}}
+        _advance(line, disk, path_keys, calls)
+    return {**trails, **{until: _trail(disk, path_keys, calls) for until in pending}}
 
 
-def _advance(line: dict[str, Any], world: World, names: Names, calls: Calls) -> None:
+def _advance(line: dict[str, Any], disk: Disk, path_keys: PathKeys, calls: CallTracker) -> None:
     cwd = line.get("cwd")
     if isinstance(cwd, str) and cwd:
-        world.folders.add(names.key(cwd, ""))
-    tools.learn_from_backups(line, world, names)
+        disk.folders.add(path_keys.key(cwd, ""))
+    tools.learn_from_backups(line, disk, path_keys)
     for call in calls.finished_by(line):
-        _apply(call, world, names)
+        _apply(call, disk, path_keys)
 
 
-def _apply(call: Call, world: World, names: Names) -> None:
-    command = call.given.get("command")
+def _apply(call: Call, disk: Disk, path_keys: PathKeys) -> None:
+    command = call.tool_input.get("command")
     if call.tool != "Bash":
-        tools.apply(call, world, names)
+        tools.apply(call, disk, path_keys)
     elif call.ok and isinstance(command, str):
-        with suppress(RecursionError):  # nested beyond reason: nothing can be said of it
-            follow(command, call.cwd, _printed(call), world, names)
+        with suppress(RecursionError):  # nested too deeply for this checker
+            replay_command(command, call.cwd, _output(call), disk, path_keys)
 
 
-def _printed(call: Call) -> str:
+def _output(call: Call) -> str:
     parts = (call.result.get("stdout"), call.result.get("stderr"), call.text)
     return "\n".join(part for part in parts if isinstance(part, str))
 
 
-def _trail(world: World, names: Names, calls: Calls) -> Trail:
-    def shown(keys: Iterable[str]) -> frozenset[str]:
-        return frozenset(names.shown(key) for key in keys if is_file_name(key))
+def _trail(disk: Disk, path_keys: PathKeys, calls: CallTracker) -> Trail:
+    def display_all(keys: Iterable[str]) -> frozenset[str]:
+        return frozenset(path_keys.display(key) for key in keys if is_file_name(key))
 
-    unanswered = [
-        names.key(tools.path_of(call), call.cwd)
-        for call in calls.open.values()
-        if call.tool in tools.EDITORS and tools.path_of(call)
+    without_result = [
+        path_keys.key(tools.find_path(call), call.cwd)
+        for call in calls.pending.values()
+        if call.tool in tools.EDITORS and tools.find_path(call)
     ]
     return Trail(
-        created=shown(world.created()),
-        modified=shown(world.modified()),
-        deleted=shown(world.deleted()),
-        read=shown(world.read),
-        unknown=shown(unanswered),
+        created=display_all(disk.created()),
+        modified=display_all(disk.modified()),
+        deleted=display_all(disk.deleted()),
+        read=display_all(disk.read),
+        unknown=display_all(without_result),
     )

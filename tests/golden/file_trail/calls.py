@@ -1,4 +1,4 @@
-"""Tool calls with what came of them."""
+"""Tool calls of a transcript, paired with their results."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-# How the text of a call that was refused or cut short begins. A command's own output may well
-# begin with "Error", so that word counts in the host's account only.
+# The text of a refused or interrupted call begins like this. The output of a command can begin with
+# "Error" too, so that word counts only in the host's structured result.
 FAILED_TEXT = (
     "InputValidationError",
     "<tool_use_error>",
@@ -15,136 +15,144 @@ FAILED_TEXT = (
     "User rejected",
     "The user doesn't want to",
 )
-FAILED_ACCOUNT = ("Error", *FAILED_TEXT)
+FAILED_STRUCTURED = ("Error", *FAILED_TEXT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One tool call and its result; `result` is the host's structured account of it."""
+    """One tool call and its result; `result` is the structured part that the host adds."""
 
     tool: str
-    given: dict[str, Any]
+    tool_input: dict[str, Any]
     cwd: str
     ok: bool = False
     result: dict[str, Any] = field(default_factory=dict)
     text: str = ""
 
 
-class Calls:
-    """Pairs calls with results as lines come in, and remembers those still without one."""
+class CallTracker:
+    """Pairs calls with results line by line; `pending` has the calls without a result."""
 
     def __init__(self) -> None:
-        self.open: dict[str, Call] = {}
-        self._answered: set[str] = set()
+        self.pending: dict[str, Call] = {}
+        self._finished: set[str] = set()
 
     def finished_by(self, line: dict[str, Any]) -> Iterator[Call]:
-        """The calls whose results this line brings, a batch taken apart."""
+        """Return the calls whose results are in this line; a batch is split into its calls."""
         blocks = _blocks(line)
         for block in blocks:
             if block.get("type") == "tool_use":
-                self._begin(block, _text(line.get("cwd")))
+                self._start(block, _text(line.get("cwd")))
         results = [block for block in blocks if block.get("type") == "tool_result"]
         for block in results:
-            # The account belongs to the line; with several results nobody knows to which.
-            account = line.get("toolUseResult") if len(results) == 1 else None
-            call = self._end(block, account, line)
+            # The line has one structured result. With several results it is unclear whose it is.
+            structured = line.get("toolUseResult") if len(results) == 1 else None
+            call = self._finish(block, structured, line)
             if call:
-                yield from _taken_apart(call)
+                yield from _split_batch(call)
 
-    def _begin(self, block: dict[str, Any], cwd: str) -> None:
-        name, given, key = block.get("name"), block.get("input"), block.get("id")
-        if isinstance(name, str) and isinstance(key, str) and key not in self._answered:
-            self.open[key] = Call(
-                tool=name, given=given if isinstance(given, dict) else {}, cwd=cwd
+    def _start(self, block: dict[str, Any], cwd: str) -> None:
+        name, tool_input, key = block.get("name"), block.get("input"), block.get("id")
+        if isinstance(name, str) and isinstance(key, str) and key not in self._finished:
+            self.pending[key] = Call(
+                tool=name, tool_input=tool_input if isinstance(tool_input, dict) else {}, cwd=cwd
             )
 
-    def _end(self, block: dict[str, Any], account: Any, line: dict[str, Any]) -> Call | None:
+    def _finish(self, block: dict[str, Any], structured: Any, line: dict[str, Any]) -> Call | None:
         key = block.get("tool_use_id")
-        if not isinstance(key, str) or key in self._answered:
+        if not isinstance(key, str) or key in self._finished:
             return None
-        self._answered.add(key)
-        result = account if isinstance(account, dict) else {}
-        begun = self.open.pop(key, None) or _from_account(result, _text(line.get("cwd")))
-        if begun is None:
+        self._finished.add(key)
+        result = structured if isinstance(structured, dict) else {}
+        started = self.pending.pop(key, None) or _call_from_result(result, _text(line.get("cwd")))
+        if started is None:
             return None
         text = _result_text(block.get("content"))
         denied = bool(line.get("toolDenialKind"))
-        ok = not denied and _succeeded(block.get("is_error"), account, text)
+        ok = not denied and _succeeded(block.get("is_error"), structured, text)
         return Call(
-            tool=begun.tool, given=begun.given, cwd=begun.cwd, ok=ok, result=result, text=text
+            tool=started.tool,
+            tool_input=started.tool_input,
+            cwd=started.cwd,
+            ok=ok,
+            result=result,
+            text=text,
         )
 
 
-def _succeeded(is_error: Any, account: Any, text: str) -> bool:
+def _succeeded(is_error: Any, structured: Any, text: str) -> bool:
     if is_error or text.startswith(FAILED_TEXT):
         return False
-    if isinstance(account, str):
-        return not account.startswith(FAILED_ACCOUNT)
-    return not (isinstance(account, dict) and (account.get("interrupted") or _refused(account)))
+    if isinstance(structured, str):
+        return not structured.startswith(FAILED_STRUCTURED)
+    return not (
+        isinstance(structured, dict)
+        and (structured.get("interrupted") or _has_notebook_error(structured))
+    )
 
 
-def _refused(account: dict[str, Any]) -> bool:
-    """NotebookEdit reports what went wrong in its account alone."""
-    return bool(account.get("error")) and "cell_type" in account
+def _has_notebook_error(structured: dict[str, Any]) -> bool:
+    """NotebookEdit reports errors only in its structured result."""
+    return bool(structured.get("error")) and "cell_type" in structured
 
 
-def _from_account(result: dict[str, Any], cwd: str) -> Call | None:
-    """A call whose own line is lost or unreadable: its result still says what it was."""
+def _call_from_result(result: dict[str, Any], cwd: str) -> Call | None:
+    """Reconstruct a call whose own line is lost or unreadable from its result."""
     file = result.get("file")
     if isinstance(file, dict) and isinstance(file.get("filePath"), str):
-        return Call(tool="Read", given={"file_path": file["filePath"]}, cwd=cwd)
+        return Call(tool="Read", tool_input={"file_path": file["filePath"]}, cwd=cwd)
     if not isinstance(result.get("filePath"), str):
         return None
-    given = {"file_path": result["filePath"]}
+    tool_input = {"file_path": result["filePath"]}
     if "oldString" in result:
-        return Call(tool="Edit", given=given, cwd=cwd)
+        return Call(tool="Edit", tool_input=tool_input, cwd=cwd)
     if "edits" in result:
-        return Call(tool="MultiEdit", given=given, cwd=cwd)
+        return Call(tool="MultiEdit", tool_input=tool_input, cwd=cwd)
     if result.get("type") in ("create", "update"):
-        return Call(tool="Write", given=given, cwd=cwd)
+        return Call(tool="Write", tool_input=tool_input, cwd=cwd)
     return None
 
 
-def _taken_apart(call: Call) -> Iterator[Call]:
-    """The calls inside the Batch tool of early clients; any other call as it is."""
+def _split_batch(call: Call) -> Iterator[Call]:
+    """Return the calls inside the Batch tool of early clients, or the call itself."""
     if call.tool != "Batch":
         yield call
         return
-    asked = call.result.get("resolvedInvocations") or call.given.get("invocations")
+    invocations = call.result.get("resolvedInvocations") or call.tool_input.get("invocations")
     answers = call.result.get("orderedToolResults")
-    if not (call.ok and isinstance(asked, list) and isinstance(answers, list)):
+    if not (call.ok and isinstance(invocations, list) and isinstance(answers, list)):
         return
-    for invocation, answer in zip(asked, answers, strict=False):
+    for invocation, answer in zip(invocations, answers, strict=False):
         if isinstance(invocation, dict):
-            yield _inner(invocation, answer, call.cwd)
+            yield _batched_call(invocation, answer, call.cwd)
 
 
-def _inner(invocation: dict[str, Any], answer: Any, cwd: str) -> Call:
+def _batched_call(invocation: dict[str, Any], answer: Any, cwd: str) -> Call:
     name = next(
         (invocation[key] for key in ("tool_name", "toolName", "name") if key in invocation), ""
     )
-    given = invocation.get("input")
-    account, is_error, text = _answer(answer)
+    tool_input = invocation.get("input")
+    structured, is_error, text = _read_answer(answer)
     return Call(
         tool=_text(name),
-        given=given if isinstance(given, dict) else {},
+        tool_input=tool_input if isinstance(tool_input, dict) else {},
         cwd=cwd,
-        ok=_succeeded(is_error, account, text),
-        result=account if isinstance(account, dict) else {},
+        ok=_succeeded(is_error, structured, text),
+        result=structured if isinstance(structured, dict) else {},
         text=text,
     )
 
 
-def _answer(answer: Any) -> tuple[Any, Any, str]:
-    """Account, error mark and text of one answer: a message, a result block or a bare account."""
+def _read_answer(answer: Any) -> tuple[Any, Any, str]:
+    """Return structured result, error flag and text of an answer in any of its three formats."""
     if not isinstance(answer, dict):
         return answer, False, _text(answer)
-    block = next((each for each in _blocks(answer) if each.get("type") == "tool_result"), answer)
-    account = next(
+    block = next((block for block in _blocks(answer) if block.get("type") == "tool_result"), answer)
+    structured = next(
         (answer[key] for key in ("toolUseResult", "data", "result") if key in answer), answer
     )
     is_error = block.get("is_error") or answer.get("isError") or answer.get("type") == "error"
-    return account, is_error, _result_text(block.get("content"))
+    return structured, is_error, _result_text(block.get("content"))
 
 
 def _blocks(line: dict[str, Any]) -> list[dict[str, Any]]:

@@ -1,4 +1,4 @@
-"""The commands that touch files, by name, and what runs another command under its own name."""
+"""The commands that change files, by name, and wrappers like `sudo` that run another command."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from tests.golden.file_trail.git import git
 from tests.golden.file_trail.moves import cp, ln, mv, rm
-from tests.golden.file_trail.options import parsed
+from tests.golden.file_trail.options import parse_options
 from tests.golden.file_trail.patch import apply_patch
 
 if TYPE_CHECKING:
     from tests.golden.file_trail.shell import Shell
 
 Words = list[str | None]
-# Commands that run another one, with their options that take a value.
+# Commands that run another command, with their options that take a value.
 WRAPPERS = {
     "sudo": "u g h p C D R T U",
     "env": "u C S",
@@ -34,14 +34,14 @@ ASSIGNMENT = re.compile(r"\w+=")
 
 
 def without_wrappers(words: Words) -> Words:
-    """`sudo -u me rm x` as `rm x`."""
+    """Turn `sudo -u me rm x` into `rm x`."""
     while words and words[0] is not None and (name := basename(words[0])) in WRAPPERS:
-        takes = WRAPPERS[name].split()
+        valued_options = WRAPPERS[name].split()
         words = words[1:]
         if name == "command" and words[:1] in (["-v"], ["-V"]):
             return []
         while words and (words[0] or "").startswith("-"):
-            words = words[2 if (words[0] or "")[-1:] in takes else 1 :]
+            words = words[2 if (words[0] or "")[-1:] in valued_options else 1 :]
         if name == "timeout":
             words = words[1:]
         while words and ASSIGNMENT.match(words[0] or ""):
@@ -49,8 +49,10 @@ def without_wrappers(words: Words) -> Words:
     return words
 
 
-def said(name: str, rest: list[str | None], stdin: str | None, cwd: str | None) -> str | None:
-    """What a command printed, for the few whose output is plain to see."""
+def known_output(
+    name: str, rest: list[str | None], stdin: str | None, cwd: str | None
+) -> str | None:
+    """Return the output of a command, for the few whose output follows from their arguments."""
     if name == "tee" or (name == "cat" and all(word == "-" for word in rest)):
         return stdin
     if name == "pwd":
@@ -68,7 +70,7 @@ def said(name: str, rest: list[str | None], stdin: str | None, cwd: str | None) 
 
 
 def touch(shell: Shell, words: Words, _stdin: str | None) -> None:
-    options = parsed(words, "d t r A date reference")
+    options = parse_options(words, "d t r A date reference")
     if options.has("c", "h", "no-create"):
         return
     for operand in options.operands:
@@ -76,82 +78,82 @@ def touch(shell: Shell, words: Words, _stdin: str | None) -> None:
         if (
             key
             and operand
-            and not shell.refused("touch", operand)
-            and not shell.world.is_folder(key)
+            and not shell.reported_error("touch", operand)
+            and not shell.disk.is_folder(key)
         ):
-            shell.world.touch(key)
+            shell.disk.touch(key)
 
 
 def tee(shell: Shell, words: Words, _stdin: str | None) -> None:
-    options = parsed(words)
+    options = parse_options(words)
     for operand in options.operands:
         key = shell.key(operand)
-        if key and operand and not shell.refused("tee", operand):
-            (shell.world.change if options.has("a", "append") else shell.world.write)(key)
+        if key and operand and not shell.reported_error("tee", operand):
+            (shell.disk.change if options.has("a", "append") else shell.disk.write)(key)
 
 
 def mkdir(shell: Shell, words: Words, _stdin: str | None) -> None:
-    keys = [shell.key(operand) for operand in parsed(words, "m mode").operands]
-    shell.world.folders |= {key for key in keys if key}
+    keys = [shell.key(operand) for operand in parse_options(words, "m mode").operands]
+    shell.disk.folders |= {key for key in keys if key}
 
 
 def sed(shell: Shell, words: Words, _stdin: str | None) -> None:
     in_place, suffix = False, ""
     rest: Words = []
-    waiting = list(words)
-    while waiting:
-        word = waiting.pop(0)
-        found = re.match(r"-[nErsuz]*i(.*)|--in-place=?(.*)", word or "", re.S)
-        if not found or word is None:
+    pending = list(words)
+    while pending:
+        word = pending.pop(0)
+        match = re.match(r"-[nErsuz]*i(.*)|--in-place=?(.*)", word or "", re.S)
+        if not match or word is None:
             rest.append(word)
             continue
-        in_place, suffix = True, found[1] or found[2] or ""
-        # On macOS the suffix is a word of its own, and the usual one is empty.
-        if word.endswith("i") and waiting and waiting[0] == "":
-            waiting.pop(0)
-    options = parsed(rest, "e f l expression file line-length")
+        in_place, suffix = True, match[1] or match[2] or ""
+        # On macOS the suffix is a separate word, which is usually empty.
+        if word.endswith("i") and pending and pending[0] == "":
+            pending.pop(0)
+    options = parse_options(rest, "e f l expression file line-length")
     files = (
         options.operands if options.has("e", "f", "expression", "file") else options.operands[1:]
     )
     if in_place:
-        _edited_in_place(shell, "sed", files, suffix)
+        _edit_in_place(shell, "sed", files, suffix)
 
 
 def perl(shell: Shell, words: Words, _stdin: str | None) -> None:
     in_place, suffix, has_script = False, "", False
     files: Words = []
-    waiting = list(words)
-    while waiting:
-        word = waiting.pop(0)
+    pending = list(words)
+    while pending:
+        word = pending.pop(0)
         if word is None or not word.startswith("-") or word == "-":
             files.append(word)
-        elif found := re.fullmatch(r"-[a-zA-Z0-9]*?i(\.[^\s]+)?(e?)", word):
-            in_place, suffix = True, found[1] or ""
-            has_script = _script_follows(bool(found[2]), waiting) or has_script
+        elif match := re.fullmatch(r"-[a-zA-Z0-9]*?i(\.[^\s]+)?(e?)", word):
+            in_place, suffix = True, match[1] or ""
+            has_script = _script_follows(bool(match[2]), pending) or has_script
         else:
-            has_script = _script_follows(word[-1:] in "eE", waiting) or has_script
+            has_script = _script_follows(word[-1:] in "eE", pending) or has_script
     if in_place:
-        _edited_in_place(shell, "perl", files if has_script else files[1:], suffix)
+        _edit_in_place(shell, "perl", files if has_script else files[1:], suffix)
 
 
-def _script_follows(expected: bool, waiting: Words) -> bool:
-    if expected and waiting:
-        waiting.pop(0)
+def _script_follows(expected: bool, pending: Words) -> bool:
+    if expected and pending:
+        pending.pop(0)
     return expected
 
 
-def _edited_in_place(shell: Shell, tool: str, files: Words, suffix: str) -> None:
+def _edit_in_place(shell: Shell, tool: str, files: Words, suffix: str) -> None:
     for file in files:
         key = shell.key(file)
-        if key is None or file is None or shell.refused(tool, file):
+        if key is None or file is None or shell.reported_error(tool, file):
             continue
         if suffix:
-            shell.world.copy(key, key + suffix if "*" not in suffix else key)
-        shell.world.change(key)
+            shell.disk.copy(key, key + suffix if "*" not in suffix else key)
+        shell.disk.change(key)
 
 
 def patch(shell: Shell, words: Words, stdin: str | None) -> None:
-    options = parsed(words, "p i d o r B D F V Y z input strip directory output")
+    options = parse_options(words, "p i d o r B D F V Y z input strip directory output")
     folder = options.values.get("d") or options.values.get("directory") or "."
     if stdin and not options.has("dry-run", "i", "input", "o", "output", "C"):
         strip = options.values.get("p") or options.values.get("strip") or ""

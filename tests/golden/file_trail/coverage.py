@@ -1,4 +1,4 @@
-"""Does a text name or count the files that a session created, modified and deleted?"""
+"""Checks that a text names or counts the files that a session created, modified and deleted."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ SETS = {
     "modified": r"modif\w*|edit\w*|chang\w*|updat\w*",
     "deleted": r"delet\w*|remov\w*",
 }
-GONE = re.compile(r"\b(?:delet|remov|gone|no longer|renam|mov(?:ed|ing)|dropp|clean)", re.I)
+SAYS_DELETED = re.compile(r"\b(?:delet|remov|gone|no longer|renam|mov(?:ed|ing)|dropp|clean)", re.I)
 QUOTE = re.compile(r"“[^”]*”")
 
 
-def uncovered_sets(said: TextMatcher, trail: Trail) -> list[str]:
-    """The sets of which the text neither names every file nor gives the exact number."""
+def uncovered_sets(matcher: TextMatcher, trail: Trail) -> list[str]:
+    """Return the sets of which the text neither names every file nor gives the exact number."""
     uncovered = []
     for name, words in SETS.items():
         files = getattr(trail, name)
-        named = sum(said.names_file(said.paths.normalize(path)) for path in files)
-        if named < len(files) and not is_counted(said.text, words, named, len(files)):
+        named = sum(matcher.names_file(matcher.paths.normalize(path)) for path in files)
+        if named < len(files) and not is_counted(matcher.text, words, named, len(files)):
             uncovered.append(name)
     return uncovered
 
 
 def is_counted(text: str, words: str, named: int, size: int) -> bool:
-    """`14 modified`, `modified: 14`, `Modified files (14)`, or as many `more` as are not named."""
+    """Find `14 modified`, `modified: 14`, `Modified files (14)`, or `3 more` for unnamed files."""
     totals = re.findall(
         rf"\b(\d+)\s+(?:files?\s+|were\s+)?(?:{words})\b|\b(?:{words})(?:\s+files?)?\W{{1,3}}(\d+)\b(?!×)",
         text,
@@ -46,14 +46,14 @@ def is_counted(text: str, words: str, named: int, size: int) -> bool:
 
 
 def stale_files(text: str, trail: Trail) -> list[str]:
-    """Deleted files that the text names without saying, in a line or its heading, that they are."""
-    # What is quoted is what the user said then, not a statement about now.
+    """Return deleted files that the text names without calling them deleted in line or heading."""
+    # Quotes are earlier words of the user, not statements about the current state.
     lines = QUOTE.sub("“”", text).splitlines()
     stale = []
     for path in trail.deleted:
         naming = [number for number, line in enumerate(lines) if path in line]
         if naming and not any(
-            GONE.search(line)
+            SAYS_DELETED.search(line)
             for line in [*(lines[number] for number in naming), _heading(lines[: naming[0]])]
         ):
             stale.append(path)

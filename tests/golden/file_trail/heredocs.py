@@ -1,9 +1,9 @@
-"""Takes here-documents out of a command before it is parsed.
+"""Extracts here-documents from a command before it is parsed.
 
-tree-sitter-bash 0.25 misreads `cat <<A > f; rm x`, two here-documents on one line, and
-`<<A &&` at the end of a line, the last without saying so; it also stumbles over a here-string
-after `> f` and over `<>`. Each becomes `< name`, which it reads well; for a here-document the
-name stands for its body.
+tree-sitter-bash 0.25 misreads `cat <<A > f; rm x`, two here-documents in one line, and `<<A &&` at
+the end of a line, the last without an error. It also fails on a here-string after `> f` and on
+`<>`. Each is replaced with `< name`, which it parses correctly; the name of a here-document is a
+placeholder for its text.
 """
 
 from __future__ import annotations
@@ -11,136 +11,138 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-MARK = "__here_document_{}__"
-MARKED = re.compile(r"^__here_document_(\d+)__$")
+PLACEHOLDER = "__here_document_{}__"
+PLACEHOLDER_PATTERN = re.compile(r"^__here_document_(\d+)__$")
 DELIMITER = re.compile(r"""[ \t]*((?:\\.|'[^']*'|"[^"]*"|[^\s\\'";&|<>()])+)""")
-ENDS_A_WORD = " \t\n;&|("
+WORD_SEPARATORS = " \t\n;&|("
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Body:
+class HereDocument:
     text: str
-    literal: bool  # the delimiter was quoted: `$x` stands for itself
+    literal: bool  # the delimiter was quoted, so `$x` is not expanded
 
 
 @dataclass(slots=True)
-class _Reader:
-    """Walks the command once, aware of quotes and nesting; `closers` is what is still open."""
+class _Scanner:
+    """Scans the command once; `closers` are the closing marks of open quotes and brackets."""
 
     source: str
-    at: int = 0
+    position: int = 0
     out: list[str] = field(default_factory=list)
     closers: list[str] = field(default_factory=list)
-    waiting: list[tuple[str, bool, bool]] = field(default_factory=list)
-    bodies: list[Body] = field(default_factory=list)
+    pending: list[tuple[str, bool, bool]] = field(default_factory=list)
+    here_documents: list[HereDocument] = field(default_factory=list)
 
     def run(self) -> None:
-        while self.at < len(self.source):
+        while self.position < len(self.source):
             if self.closers and self.closers[-1] == '"':
                 self._in_double_quotes()
             else:
                 self._in_code()
 
-    def _take(self, length: int) -> None:
-        self.out.append(self.source[self.at : self.at + length])
-        self.at += length
+    def _copy(self, length: int) -> None:
+        self.out.append(self.source[self.position : self.position + length])
+        self.position += length
 
-    def _opens(self, text: str) -> bool:
-        return self.source.startswith(text, self.at)
+    def _looking_at(self, text: str) -> bool:
+        return self.source.startswith(text, self.position)
 
-    def _nest(self, opening: str, closer: str) -> None:
+    def _open(self, opening: str, closer: str) -> None:
         self.closers.append(closer)
-        self._take(len(opening))
+        self._copy(len(opening))
 
     def _in_double_quotes(self) -> None:
-        if self._opens("\\"):
-            self._take(2)
-        elif self._opens('"'):
+        if self._looking_at("\\"):
+            self._copy(2)
+        elif self._looking_at('"'):
             self.closers.pop()
-            self._take(1)
-        elif self._opens("$(("):
-            self._nest("$((", "))")
-        elif self._opens("$("):
-            self._nest("$(", ")")
-        elif self._opens("`"):
-            self._nest("`", "`")
+            self._copy(1)
+        elif self._looking_at("$(("):
+            self._open("$((", "))")
+        elif self._looking_at("$("):
+            self._open("$(", ")")
+        elif self._looking_at("`"):
+            self._open("`", "`")
         else:
-            self._take(1)
+            self._copy(1)
 
     def _in_code(self) -> None:
         inside = self.closers[-1] if self.closers else ""
-        if self._opens("\\"):
-            self._take(2)
-        elif inside and self._opens(inside):
+        if self._looking_at("\\"):
+            self._copy(2)
+        elif inside and self._looking_at(inside):
             self.closers.pop()
-            self._take(len(inside))
-        elif self._opens("'") or self._opens("$'"):
-            self._take(self._single_quoted())
-        elif self._opens('"'):
-            self._nest('"', '"')
-        elif self._opens("$(("):
-            self._nest("$((", "))")
-        elif self._opens("$(") or self._opens("("):
-            self._nest("$(" if self._opens("$(") else "(", ")")
-        elif self._opens("`"):
-            self._nest("`", "`")
-        elif self._opens("#") and (not self.at or self.source[self.at - 1] in ENDS_A_WORD):
-            end = self.source.find("\n", self.at)
-            self._take((end if end >= 0 else len(self.source)) - self.at)
-        elif self._opens("<<<") or self._opens("<>"):
+            self._copy(len(inside))
+        elif self._looking_at("'") or self._looking_at("$'"):
+            self._copy(self._single_quoted())
+        elif self._looking_at('"'):
+            self._open('"', '"')
+        elif self._looking_at("$(("):
+            self._open("$((", "))")
+        elif self._looking_at("$(") or self._looking_at("("):
+            self._open("$(" if self._looking_at("$(") else "(", ")")
+        elif self._looking_at("`"):
+            self._open("`", "`")
+        elif self._looking_at("#") and (
+            not self.position or self.source[self.position - 1] in WORD_SEPARATORS
+        ):
+            end = self.source.find("\n", self.position)
+            self._copy((end if end >= 0 else len(self.source)) - self.position)
+        elif self._looking_at("<<<") or self._looking_at("<>"):
             self.out.append("<")
-            self.at += 3 if self._opens("<<<") else 2
-        elif self._opens("<<") and inside != "))":
+            self.position += 3 if self._looking_at("<<<") else 2
+        elif self._looking_at("<<") and inside != "))":
             self._here_document()
-        elif self._opens("\n") and self.waiting:
-            self._bodies_after_this_line()
+        elif self._looking_at("\n") and self.pending:
+            self._read_here_documents()
         else:
-            self._take(1)
+            self._copy(1)
 
     def _single_quoted(self) -> int:
-        escapes = self._opens("$'")
+        escapes = self._looking_at("$'")
         end = re.compile(r"\$'(?:\\.|[^'\\])*'?" if escapes else r"'[^']*'?", re.S)
-        found = end.match(self.source, self.at)
-        return len(found[0]) if found else 1
+        match = end.match(self.source, self.position)
+        return len(match[0]) if match else 1
 
     def _here_document(self) -> None:
-        indented = self._opens("<<-")
-        delimiter = DELIMITER.match(self.source, self.at + (3 if indented else 2))
+        indented = self._looking_at("<<-")
+        delimiter = DELIMITER.match(self.source, self.position + (3 if indented else 2))
         if not delimiter:
-            self._take(2)
+            self._copy(2)
             return
         word = delimiter[1]
         literal = bool(re.search(r"""[\\'"]""", word))
-        self.waiting.append((re.sub(r"""\\(.)|['"]""", r"\1", word), literal, indented))
-        self.out.append("< " + MARK.format(len(self.bodies) + len(self.waiting) - 1))
-        self.at = delimiter.end()
+        self.pending.append((re.sub(r"""\\(.)|['"]""", r"\1", word), literal, indented))
+        self.out.append("< " + PLACEHOLDER.format(len(self.here_documents) + len(self.pending) - 1))
+        self.position = delimiter.end()
 
-    def _bodies_after_this_line(self) -> None:
-        self._take(1)
-        for delimiter, literal, indented in self.waiting:
+    def _read_here_documents(self) -> None:
+        self._copy(1)
+        for delimiter, literal, indented in self.pending:
             lines: list[str] = []
-            while self.at < len(self.source):
-                end = self.source.find("\n", self.at)
+            while self.position < len(self.source):
+                end = self.source.find("\n", self.position)
                 end = len(self.source) if end < 0 else end
-                line = self.source[self.at : end]
-                self.at = end + 1
+                line = self.source[self.position : end]
+                self.position = end + 1
                 line = line.lstrip("\t") if indented else line
                 if line.rstrip("\r") == delimiter:
                     break
                 lines.append(line + "\n")
-            self.bodies.append(Body(text="".join(lines), literal=literal))
-        self.waiting.clear()
+            self.here_documents.append(HereDocument(text="".join(lines), literal=literal))
+        self.pending.clear()
 
 
-def lifted(command: str) -> tuple[str, list[Body]]:
-    """The command without the bodies, and the bodies in the order of their marks."""
-    reader = _Reader(command)
-    reader.run()
-    reader.bodies += [Body(text="", literal=True) for _ in reader.waiting]
-    return "".join(reader.out), reader.bodies
+def extract_heredocs(command: str) -> tuple[str, list[HereDocument]]:
+    """Return the command with placeholders, and the here-documents in the order of these."""
+    scanner = _Scanner(command)
+    scanner.run()
+    scanner.here_documents += [HereDocument(text="", literal=True) for _ in scanner.pending]
+    return "".join(scanner.out), scanner.here_documents
 
 
-def marked(word: str) -> int | None:
-    """Which body the name after `<` stands for."""
-    found = MARKED.match(word)
-    return int(found[1]) if found else None
+def heredoc_index(word: str) -> int | None:
+    """Return the index of the here-document if the word is a placeholder."""
+    match = PLACEHOLDER_PATTERN.match(word)
+    return int(match[1]) if match else None

@@ -1,4 +1,4 @@
-"""Options and operands of a command line."""
+"""Parses options and operands of a command line."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True, kw_only=True)
 class Options:
-    """Flags without their dashes, values of those that take one, and what is left."""
+    """Flags without their dashes, the values of options that take one, and operands."""
 
     flags: set[str] = field(default_factory=set)
     values: dict[str, str | None] = field(default_factory=dict)
@@ -17,38 +17,44 @@ class Options:
         return any(name in self.flags or name in self.values for name in names)
 
 
-def parsed(words: list[str | None], valued: str = "") -> Options:
-    """Splits words; `valued` names the options that take a value, separated by spaces."""
-    takes, found, waiting = set(valued.split()), Options(), list(words)
-    while waiting:
-        word = waiting.pop(0)
+def parse_options(words: list[str | None], valued: str = "") -> Options:
+    """Parse words; `valued` lists the options that take a value, separated by spaces."""
+    valued_names, options, pending = set(valued.split()), Options(), list(words)
+    while pending:
+        word = pending.pop(0)
         if word == "--":
-            found.operands += waiting
+            options.operands += pending
             break
         if word is None or word == "-" or not word.startswith("-"):
-            found.operands.append(word)
+            options.operands.append(word)
         elif word.startswith("--"):
             name, sign, value = word[2:].partition("=")
-            _take(found, name, value if sign else None, takes, waiting)
+            _add_option(options, name, value if sign else None, valued_names, pending)
         else:
-            _cluster(found, word[1:], takes, waiting)
-    return found
+            _add_short_options(options, word[1:], valued_names, pending)
+    return options
 
 
-def _cluster(found: Options, letters: str, takes: set[str], waiting: list[str | None]) -> None:
-    for at, letter in enumerate(letters):
-        if letter in takes:
-            _take(found, letter, letters[at + 1 :] or None, takes, waiting)
+def _add_short_options(
+    options: Options, letters: str, valued_names: set[str], pending: list[str | None]
+) -> None:
+    for position, letter in enumerate(letters):
+        if letter in valued_names:
+            _add_option(options, letter, letters[position + 1 :] or None, valued_names, pending)
             return
-        found.flags.add(letter)
+        options.flags.add(letter)
 
 
-def _take(
-    found: Options, name: str, value: str | None, takes: set[str], waiting: list[str | None]
+def _add_option(
+    options: Options,
+    name: str,
+    value: str | None,
+    valued_names: set[str],
+    pending: list[str | None],
 ) -> None:
     if value is not None:
-        found.values[name] = value
-    elif name in takes and waiting:
-        found.values[name] = waiting.pop(0)
+        options.values[name] = value
+    elif name in valued_names and pending:
+        options.values[name] = pending.pop(0)
     else:
-        found.flags.add(name)
+        options.flags.add(name)

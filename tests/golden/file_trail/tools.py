@@ -1,12 +1,12 @@
-"""What the file tools did, and what the host's backups of edited files tell."""
+"""The effects of file tools, and what the host's backups of edited files show."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from tests.golden.file_trail.calls import Call
-from tests.golden.file_trail.paths import Names
-from tests.golden.file_trail.world import World
+from tests.golden.file_trail.disk import Disk
+from tests.golden.file_trail.paths import PathKeys
 
 EDITORS = {"Edit", "Write", "MultiEdit", "NotebookEdit"}
 READERS = {"Read", "NotebookRead"}
@@ -17,69 +17,69 @@ MCP_READERS = {"read_file", "read_text_file", "read_media_file", "read_multiple_
 MCP_MOVERS = {"move_file", "rename_file"}
 
 
-def path_of(call: Call) -> str:
-    """The path a file tool worked on; its result knows it in full."""
+def find_path(call: Call) -> str:
+    """Return the path of a file tool's call; the result has the full path."""
     file = call.result.get("file")
     inner = file.get("filePath") if isinstance(file, dict) else None
-    for found in (
+    for candidate in (
         call.result.get("filePath"),
         inner,
-        *(call.given.get(name) for name in ("file_path", "notebook_path", "path", "source")),
+        *(call.tool_input.get(name) for name in ("file_path", "notebook_path", "path", "source")),
     ):
-        if isinstance(found, str) and found:
-            return found
+        if isinstance(candidate, str) and candidate:
+            return candidate
     return ""
 
 
-def apply(call: Call, world: World, names: Names) -> None:
-    """What this call did to the files, if it is a file tool and it succeeded."""
-    path = path_of(call)
-    key = names.key(path, call.cwd) if path else ""
+def apply(call: Call, disk: Disk, path_keys: PathKeys) -> None:
+    """Apply the effect of a successful call of a file tool."""
+    path = find_path(call)
+    key = path_keys.key(path, call.cwd) if path else ""
     tool = _mcp_tool(call.tool) if call.tool.startswith("mcp__") else call.tool
     if not call.ok:
-        if key and tool in READERS and "does not exist" in call.text and world.exists(key) is None:
-            world.missed(key)
+        if key and tool in READERS and "does not exist" in call.text and disk.exists(key) is None:
+            disk.mark_absent(key)
         return
     if tool in MCP_READERS:
-        for each in _mcp_paths(call):
-            _read(names.key(each, call.cwd), world)
+        for mcp_path in _mcp_paths(call):
+            _read(path_keys.key(mcp_path, call.cwd), disk)
     elif tool in MCP_MOVERS:
-        _mcp_move(call, world, names)
+        _mcp_move(call, disk, path_keys)
     elif key:
-        _on_file(tool, call, key, world)
+        _on_file(tool, call, key, disk)
 
 
-def _on_file(tool: str, call: Call, key: str, world: World) -> None:
+def _on_file(tool: str, call: Call, key: str, disk: Disk) -> None:
     if tool in READERS:
-        _read(key, world)
+        _read(key, disk)
     elif tool == "Write":
-        _write(call, key, world)
+        _write(call, key, disk)
     elif tool in MCP_WRITERS:
-        world.write(key)
-    elif (tool in EDITORS and not _edited_nothing_there(call)) or _mcp_edited(tool, call):
-        world.change(key)
+        disk.write(key)
+    elif (tool in EDITORS and not _edit_created_file(call)) or _mcp_edited(tool, call):
+        disk.change(key)
     elif tool in EDITORS:
-        world.write(key)
+        disk.write(key)
 
 
-def _read(key: str, world: World) -> None:
-    world.saw(key)
-    world.read.add(key)
+def _read(key: str, disk: Disk) -> None:
+    disk.mark_present(key)
+    disk.read.add(key)
 
 
-def _write(call: Call, key: str, world: World) -> None:
+def _write(call: Call, key: str, disk: Disk) -> None:
     kind = call.result.get("type")
     if kind == "create" or call.text.startswith("File created successfully"):
-        world.missed(key)
+        disk.mark_absent(key)
     elif kind == "update" or "has been updated" in call.text[:2000]:
-        world.saw(key)
-    world.write(key)
+        disk.mark_present(key)
+    disk.write(key)
 
 
-def _edited_nothing_there(call: Call) -> bool:
-    """An edit of nothing into something makes the file.
+def _edit_created_file(call: Call) -> bool:
+    """Return whether an edit of an empty string created the file.
 
-    A null `originalFile` alone proves nothing: newer clients leave it out for long files.
+    A null `originalFile` alone proves nothing: newer clients omit it for long files.
     """
     if "originalFileContents" in call.result:
         return call.result["originalFileContents"] is None
@@ -89,16 +89,16 @@ def _edited_nothing_there(call: Call) -> bool:
 def _mcp_tool(name: str) -> str:
     server, _, tool = name.removeprefix("mcp__").rpartition("__")
     server = server.lower().replace("-", "").replace("_", "")
-    return tool if any(known in server for known in MCP_SERVERS) else ""
+    return tool if any(name in server for name in MCP_SERVERS) else ""
 
 
 def _mcp_edited(tool: str, call: Call) -> bool:
-    return tool in MCP_EDITORS and call.given.get("dryRun") is not True
+    return tool in MCP_EDITORS and call.tool_input.get("dryRun") is not True
 
 
 def _mcp_paths(call: Call) -> list[str]:
-    paths = call.given.get("paths")
-    several = paths if isinstance(paths, list) else [call.given.get("path")]
+    paths = call.tool_input.get("paths")
+    several = paths if isinstance(paths, list) else [call.tool_input.get("path")]
     return [
         path
         for path in several
@@ -106,28 +106,28 @@ def _mcp_paths(call: Call) -> list[str]:
     ]
 
 
-def _mcp_move(call: Call, world: World, names: Names) -> None:
-    source, target = call.given.get("source"), call.given.get("destination")
+def _mcp_move(call: Call, disk: Disk, path_keys: PathKeys) -> None:
+    source, target = call.tool_input.get("source"), call.tool_input.get("destination")
     if not (isinstance(source, str) and isinstance(target, str)):
         return
-    source, target = names.key(source, call.cwd), names.key(target, call.cwd)
-    files = world.under(source) if world.is_folder(source) else [source]
+    source, target = path_keys.key(source, call.cwd), path_keys.key(target, call.cwd)
+    files = disk.under(source) if disk.is_folder(source) else [source]
     for file in files:
-        world.move(file, target + file[len(source) :])
+        disk.move(file, target + file[len(source) :])
 
 
-def learn_from_backups(line: dict[str, Any], world: World, names: Names) -> None:
-    """The host saves a file before its first edit; an empty entry says there was none to save.
+def learn_from_backups(line: dict[str, Any], disk: Disk, path_keys: PathKeys) -> None:
+    """Learn which files are new: the host backs up a file before its first edit.
 
-    A full entry proves nothing: clients 2.0.76 to 2.1.17 now and then saved a file that Write
-    had made a few milliseconds before.
+    An empty entry means that the file did not exist. A full entry proves nothing: clients 2.0.76 to
+    2.1.17 sometimes backed up a file that Write had created a few milliseconds before.
     """
     for path, backup in _backups(line).items():
         if isinstance(path, str) and path and isinstance(backup, dict):
-            key = names.key(path, names.root)
-            # Only news: the session itself may have removed the file by now.
-            if backup.get("backupFileName", "") is None and world.exists(key) is None:
-                world.missed(key)
+            key = path_keys.key(path, path_keys.root)
+            # Only for unknown files: the session itself may have deleted the file by now.
+            if backup.get("backupFileName", "") is None and disk.exists(key) is None:
+                disk.mark_absent(key)
 
 
 def _backups(line: dict[str, Any]) -> dict[Any, Any]:
@@ -135,5 +135,5 @@ def _backups(line: dict[str, Any]) -> dict[Any, Any]:
         path = line.get("trackingPath")
         return {path: line.get("backup")} if isinstance(path, str) else {}
     snapshot = line.get("snapshot") if line.get("type") == "file-history-snapshot" else None
-    found = snapshot.get("trackedFileBackups") if isinstance(snapshot, dict) else None
-    return found if isinstance(found, dict) else {}
+    backups = snapshot.get("trackedFileBackups") if isinstance(snapshot, dict) else None
+    return backups if isinstance(backups, dict) else {}

@@ -1,7 +1,7 @@
-"""What the words of a command stand for: quotes, variables, braces and globs resolved.
+"""Expands the words of a command: quotes, variables, braces and globs.
 
-A word whose value cannot be known is None. While a word is worked on, characters that quotes
-made ordinary are kept apart from live ones by moving them into a private range of Unicode.
+A word of unknown value is None. During the expansion, quoted special characters are moved to a
+private range of Unicode, so that they differ from unquoted ones.
 """
 
 from __future__ import annotations
@@ -12,80 +12,80 @@ from typing import Protocol
 
 from tree_sitter import Node
 
-from tests.golden.file_trail.braces import braced
+from tests.golden.file_trail.braces import expand_braces
 
-LIVE = "*?[]{},\\ \t\n"
-QUOTED = {ord(char): 0xE000 + ord(char) for char in LIVE}
-UNQUOTED = {0xE000 + ord(char): char for char in LIVE}
+SPECIAL_CHARACTERS = "*?[]{},\\ \t\n"
+QUOTED = {ord(char): 0xE000 + ord(char) for char in SPECIAL_CHARACTERS}
+UNQUOTED = {0xE000 + ord(char): char for char in SPECIAL_CHARACTERS}
 FIELD_END = "\ue100"
-UNUSUAL = re.compile(r"[^\t\n\r\x20-\x7e]")
-SPELLED = re.compile(r"\x01([0-9a-f]+)\x02")
+NOT_PRINTABLE_ASCII = re.compile(r"[^\t\n\r\x20-\x7e]")
+ESCAPED = re.compile(r"\x01([0-9a-f]+)\x02")
 PLAIN = {"word", "number", "extglob_pattern", "regex", "brace_expression", "variable_name"}
 EXPANSION = re.compile(r"\$\{?(#?)(\w+|[@*#?$!-])(?:\[([^\]]*)\])?(.*?)\}?$", re.S)
 ANSI = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f"}
 
 
-def in_ascii(command: str) -> str:
-    """The command as the parser gets it, any unusual character spelled out.
+def escape_non_ascii(command: str) -> str:
+    """Replace every character that is not printable ASCII with its code.
 
-    tree-sitter-bash 0.25 asks C's ctype tables about every character after `{`, and reads far
-    past their end for high ones: `O{` and U+DEF9F end the process.
+    tree-sitter-bash 0.25 looks up every character after `{` in C's ctype tables, and reads past
+    their end for high ones: `O{` and U+DEF9F crash the process.
     """
-    return UNUSUAL.sub(lambda char: f"\x01{ord(char[0]):x}\x02", command)
+    return NOT_PRINTABLE_ASCII.sub(lambda char: f"\x01{ord(char[0]):x}\x02", command)
 
 
-def source(node: Node) -> str:
-    """The node's text as it was written."""
-    return _decoded(node.text or b"")
+def source_text(node: Node) -> str:
+    """Return the text of a node as it was written."""
+    return _decode(node.text or b"")
 
 
-def _decoded(text: bytes) -> str:
-    return SPELLED.sub(lambda code: chr(int(code[1], 16)), text.decode("ascii", "replace"))
+def _decode(text: bytes) -> str:
+    return ESCAPED.sub(lambda code: chr(int(code[1], 16)), text.decode("ascii", "replace"))
 
 
 class Scope(Protocol):
-    """What a word needs to know of the shell it stands in."""
+    """The part of a shell that words need."""
 
     def variable(self, name: str) -> list[str] | None: ...
 
-    def substituted(self, node: Node) -> str | None: ...
+    def substitute_command(self, node: Node) -> str | None: ...
 
-    def matching(self, pattern: str) -> list[str]: ...
+    def match_glob(self, pattern: str) -> list[str]: ...
 
 
-def fields(node: Node, scope: Scope) -> list[str | None]:
-    """The arguments that one word becomes: none, one or several; [None] if it cannot be known."""
-    raw = _raw(node, scope)
+def expand_word(node: Node, scope: Scope) -> list[str | None]:
+    """Return the arguments that one word expands to, or [None] if they are unknown."""
+    raw = _expand(node, scope)
     if raw is None:
         return [None]
     quoted = any(child.type in ("string", "raw_string") for child in (node, *node.children))
-    found: list[str | None] = []
-    for text in braced(raw):
+    arguments: list[str | None] = []
+    for text in expand_braces(raw):
         for part in text.split(FIELD_END):
             if part or quoted:
-                found += _globbed(part, scope)
-    return found
+                arguments += _expand_glob(part, scope)
+    return arguments
 
 
-def _globbed(part: str, scope: Scope) -> list[str]:
+def _expand_glob(part: str, scope: Scope) -> list[str]:
     if not re.search(r"[*?\[]", part):
-        return [plain(part)]
-    # `app/[id]/page.tsx` is a name far more often than a pattern; bash keeps what matches nothing.
-    return scope.matching(part) or ([] if re.search(r"[*?]", part) else [plain(part)])
+        return [unquote(part)]
+    # bash keeps a pattern without a match, and `app/[id]/page.tsx` is more often a name.
+    return scope.match_glob(part) or ([] if re.search(r"[*?]", part) else [unquote(part)])
 
 
-def one(node: Node, scope: Scope) -> str | None:
-    """A word where the shell neither splits nor globs: an assignment, a `case` subject."""
-    raw = _raw(node, scope)
-    return None if raw is None else plain(raw.replace(FIELD_END, " "))
+def single_value(node: Node, scope: Scope) -> str | None:
+    """Expand a word where the shell neither splits nor globs, like in an assignment."""
+    raw = _expand(node, scope)
+    return None if raw is None else unquote(raw.replace(FIELD_END, " "))
 
 
-def plain(text: str) -> str:
+def unquote(text: str) -> str:
     return text.translate(UNQUOTED)
 
 
 def glob_pattern(text: str) -> re.Pattern[str]:
-    """A pattern for whole paths: a star stays within its folder and skips hidden names."""
+    """Compile a glob for whole paths: a star matches within one folder and no hidden names."""
     parts = []
     for part in text.split("/"):
         hidden = "" if part.startswith(".") else r"(?!\.)"
@@ -103,25 +103,25 @@ def _glob_piece(piece: str) -> str:
     if piece == "?":
         return "[^/]"
     if piece[0] == "[" and len(piece) > 2:
-        return _glob_set(plain(piece[1:-1])) or re.escape(plain(piece))
-    return re.escape(plain(piece))
+        return _glob_set(unquote(piece[1:-1])) or re.escape(unquote(piece))
+    return re.escape(unquote(piece))
 
 
 def _glob_set(inside: str) -> str:
-    """`[a-z]` as a regular expression; empty if it is no set that makes sense."""
-    turned = inside[0] in "!^"
-    escaped = re.sub(r"([^\w-])", r"\\\1", inside[1:] if turned else inside)
-    pattern = f"[{'^' if turned else ''}{escaped}]"
+    """Convert `[a-z]` to a regular expression; return an empty string if it is not valid."""
+    negated = inside[0] in "!^"
+    escaped = re.sub(r"([^\w-])", r"\\\1", inside[1:] if negated else inside)
+    pattern = f"[{'^' if negated else ''}{escaped}]"
     try:
         return "" if "--" in escaped else re.compile(pattern).pattern
     except re.error:
         return ""
 
 
-def _raw(node: Node, scope: Scope, quoted: bool = False) -> str | None:
-    written, kind = source(node), node.type
+def _expand(node: Node, scope: Scope, quoted: bool = False) -> str | None:
+    written, kind = source_text(node), node.type
     if kind in PLAIN:
-        return _unescaped(written)
+        return _unescape(written)
     if kind == "raw_string":
         return written[1:-1].translate(QUOTED)
     if kind == "ansi_c_string":
@@ -129,85 +129,85 @@ def _raw(node: Node, scope: Scope, quoted: bool = False) -> str | None:
             QUOTED
         )
     if kind in ("simple_expansion", "expansion"):
-        return _expanded(written, scope, quoted)
+        return _expand_variable(written, scope, quoted)
     if kind in ("command_substitution", "process_substitution"):
-        value = scope.substituted(node)
+        value = scope.substitute_command(node)
         return None if value is None else _split(value, quoted)
     if kind in ("string", "concatenation", "translated_string", "command_name"):
-        return _joined(node, scope, quoted or kind == "string")
+        return _join_children(node, scope, quoted or kind == "string")
     return None if node.child_count else written
 
 
-def _joined(node: Node, scope: Scope, quoted: bool) -> str | None:
-    """The children's values, and between them what the parser gave no node: plain text."""
-    text, parts, at = node.text or b"", [], 0
+def _join_children(node: Node, scope: Scope, quoted: bool) -> str | None:
+    """Join the values of the children and the plain text between them, which has no node."""
+    text, parts, position = node.text or b"", [], 0
     for child in node.children:
         begin, end = child.start_byte - node.start_byte, child.end_byte - node.start_byte
-        parts.append(_literal(text[at:begin], quoted))
-        at = end
+        parts.append(_literal(text[position:begin], quoted))
+        position = end
         if child.type == "string_content" or not child.is_named:
             parts.append("" if child.type == '"' else _literal(text[begin:end], quoted))
             continue
-        value = _raw(child, scope, quoted)
+        value = _expand(child, scope, quoted)
         if value is None:
             return None
         parts.append(value)
-    return "".join(parts) + _literal(text[at:], quoted)
+    return "".join(parts) + _literal(text[position:], quoted)
 
 
 def _literal(text: bytes, quoted: bool) -> str:
-    written = _decoded(text)
+    written = _decode(text)
     if not quoted:
-        return _unescaped(written)
+        return _unescape(written)
     return re.sub(r"\\(\n|[$`\"\\])", lambda char: char[1].strip("\n"), written).translate(QUOTED)
 
 
-def _unescaped(written: str) -> str:
-    def ordinary(escape: re.Match[str]) -> str:
+def _unescape(written: str) -> str:
+    def replace_escape(escape: re.Match[str]) -> str:
         return "" if escape[1] == "\n" else escape[1].translate(QUOTED)
 
-    return re.sub(r"\\(.)", ordinary, written, flags=re.S)
+    return re.sub(r"\\(.)", replace_escape, written, flags=re.S)
 
 
 def _split(value: str, quoted: bool) -> str:
     return value.translate(QUOTED) if quoted else re.sub(r"\s+", FIELD_END, value)
 
 
-def _expanded(written: str, scope: Scope, quoted: bool) -> str | None:
-    found = EXPANSION.fullmatch(written)
-    if not found:
+def _expand_variable(written: str, scope: Scope, quoted: bool) -> str | None:
+    match = EXPANSION.fullmatch(written)
+    if not match:
         return None
-    counted, name, index, change = found.groups()
+    counted, name, index, change = match.groups()
     values = scope.variable(name)
     if values is None or counted:
         return None
     if index not in ("@", "*") and name not in ("@", "*"):
-        at = int(index) if index and index.isdigit() else 0
-        values = values[at : at + 1] if not index or index.isdigit() else []
-    changed = [changed_value(value, change) for value in values]
+        position = int(index) if index and index.isdigit() else 0
+        values = values[position : position + 1] if not index or index.isdigit() else []
+    changed = [transform_value(value, change) for value in values]
     if any(value is None for value in changed):
         return None
     return FIELD_END.join(_split(value, quoted) for value in changed if value is not None)
 
 
-def changed_value(value: str, change: str) -> str | None:
-    """`${name%.py}` and its kin, as far as their patterns are plain text and globs."""
+def transform_value(value: str, change: str) -> str | None:
+    """Apply `${name%.py}` and similar, if the pattern is plain text or a glob."""
     if not change:
         return value
     if "$" in change or "`" in change:
         return None
     change = re.sub(r"[\"']", "", change)
-    if found := re.fullmatch(r"(##?|%%?)(.*)", change, re.S):
-        return _trimmed(value, found[1], found[2])
-    if found := re.fullmatch(r"(//?)((?:\\.|[^/\\])+)(?:/(.*))?", change, re.S):
-        pattern = "".join(_glob_piece(each) for each in _glob_pieces(_unescaped(found[2])))
-        return re.sub(pattern, lambda _: found[3] or "", value, count=0 if found[1] == "//" else 1)
+    if match := re.fullmatch(r"(##?|%%?)(.*)", change, re.S):
+        return _trim(value, match[1], match[2])
+    if match := re.fullmatch(r"(//?)((?:\\.|[^/\\])+)(?:/(.*))?", change, re.S):
+        pattern = "".join(_glob_piece(piece) for piece in _glob_pieces(_unescape(match[2])))
+        return re.sub(pattern, lambda _: match[3] or "", value, count=0 if match[1] == "//" else 1)
     if change[0] in "-=" or change[:2] in (":-", ":="):
         return value if value or change[0] != ":" else change[2:]
     return {",,": value.lower(), "^^": value.upper()}.get(change)
 
 
-def _trimmed(value: str, side: str, pattern: str) -> str:
+def _trim(value: str, side: str, pattern: str) -> str:
     cuts = range(len(value) + 1)
     if side[0] == "#":
         for cut in cuts if side == "#" else reversed(cuts):

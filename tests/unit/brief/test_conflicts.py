@@ -37,7 +37,7 @@ Pending: nothing that counts.
 def a_state(*plan: tuple[str, str]) -> State:
     state = new_state()
     state["plan"] = [
-        {"id": str(n), "text": text, "status": status, "line": 40 + n, "told": n,
+        {"id": str(n), "text": text, "status": status, "line": 40 + n, "source_line": n,
          "blocked_by": [], "wave": 0}
         for n, (text, status) in enumerate(plan)
     ]  # fmt: skip

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,8 +10,6 @@ from holdfast.brief.render import Brief, build_brief
 from holdfast.brief.roles import built_in_templates, find_template
 from holdfast.demo import load_demo
 from holdfast.fast_json import dumps
-from holdfast.mentions.index import add_events, new_index
-from holdfast.mentions.types import MentionIndex
 from holdfast.state.fold import advance, new_state
 from holdfast.state.types import State
 from holdfast.transcript.decoder import decode
@@ -33,15 +29,7 @@ def state() -> State:
     return folded(EXAMPLE.before)
 
 
-@pytest.fixture(scope="module")
-def index() -> MentionIndex:
-    found = new_index()
-    lines = ((number, dumps(line).encode()) for number, line in enumerate(EXAMPLE.before, 1))
-    add_events(found, decode(lines))
-    return found
-
-
-def brief(state: State, tokens: int = 2000, characters: int = 9500, **more: object) -> Brief:
+def brief(state: State, tokens: int = 3000, characters: int = 9500, **more: object) -> Brief:
     return build_brief(state, tokens=tokens, characters=characters, **more)  # type: ignore[arg-type]
 
 
@@ -81,17 +69,6 @@ def test_prohibitions_the_goal_and_the_latest_request_survive_a_small_budget(sta
     assert "add `courier dead --requeue ID` to the CLI" in text
 
 
-def test_requests_between_the_first_and_the_latest_come_before_a_long_list_of_names() -> None:
-    asked = [user(f"Please bring wish number {n} into the release.") for n in range(1, 9)]
-    names = [reply(f"Now src/module_{n}/part_{n}.py is next.") for n in range(400)]
-    lines = [*asked, *names, reply("It took long to say what came of it. " * 40)]
-    index = new_index()
-    add_events(index, decode((n, dumps(line).encode()) for n, line in enumerate(lines, 1)))
-    told = brief(folded(lines), index=index).text
-    assert [n for n in (1, 5, 6, 7, 8) if f"wish number {n} " not in told] == []
-    assert told.count("module_") > 50
-
-
 @pytest.mark.parametrize("tokens", [500, 1000, 2000])
 def test_the_goal_is_what_was_asked_for_and_not_a_greeting(tokens: int) -> None:
     state = folded([
@@ -100,27 +77,10 @@ def test_the_goal_is_what_was_asked_for_and_not_a_greeting(tokens: int) -> None:
         reply("Shall I go on?"), user("ok"),
     ])  # fmt: skip
     text = brief(state, tokens).text
-    assert "Latest request: “ok” (L6)" in text
+    assert "Latest request: “ok”, answering “Shall I go on?” (L6)" in text
     assert "- first: “Please move the billing module to decimal arithmetic.” (L2)" in text
     assert "- before: “Then rename every helper of the ledger so that" in text
-    assert "“hi”" not in text or tokens == 2000
-
-
-@pytest.mark.parametrize("tokens", [2000, 3000])
-def test_budget_that_mentions_do_not_need_goes_to_longer_items(state: State, tokens: int) -> None:
-    made = brief(state, tokens)
-    assert "src/courier/scheduler.py:38, inside Scheduler.tick" in made.text, "a report, at length"
-    assert "truncated" not in made.text
-
-
-def test_pointers_name_only_items_that_were_left_out(state: State, index: MentionIndex) -> None:
-    for tokens in range(500, 3000, 50):
-        made = brief(state, tokens, index=index)
-        assert "- last said: “" in made.text, tokens
-        left = {item.line for item in made.left_out}
-        notice = made.text.rpartition("token limit: ")[2].partition(";")[0] if left else ""
-        pointed = {int(word[1:]) for word in re.findall(r"L\d+", notice.partition("`")[0])}
-        assert pointed <= left, tokens
+    assert "“hi”" not in text
 
 
 def test_the_result_of_a_sub_agent_is_quoted() -> None:
@@ -166,17 +126,6 @@ def test_a_finished_item_is_never_shown_as_open(state: State) -> None:
             assert f"in progress: {item['text']}" not in text
 
 
-def test_a_long_plan_comes_before_mentions(state: State, index: MentionIndex) -> None:
-    """The agent needs all open tasks, not only the next three."""
-    texts = [f"Bring module {number} over to the new queue" for number in range(12)]
-    listed = [{"content": text, "status": "pending"} for text in texts]
-    planned = {**state, "plan": state_of(*used("TodoWrite", {"todos": listed}))["plan"]}
-    text = brief(planned, 1000, index=index).text  # type: ignore[arg-type]
-    assert sum(f"pending: {one} (L" in text for one in texts) >= 6
-    text = brief(planned, 2000, index=index).text  # type: ignore[arg-type]
-    assert all(f"pending: {one} (L" in text for one in texts)
-
-
 def test_a_superseded_rule_is_not_shown_as_a_rule() -> None:
     state = new_state()
     state["rules"] = [
@@ -209,8 +158,8 @@ def test_a_refused_commit_is_shown_until_a_commit_is_made() -> None:
     tried = bash('git commit -m "Add login"', "hook: dialyzer\nerror: no return", ok=False)
     made = bash('git commit -m "Add the login"', "[main 1a2b3c4] Add the login")
     noise = [line for n in range(9) for line in bash(f"./try{n}", "no such file", ok=False)]
-    told = brief(state_of(*tried, *noise[:4]), 300).text
-    assert "git commit" in told.partition("## Failing now")[2]
+    text = brief(state_of(*tried, *noise[:4]), 300).text
+    assert "git commit" in text.partition("## Failing now")[2]
     assert "dialyzer" not in brief(state_of(*tried, *made), 300).text
 
 
@@ -219,9 +168,9 @@ def test_the_reason_of_a_refusal_is_shown() -> None:
         "The user doesn't want to proceed with this tool use. To tell you how to proceed, the user "
         "said:\nmore comes from the parent"
     )
-    told = brief(state_of(*bash("git push", refusal, ok=False))).text
+    text = brief(state_of(*bash("git push", refusal, ok=False))).text
     assert (
-        "- the user refused Bash: “git push”, saying “more comes from the parent” (L1 L2)" in told
+        "- the user refused Bash: “git push”, saying “more comes from the parent” (L1 L2)" in text
     )
 
 
@@ -257,7 +206,7 @@ def test_a_summary_that_only_names_the_failing_test_does_not_cover_the_cause() -
 
 def test_an_empty_session_gives_a_short_pointer() -> None:
     text = brief(new_state()).text
-    assert "Look up what stands behind it: `holdfast recall" in text
+    assert "Look up more: `holdfast recall" in text
     assert len(text) < 600
 
 
@@ -266,7 +215,7 @@ def test_a_budget_of_nothing_gives_an_empty_brief(state: State) -> None:
 
 
 def test_the_recall_command_is_the_one_that_works_here(state: State) -> None:
-    assert '`py -m holdfast recall "words"`' in brief(state, recall="py -m holdfast recall").text
+    assert "`py -m holdfast recall L12`" in brief(state, recall="py -m holdfast recall").text
 
 
 @pytest.mark.parametrize("role", sorted(built_in_templates()))
@@ -284,49 +233,6 @@ def test_a_role_has_its_own_sections_in_its_own_order(state: State) -> None:
     assert headings.index("Wave status") < headings.index("Active subtasks")
     assert headings.index("Active subtasks") < headings.index("Key decisions")
     assert headings.index("Key decisions") < headings.index("Modified files")
-
-
-def test_items_left_out_are_counted_with_their_last_line(state: State) -> None:
-    short, long = brief(state, 1000), brief(state, 3000)
-    assert short.left_out
-    last = short.text.splitlines()[-1]
-    assert last.startswith("*[Brief truncated due to token limit: ")
-    assert re.search(r"\bL\d+; `holdfast recall", last)
-    assert "holdfast recall" in last
-    assert "truncated" in brief(state, 300).text
-    assert not long.left_out
-    assert "truncated" not in brief(new_state(), 3000).text
-
-
-def test_a_small_brief_has_pointers_only_to_the_most_important_kinds(state: State) -> None:
-    last = brief(state, 1000).text.splitlines()[-1]
-    assert len(re.findall(r"\bL\d+[,;]", last)) == 2
-    assert "decision" in last
-
-
-def test_a_mention_in_a_shown_item_is_not_listed_again(state: State, index: MentionIndex) -> None:
-    made = brief(state, 800, index=index)
-    words, _, names = made.text.partition("## Commands")
-    assert "`make test-fast` fails" in words
-    assert "make test-fast" in index["names"]
-    assert "make test-fast" not in names
-
-
-def test_a_small_brief_has_a_short_opening_and_still_says_how_to_look_up(state: State) -> None:
-    for tokens, title, end in (
-        (400, "# This session (", "words]*"), (700, "# Where this session stands (", "the rest]*"),
-    ):  # fmt: skip
-        first, second, *_, last = brief(state, tokens).text.splitlines()
-        assert first.startswith(title)
-        assert second.startswith("After compaction 1, from the log, by line (L12).")
-        how = "*[Brief truncated due to token limit: `holdfast recall L12` or words"
-        assert last.startswith(how)
-        assert last.endswith(end)
-
-
-def test_a_role_s_own_title_stays_however_small_the_brief_is(state: State) -> None:
-    text = brief(state, 400, template=find_template("orchestrator")).text
-    assert text.startswith("# Where this orchestration stands (")
 
 
 def test_the_failing_test_is_shown_before_a_command_that_failed_later() -> None:
@@ -365,23 +271,49 @@ def test_a_latest_request_that_the_summary_has_word_for_word_is_not_quoted_again
     state: State,
 ) -> None:
     last = state["requests"][-1]
-    long, short = (
-        brief(state, size, summary=f"The user then said: {last['text']}").text
-        for size in (2000, 1000)
-    )
-    assert f"Latest request: as in the summary (L{last['line']})." in long
-    assert last["text"][:60] not in long
-    assert "Latest request" not in short
-    assert last["text"][:60] not in short
+    text = brief(state, summary=f"The user then said: {last['text']}").text
+    assert f"Latest request: as in the summary (L{last['line']})." in text
+    assert last["text"][:60] not in text
     assert last["text"][:60] in brief(state, 1000, summary="Payments were worked on.").text
 
 
-def test_the_last_message_is_optional_if_the_summary_describes_the_current_work(
+def test_the_last_message_is_required_unless_the_summary_describes_the_current_work(
     state: State,
 ) -> None:
-    told = brief(state, 640, summary="8. Current Work:\n   The queue was being mended.").text
-    untold = brief(state, 640, summary="The queue was being mended.").text
-    assert "## Being done" not in told
-    assert "## Being done" in untold
-    ample = brief(state, 2000, summary="## Current Work\nThe queue was being mended.").text
-    assert "## Being done" in ample
+    for tokens in (300, 450, 640):
+        described = brief(state, tokens, summary="8. Current Work:\n   The queue was fixed.")
+        plain = brief(state, tokens, summary="The queue was fixed.")
+        assert "- last said: " in plain.text, tokens
+        assert [item for item in described.shown if item.kind == "doing" and item.is_required] == []
+
+
+def test_all_open_items_of_a_long_plan_are_shown(state: State) -> None:
+    texts = [f"Bring module {number} over to the new queue" for number in range(12)]
+    listed = [{"content": text, "status": "pending"} for text in texts]
+    planned = {**state, "plan": state_of(*used("TodoWrite", {"todos": listed}))["plan"]}
+    text = brief(planned, 2000).text  # type: ignore[arg-type]
+    assert [one for one in texts if f"pending: {one} (L" not in text] == []
+
+
+def test_the_brief_says_whether_something_was_left_out(state: State) -> None:
+    last = brief(state, 500).text.splitlines()[-1]
+    assert last == (
+        "*[Brief truncated due to token limit: `holdfast recall L12` or words finds the rest]*"
+    )
+    assert "truncated" not in brief(new_state(), 3000).text
+
+
+def test_a_short_session_gets_a_short_brief() -> None:
+    lines = [user("rename delay to wait"), reply("Renamed in `worker.py`."), user("thanks")]
+    made = brief(folded(lines), 3000)
+    assert made.tokens < 150
+    assert made.text.endswith("Look up more: `holdfast recall L12` or words.\n")
+
+
+def test_files_that_were_only_read_and_names_are_not_listed(state: State) -> None:
+    text = brief(state, 3000).text
+    only_read = [path for path, trail in state["files"].items() if not trail.get("edits")]
+    assert only_read
+    listed = text.partition("## Changed files")[2].partition("\n## ")[0]
+    assert [path for path in only_read if f" {path} (" in listed] == []
+    assert "## Names" not in text

@@ -1,4 +1,4 @@
-"""`holdfast compactions`, `diff` and `away` on the example's session."""
+"""`holdfast compactions`, `diff` and `away` on the example session."""
 
 from __future__ import annotations
 
@@ -15,18 +15,24 @@ from tests.terminal import Terminal
 
 def test_a_compaction_is_listed_with_its_figures(seasoned: Terminal) -> None:
     output = seasoned.run("compactions", "--json").json
-    (one,) = output["compactions"]
-    assert (one["ordinal"], one["trigger"], one["receipt"]) == (1, "auto", "whole")
-    assert one["tokens_before"] > one["tokens_after"] > 0
-    assert one["tool_calls"] > 50
-    assert one["seconds"] >= 0
-    assert one["transcript"].endswith(".jsonl")
+    (compaction,) = output["compactions"]
+    assert (compaction["ordinal"], compaction["trigger"], compaction["receipt"]) == (
+        1,
+        "auto",
+        "whole",
+    )
+    assert compaction["tokens_before"] > compaction["tokens_after"] > 0
+    assert compaction["tool_calls"] > 50
+    assert compaction["seconds"] >= 0
+    assert compaction["transcript"].endswith(".jsonl")
     assert output["older"] is None
     row = seasoned.run("compactions").out.splitlines()[1].split()
     assert (row[0], row[-1]) == ("1", "whole")
 
 
-def test_one_compaction_is_shown_completely(seasoned: Terminal, rehearsal: SelfTest) -> None:
+def test_a_compaction_is_shown_with_its_brief_and_summary(
+    seasoned: Terminal, rehearsal: SelfTest
+) -> None:
     shown = seasoned.run("compactions", "show", "1")
     assert shown.code == 0
     assert rehearsal.brief.strip() in shown.out
@@ -35,22 +41,22 @@ def test_one_compaction_is_shown_completely(seasoned: Terminal, rehearsal: SelfT
     assert "can be looked up with" in shown.err
 
 
-def test_the_loss_report_names_what_is_in_neither_with_its_lines(
+def test_the_loss_report_lists_facts_missing_from_brief_and_summary(
     seasoned: Terminal, rehearsal: SelfTest
 ) -> None:
     output = seasoned.run("compactions", "show", "1", "--json").json
-    found = output["losses"]
-    assert set(found) == {"kept", "restored", "to_recall"}
-    rules = [one["text"] for one in found["restored"] if one["kind"] == "prohibition"]
+    losses = output["losses"]
+    assert set(losses) == {"kept", "restored", "to_recall"}
+    rules = [fact["text"] for fact in losses["restored"] if fact["kind"] == "prohibition"]
     assert any(rule.startswith("Never touch anything under migrations/") for rule in rules)
-    neither = output["brief"] + output["summary"]
-    quoted = [one for one in found["to_recall"] if one["kind"] in ("request", "prohibition")]
-    assert [one for one in quoted if one["text"] in neither] == []
-    assert all(one["line"] > 0 for part in found.values() for one in part)
+    context = output["brief"] + output["summary"]
+    quoted = [fact for fact in losses["to_recall"] if fact["kind"] in ("request", "prohibition")]
+    assert [fact for fact in quoted if fact["text"] in context] == []
+    assert all(fact["line"] > 0 for facts in losses.values() for fact in facts)
 
 
 @pytest.mark.parametrize(
-    ("words", "error"),
+    ("arguments", "error"),
     [
         (("show",), "No compaction number"),
         (("show", "7"), "compaction 7"),
@@ -58,15 +64,15 @@ def test_the_loss_report_names_what_is_in_neither_with_its_lines(
         (("--last", "0"), "positive"),
     ],
 )
-def test_an_unknown_number_is_an_error(
-    seasoned: Terminal, words: tuple[str, ...], error: str
+def test_a_missing_or_unknown_number_is_an_error(
+    seasoned: Terminal, arguments: tuple[str, ...], error: str
 ) -> None:
-    done = seasoned.run("compactions", *words)
-    assert done.code == 1
-    assert error in done.err
+    result = seasoned.run("compactions", *arguments)
+    assert result.code == 1
+    assert error in result.err
 
 
-def test_older_compactions_are_summarized() -> None:
+def test_older_compactions_are_counted_by_trigger_and_receipt() -> None:
     entries = [
         {"trigger": trigger, "receipt": receipt}
         for trigger, receipt in (("auto", "whole"), ("auto", None), ("manual", "never"))
@@ -79,24 +85,26 @@ def test_older_compactions_are_summarized() -> None:
     assert history.summarize_compactions([]) is None
 
 
-def test_away_saves_updates_the_notes_and_prints_the_line(seasoned: Terminal) -> None:
+def test_away_saves_a_snapshot_updates_the_notes_and_prints_a_compact_command(
+    seasoned: Terminal,
+) -> None:
     before = len(seasoned.run("snapshots", "--json").json)
-    output = seasoned.run("away")
-    assert output.code == 0
-    assert output.out.startswith("/compact focus on ")
-    assert output.out.count("\n") == 1
+    result = seasoned.run("away")
+    assert result.code == 0
+    assert result.out.startswith("/compact focus on ")
+    assert result.out.count("\n") == 1
     saved = seasoned.run("snapshots", "--json").json
     assert (len(saved), saved[0]["reason"]) == (before + 1, "away")
-    data = seasoned.run("away", "--json").json
-    assert "## Current State" in Path(data["notes"]).read_text()
-    assert data["compact"] + "\n" == output.out
+    output = seasoned.run("away", "--json").json
+    assert "## Current State" in Path(output["notes"]).read_text()
+    assert output["compact"] + "\n" == result.out
 
 
 def test_two_snapshots_are_compared(seasoned: Terminal) -> None:
     first = seasoned.run("snapshots", "--json").json[-1]["id"]
-    found = seasoned.run("diff", first, "now", "--json").json
-    assert {one["change"] for one in found} <= {"added", "gone", "changed"}
-    assert found
+    changes = seasoned.run("diff", first, "now", "--json").json
+    assert {change["change"] for change in changes} <= {"added", "gone", "changed"}
+    assert changes
     assert seasoned.run("diff", first, "now").out.splitlines()[0].split() == [
         "what",
         "text",
@@ -108,7 +116,7 @@ def test_two_snapshots_are_compared(seasoned: Terminal) -> None:
     assert seasoned.run("diff", first, "nothing").code == 1
 
 
-def test_an_old_compaction_is_shown_without_texts(seasoned: Terminal) -> None:
+def test_a_pruned_compaction_is_shown_without_its_brief(seasoned: Terminal) -> None:
     with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
         (session,) = store.sessions(None)
         store.open_compaction(session["id"], 2, trigger="auto", snapshot=None, now=1.0)
@@ -117,7 +125,7 @@ def test_an_old_compaction_is_shown_without_texts(seasoned: Terminal) -> None:
     assert "## The brief (it arrived: whole)\n\nnot kept" in shown.out
 
 
-def test_the_number_of_listed_compactions_is_a_setting(seasoned: Terminal) -> None:
+def test_the_number_of_listed_compactions_can_be_set(seasoned: Terminal) -> None:
     with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
         (session,) = store.sessions(None)
         store.open_compaction(session["id"], 2, trigger="auto", snapshot=None, now=1.0)
@@ -126,7 +134,8 @@ def test_the_number_of_listed_compactions_is_a_setting(seasoned: Terminal) -> No
         )
     seasoned.set(HOLDFAST_KEEP_COMPACTIONS=1)
     output = seasoned.run("compactions", "--json").json
-    assert [one["ordinal"] for one in output["compactions"]] == [2]
+    assert [row["ordinal"] for row in output["compactions"]] == [2]
     assert output["older"]["count"] == 1
     output = seasoned.run("compactions", "--json", "--last", "5").json
-    assert ([one["ordinal"] for one in output["compactions"]], output["older"]) == ([1, 2], None)
+    assert [row["ordinal"] for row in output["compactions"]] == [1, 2]
+    assert output["older"] is None

@@ -1,4 +1,4 @@
-"""`holdfast doctor`: its findings, its exit codes, and the loop on a temporary session."""
+"""`holdfast doctor`: findings, exit codes, and the self-test with `--loop`."""
 
 from __future__ import annotations
 
@@ -12,44 +12,46 @@ from holdfast.store.sqlite import SQLiteStore
 from tests.terminal import Terminal
 
 
-def test_without_an_installation_doctor_does_not_fail(terminal: Terminal) -> None:
-    ran = terminal.run("doctor")
-    assert (ran.code, ran.err) == (0, "")
-    assert "! hooks not installed for this user or folder\n    run `holdfast install`\n" in ran.out
+def test_a_missing_installation_is_only_a_warning(terminal: Terminal) -> None:
+    result = terminal.run("doctor")
+    assert (result.code, result.err) == (0, "")
+    assert (
+        "! hooks not installed for this user or folder\n    run `holdfast install`\n" in result.out
+    )
     assert not terminal.store.exists()
 
 
 def test_a_correct_installation_is_reported(terminal: Terminal) -> None:
     terminal.claude("2.1.325")
     terminal.run("install")
-    ran = terminal.run("doctor")
-    assert ran.code == 0
-    assert f"✓ hooks {terminal.user_settings}: 10 events\n" in ran.out
-    assert "✓ Claude Code 2.1.325 at " in ran.out
+    result = terminal.run("doctor")
+    assert result.code == 0
+    assert f"✓ hooks {terminal.user_settings}: 10 events\n" in result.out
+    assert "✓ Claude Code 2.1.325 at " in result.out
 
 
 def test_a_broken_installation_exits_with_1(terminal: Terminal) -> None:
     terminal.run("install")
     text = terminal.user_settings.read_text(encoding="utf-8")
     terminal.user_settings.write_text(text.replace(sys.executable, "/gone/python"))
-    ran = terminal.run("doctor")
-    assert ran.code == 1
-    assert f"✗ hooks {terminal.user_settings}: the interpreter /gone/python is gone" in ran.out
-    told = terminal.run("doctor", "--json")
-    assert told.code == 1
-    assert told.json["ok"] is False
-    assert {"name", "status", "detail", "hint"} == set(told.json["findings"][0])
+    result = terminal.run("doctor")
+    assert result.code == 1
+    assert f"✗ hooks {terminal.user_settings}: the interpreter /gone/python is gone" in result.out
+    as_json = terminal.run("doctor", "--json")
+    assert as_json.code == 1
+    assert as_json.json["ok"] is False
+    assert {"name", "status", "detail", "hint"} == set(as_json.json["findings"][0])
     terminal.run("install")
     assert terminal.run("doctor").code == 0
 
 
-def test_a_damaged_store_is_a_failure_once(terminal: Terminal) -> None:
+def test_a_damaged_store_fails_once_and_is_a_warning_afterwards(terminal: Terminal) -> None:
     terminal.store.mkdir(mode=0o700)
     (terminal.store / "holdfast.db").write_bytes(b"not a database, not at all " * 200)
     assert terminal.run("doctor").code == 1
-    ran = terminal.run("doctor")
-    assert ran.code == 0
-    assert "! store a damaged store was set aside: holdfast.db.damaged-" in ran.out
+    result = terminal.run("doctor")
+    assert result.code == 0
+    assert "! store a damaged store was set aside: holdfast.db.damaged-" in result.out
 
 
 def test_errors_that_hooks_logged_are_shown(terminal: Terminal) -> None:
@@ -59,36 +61,36 @@ def test_errors_that_hooks_logged_are_shown(terminal: Terminal) -> None:
     assert "the payload is not JSON" in out
 
 
-def test_the_loop_passes_and_leaves_no_files(terminal: Terminal) -> None:
-    ran = terminal.run("doctor", "--loop")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.out.endswith("pass\n")
-    assert "✓ pass  receipt: the brief arrived: whole\n" in ran.out
+def test_the_self_test_passes_and_leaves_no_files(terminal: Terminal) -> None:
+    result = terminal.run("doctor", "--loop")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.endswith("pass\n")
+    assert "✓ pass  receipt: the brief arrived: whole\n" in result.out
     assert list(terminal.temporary.iterdir()) == []
     assert not terminal.store.exists()
 
 
-def test_the_loop_in_json(terminal: Terminal) -> None:
-    ran = terminal.run("doctor", "--loop", "--json")
-    assert (ran.code, ran.err) == (0, "")
-    assert ran.json["ok"] is True
-    names = [step["name"] for step in ran.json["loop"]]
+def test_the_self_test_prints_json(terminal: Terminal) -> None:
+    result = terminal.run("doctor", "--loop", "--json")
+    assert (result.code, result.err) == (0, "")
+    assert result.json["ok"] is True
+    names = [step["name"] for step in result.json["loop"]]
     assert names[0] == "SessionStart startup"
     assert names[-1] == "receipt"
-    assert all(step["ok"] for step in ran.json["loop"])
+    assert all(step["ok"] for step in result.json["loop"])
 
 
-def test_a_loop_that_breaks_is_a_failure(
+def test_a_failing_hook_fails_the_self_test(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(self_test, "hook_command", lambda: f"{sys.executable} -c 'raise Trouble'")
-    ran = terminal.run("doctor", "--loop")
-    assert ran.code == 1
-    assert "✗ FAIL  SessionStart startup: exit 1: NameError: name 'Trouble'" in ran.out
-    assert ran.out.endswith("fail\n")
-    told = terminal.run("doctor", "--loop", "--json")
-    assert told.code == 1
-    assert [step["ok"] for step in told.json["loop"]] == [False]
+    result = terminal.run("doctor", "--loop")
+    assert result.code == 1
+    assert "✗ FAIL  SessionStart startup: exit 1: NameError: name 'Trouble'" in result.out
+    assert result.out.endswith("fail\n")
+    as_json = terminal.run("doctor", "--loop", "--json")
+    assert as_json.code == 1
+    assert [step["ok"] for step in as_json.json["loop"]] == [False]
     assert list(terminal.temporary.iterdir()) == []
 
 
@@ -103,4 +105,4 @@ def test_a_brief_that_never_arrived_is_reported(seasoned: Terminal) -> None:
     out = seasoned.run("doctor").out
     assert f"! briefs 0 of 1 arrived whole; never in {session['id']} (compaction 1)\n" in out
     findings = json.loads(seasoned.run("doctor", "--json").out)["findings"]
-    assert [found["status"] for found in findings if found["name"] == "briefs"] == ["warn"]
+    assert [finding["status"] for finding in findings if finding["name"] == "briefs"] == ["warn"]

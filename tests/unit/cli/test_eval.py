@@ -9,25 +9,28 @@ from xml.etree import ElementTree
 import pytest
 
 from holdfast.cli import main
-from tests.unit.eval.test_run import work
-from tests.unit.eval.transcript import said, session_file, summarised
+from tests.unit.eval.test_run import repeated_work
+from tests.unit.eval.transcript import compaction_summary, prompt, session_file
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two sessions, which are only read. Two are measured in processes of their own."""
-    made = tmp_path_factory.mktemp("sessions")
+    """Two read-only transcripts; with two or more, each is scored in a process of its own."""
+    folder = tmp_path_factory.mktemp("sessions")
     for name in ("owner__repo__one.jsonl", "owner__repo__other.jsonl"):
-        session_file(made, said("go"), work(40), summarised("gist"), work(15), name=name)
-    return made
+        steps = (prompt("go"), repeated_work(40), compaction_summary("gist"), repeated_work(15))
+        session_file(folder, *steps, name=name)
+    return folder
 
 
 @pytest.fixture(scope="module")
-def one(folder: Path) -> str:
+def transcript(folder: Path) -> str:
     return str(folder / "owner__repo__one.jsonl")
 
 
-def test_a_folder_is_measured_and_shown(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_transcripts_of_a_folder_are_scored(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["eval", str(folder), "--budgets", "300,600"]) == 0
     out, err = capsys.readouterr()
     assert "name dump by folder" in out
@@ -35,47 +38,52 @@ def test_a_folder_is_measured_and_shown(folder: Path, capsys: pytest.CaptureFixt
     assert "2 sessions of 1 repositories" in err
 
 
-def test_programs_get_json_and_a_page(
-    one: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+def test_results_are_written_as_json_and_as_an_html_chart(
+    transcript: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     page = tmp_path / "recall.html"
-    assert main(["eval", one, "--quick", "--json", "--chart", str(page)]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["sessions"] == 1
-    assert found["estimator"] == "ours"
+    assert main(["eval", transcript, "--quick", "--json", "--chart", str(page)]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert report["sessions"] == 1
+    assert report["estimator"] == "ours"
     assert page.read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
-def test_the_drawing_alone_can_be_had(one: str, tmp_path: Path) -> None:
-    drawing = tmp_path / "recall.svg"
-    assert main(["eval", one, "--quick", "--json", "--chart", str(drawing)]) == 0
-    assert drawing.read_text(encoding="utf-8").startswith("<svg")
-    ElementTree.parse(drawing)
+def test_a_chart_with_the_suffix_svg_is_an_svg_image(transcript: str, tmp_path: Path) -> None:
+    image = tmp_path / "recall.svg"
+    assert main(["eval", transcript, "--quick", "--json", "--chart", str(image)]) == 0
+    assert image.read_text(encoding="utf-8").startswith("<svg")
+    ElementTree.parse(image)
 
 
-def test_a_chart_without_matplotlib_is_refused_before_anything_is_measured(
-    one: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_a_chart_without_matplotlib_is_refused_before_scoring_starts(
+    transcript: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("holdfast.eval.chart.find_spec", lambda name: None)
     monkeypatch.setattr("holdfast.cli.eval.score_all", None)
-    assert main(["eval", one, "--quick", "--chart", str(tmp_path / "recall.svg")]) == 1
+    assert main(["eval", transcript, "--quick", "--chart", str(tmp_path / "recall.svg")]) == 1
     assert "pip install 'holdfast[eval]'" in capsys.readouterr().err
 
 
-def test_recoverability_is_measured_and_shown(
-    folder: Path, one: str, capsys: pytest.CaptureFixture[str]
+def test_recoverability_is_printed_as_a_table_and_as_json(
+    folder: Path, transcript: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["eval", str(folder), "--recoverability"]) == 0
     out, err = capsys.readouterr()
     assert "by its exact ref" in out
     assert "2 compactions of 2 sessions" in err
-    assert main(["eval", one, "--recoverability", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    last = found["shares"][-1]
+    assert main(["eval", transcript, "--recoverability", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    last = report["shares"][-1]
     assert (last["what"], last["all"], last["aim"]) == ("by its exact ref", 1.0, 1.0)
 
 
-def test_one_session_is_explained(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_explain_shows_the_missing_facts_of_one_session(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["eval", str(folder), "--explain", "one", "--budgets", "110"]) == 0
     out = capsys.readouterr().out
     assert "pseudo cut at L" in out
@@ -85,35 +93,43 @@ def test_one_session_is_explained(folder: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "error"),
     [
         (["nowhere"], "nowhere (no such file or folder)"),
         (["."], "no .jsonl or .jsonl.gz file found"),
         (["--budgets", "many", "."], "not 'many'"),
         (["--explain", "x", "{folder}"], "No session 'x' among 2 transcripts"),
         (["--explain", "o", "{folder}"], "2 sessions begin with 'o'"),
-        (["{one}", "--quick", "--chart", "/nowhere/x.html"], "cannot write /nowhere/x.html"),
+        (["{transcript}", "--quick", "--chart", "/nowhere/x.html"], "cannot write /nowhere/x.html"),
     ],
 )
-def test_what_goes_wrong_is_explained(
+def test_invalid_arguments_are_errors_with_a_hint(
     folder: Path,
-    one: str,
+    transcript: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     arguments: list[str],
-    told: str,
+    error: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["eval", *(each.format(folder=folder, one=one) for each in arguments)]) == 1
+    assert (
+        main(
+            [
+                "eval",
+                *(argument.format(folder=folder, transcript=transcript) for argument in arguments),
+            ]
+        )
+        == 1
+    )
     err = capsys.readouterr().err
-    assert told in err
+    assert error in err
     assert "hint: " in err
 
 
-def test_a_transcript_without_work_ends_in_failure_and_says_so(
+def test_a_transcript_without_tool_calls_is_skipped_and_exits_with_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = session_file(tmp_path, said("hello"))
+    path = session_file(tmp_path, prompt("hello"))
     assert main(["eval", path]) == 1
     assert "skipped 1: no tool calls" in capsys.readouterr().err

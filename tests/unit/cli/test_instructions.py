@@ -10,10 +10,10 @@ def test_add_twice_then_remove_leaves_the_file_as_it_was(terminal: Terminal) -> 
     before = "# Rules\r\nnö\xff".encode("latin-1")
     file.write_bytes(before)
     assert terminal.run("instructions", "add").code == 0
-    once = file.read_bytes()
-    assert b"## Compact Instructions" in once
+    after_first_add = file.read_bytes()
+    assert b"## Compact Instructions" in after_first_add
     assert "nothing to do" in terminal.run("instructions", "add").err
-    assert file.read_bytes() == once
+    assert file.read_bytes() == after_first_add
     assert terminal.run("instructions", "remove").code == 0
     assert file.read_bytes() == before
     assert "nothing to do" in terminal.run("instructions", "remove").err
@@ -28,7 +28,7 @@ def test_remove_deletes_a_file_that_add_created(terminal: Terminal) -> None:
     assert terminal.read_all_files() == before
 
 
-def test_show_prints_it_and_changes_nothing(terminal: Terminal) -> None:
+def test_show_prints_the_section_and_changes_nothing(terminal: Terminal) -> None:
     before = terminal.read_all_files()
     shown = terminal.run("instructions", "show")
     assert "1. **The goal**" in shown.out
@@ -40,12 +40,14 @@ def test_show_prints_it_and_changes_nothing(terminal: Terminal) -> None:
     assert output["text"] in (terminal.project / "CLAUDE.md").read_text()
 
 
-def test_the_file_is_the_projects_the_users_or_another(terminal: Terminal) -> None:
-    hidden = terminal.project / ".claude" / "CLAUDE.md"
-    hidden.parent.mkdir()
-    hidden.write_text("mine\n")
+def test_the_section_goes_to_the_file_of_the_project_the_user_or_a_given_one(
+    terminal: Terminal,
+) -> None:
+    existing = terminal.project / ".claude" / "CLAUDE.md"
+    existing.parent.mkdir()
+    existing.write_text("mine\n")
     terminal.run("instructions", "add")
-    assert "Compact Instructions" in hidden.read_text()
+    assert "Compact Instructions" in existing.read_text()
     terminal.run("instructions", "add", "--user")
     assert (terminal.home / ".claude" / "CLAUDE.md").exists()
     terminal.run("instructions", "add", "--file", "AGENTS.md")
@@ -53,7 +55,7 @@ def test_the_file_is_the_projects_the_users_or_another(terminal: Terminal) -> No
     assert not (terminal.project / "CLAUDE.md").exists()
 
 
-def test_an_own_section_of_the_same_name_is_kept_and_mentioned(terminal: Terminal) -> None:
+def test_a_section_of_the_user_with_the_same_title_is_mentioned(terminal: Terminal) -> None:
     (terminal.project / "CLAUDE.md").write_text("## Compact Instructions\nkeep all\n")
     assert "reads both" in terminal.run("instructions", "add").err
 
@@ -62,7 +64,7 @@ def test_damaged_markers_are_an_error_that_names_the_file(terminal: Terminal) ->
     file = terminal.project / "CLAUDE.md"
     terminal.run("instructions", "add")
     file.write_text(file.read_text().replace("HOLDFAST_INSTRUCTIONS_END", "gone"))
-    output = terminal.run("instructions", "remove")
-    assert output.code == 1
-    assert "CLAUDE.md" in output.err
-    assert "by hand" in output.err
+    result = terminal.run("instructions", "remove")
+    assert result.code == 1
+    assert "CLAUDE.md" in result.err
+    assert "by hand" in result.err

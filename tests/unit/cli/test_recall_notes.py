@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.notes.files import notes_path
+from holdfast.notes.files import get_notes_path
 from holdfast.services.doctor.self_test import SelfTest
 from tests.terminal import Terminal
 from tests.unit.mcp.test_mcp import call_tool
@@ -14,6 +14,7 @@ from tests.unit.mcp.test_mcp import call_tool
 
 @pytest.fixture
 def session(seasoned: Terminal, rehearsal: SelfTest) -> str:
+    """The id of the example session, to which a note was added."""
     assert seasoned.run("note", "the obelisk stays", "--decision").code == 0
     return rehearsal.demo.session_id
 
@@ -23,9 +24,9 @@ def test_a_note_is_found_by_words_and_opened_by_its_ref(seasoned: Terminal, sess
     ref = heading.split()[0]
     assert heading.startswith(f"{ref} note ")
     assert text == "- **decision:** the obelisk stays"
-    for asked in (ref, f"{session}:{ref}"):
-        assert seasoned.run("show", asked).out == f"{text}\n"
-        assert seasoned.run("recall", asked).out == f"{ref} note\n{text}\n"
+    for query in (ref, f"{session}:{ref}"):
+        assert seasoned.run("show", query).out == f"{text}\n"
+        assert seasoned.run("recall", query).out == f"{ref} note\n{text}\n"
     (hit,) = seasoned.run("recall", ref, "--json").json["hits"]
     assert (hit["ref"], hit["source"], hit["kind"]) == (ref, "notes", "note")
     assert seasoned.run("recall", "obelisk", "--session", session).out.startswith(ref)
@@ -33,13 +34,13 @@ def test_a_note_is_found_by_words_and_opened_by_its_ref(seasoned: Terminal, sess
     assert shown == {"ref": ref, "source": "notes", "content": text}
 
 
-def test_derived_notes_are_found_only_in_the_transcript(
+def test_notes_derived_from_the_transcript_are_not_found_as_notes(
     seasoned: Terminal, session: str, rehearsal: SelfTest
 ) -> None:
-    notes = Path(notes_path(rehearsal.demo.project_dir, session)).read_text("utf-8")
+    notes = Path(get_notes_path(rehearsal.demo.project_dir, session)).read_text("utf-8")
     assert "decided by the user" in notes
-    found = seasoned.run("recall", "decided by the user", "--kind", "note", "--json").json
-    assert found["hits"] == []
+    output = seasoned.run("recall", "decided by the user", "--kind", "note", "--json").json
+    assert output["hits"] == []
 
 
 def test_an_agent_finds_and_opens_a_note_with_mcp_tools(
@@ -50,13 +51,13 @@ def test_an_agent_finds_and_opens_a_note_with_mcp_tools(
     assert ok
     ref = text.split()[0]
     assert ref.startswith("notes:L")
-    for tool, given in (("show", {"ref": ref}), ("recall", {"query": ref})):
-        ok, text = call_tool(project, tool, given)
+    for tool, arguments in (("show", {"ref": ref}), ("recall", {"query": ref})):
+        ok, text = call_tool(project, tool, arguments)
         assert ok
         assert "- **decision:** the obelisk stays" in text
 
 
-def test_a_file_has_no_notes(seasoned: Terminal, rehearsal: SelfTest) -> None:
-    ran = seasoned.run("show", "notes:L1", "--transcript", rehearsal.transcript)
-    assert (ran.code, ran.out) == (1, "")
-    assert "A transcript file has no notes" in ran.err
+def test_notes_of_a_transcript_file_are_an_error(seasoned: Terminal, rehearsal: SelfTest) -> None:
+    result = seasoned.run("show", "notes:L1", "--transcript", rehearsal.transcript)
+    assert (result.code, result.out) == (1, "")
+    assert "A transcript file has no notes" in result.err

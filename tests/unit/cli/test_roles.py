@@ -6,12 +6,12 @@ from holdfast.services.doctor.self_test import SelfTest
 from tests.terminal import Terminal
 
 
-def test_roles_are_listed_with_the_agents_that_have_them(terminal: Terminal) -> None:
+def test_roles_are_listed_with_their_agent_types(terminal: Terminal) -> None:
     listed = terminal.run("roles")
     assert listed.code == 0
     assert "orchestrator" in listed.out
     assert "tech-lead" in listed.out
-    assert {one["name"] for one in terminal.run("roles", "--json").json} == {
+    assert {role["name"] for role in terminal.run("roles", "--json").json} == {
         "session", "orchestrator", "developer", "specialist", "validator",
     }  # fmt: skip
 
@@ -26,13 +26,13 @@ def test_a_template_can_be_copied_and_changed(terminal: Terminal, rehearsal: Sel
     assert brief.out.startswith("# Where this review stands (holdfast:")
 
 
-def test_an_unknown_role_and_a_bad_template_are_explained(terminal: Terminal) -> None:
+def test_an_invalid_template_is_a_warning_and_an_unknown_role_an_error(terminal: Terminal) -> None:
     folder = terminal.project / ".holdfast" / "briefs"
     folder.mkdir(parents=True)
     (folder / "mine.md").write_text("## {nothing}", encoding="utf-8")
     listed = terminal.run("roles")
     assert listed.code == 0
     assert "mine.md" in listed.err
-    refused = terminal.run("roles", "boss")
-    assert refused.code == 1
-    assert "validator" in refused.err
+    unknown = terminal.run("roles", "boss")
+    assert unknown.code == 1
+    assert "validator" in unknown.err

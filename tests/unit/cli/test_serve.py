@@ -17,11 +17,11 @@ from tests.terminal import Terminal
     "fe80::1%lo", "münchen.example", "x.org\n",
 ])  # fmt: skip
 def test_an_invalid_host_name_is_refused(terminal: Terminal, name: str) -> None:
-    ran = terminal.run("serve", "--port", "0", "--name", "good.example.org", f"--name={name}")
-    assert ran.code == 1
-    assert ran.err.startswith("error: ")
-    assert f"--name {name!r}" in ran.err
-    assert "\nhint: " in ran.err
+    result = terminal.run("serve", "--port", "0", "--name", "good.example.org", f"--name={name}")
+    assert result.code == 1
+    assert result.err.startswith("error: ")
+    assert f"--name {name!r}" in result.err
+    assert "\nhint: " in result.err
 
 
 @pytest.mark.parametrize(("host", "message"), [
@@ -29,21 +29,21 @@ def test_an_invalid_host_name_is_refused(terminal: Terminal, name: str) -> None:
     # A name that does not resolve, without a DNS query.
     ("fe80::1%nowhere", "[fe80::1%nowhere]:0 cannot be listened on"),
     ("a..b", "a..b:0 cannot be listened on"),
-    # Addresses for examples, which no machine has.
+    # Addresses reserved for documentation, which no machine has.
     ("192.0.2.1", "192.0.2.1:0 cannot be listened on"),
     ("2001:db8::1", "[2001:db8::1]:0 cannot be listened on"),
 ])  # fmt: skip
 def test_an_address_of_another_machine_is_not_reported_as_in_use(
     terminal: Terminal, host: str, message: str
 ) -> None:
-    ran = terminal.run("serve", "--port", "0", f"--host={host}")
-    assert ran.code == 1
-    assert message in ran.err
-    assert "0.0.0.0 and ::" in ran.err.partition("\nhint: ")[2]
-    assert "another server" not in ran.err
+    result = terminal.run("serve", "--port", "0", f"--host={host}")
+    assert result.code == 1
+    assert message in result.err
+    assert "0.0.0.0 and ::" in result.err.partition("\nhint: ")[2]
+    assert "another server" not in result.err
 
 
-def test_the_hint_fits_the_error() -> None:
+def test_the_hint_depends_on_the_error() -> None:
     assert "another server" in to_listen_hint(OSError(errno.EADDRINUSE, ""))
     assert "below 1024" in to_listen_hint(PermissionError(errno.EACCES, ""))
     assert "--host" in to_listen_hint(socket.gaierror(socket.EAI_NONAME, ""))

@@ -13,13 +13,13 @@ Make = Callable[..., SessionManager]
 
 @pytest.fixture
 def manager(tmp_path: Path) -> Iterator[Make]:
-    """Makes managers of one store; each is closed in the end."""
-    made: list[SessionManager] = []
+    """A function that opens managers on one store; all are closed at the end of the test."""
+    managers: list[SessionManager] = []
 
     def make(**options: Any) -> SessionManager:
-        made.append(SessionManager(tmp_path / "home" / "holdfast.db", **options))
-        return made[-1]
+        managers.append(SessionManager(tmp_path / "home" / "holdfast.db", **options))
+        return managers[-1]
 
     yield make
-    for one in made:
-        one.close()
+    for opened in managers:
+        opened.close()

@@ -1,4 +1,4 @@
-"""Adapters add each event of a log once."""
+"""The condenser adds each event of a log to the conversation once."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from holdfast.conversations.adapters.condenser import HoldfastCondenser
 from .conftest import Make
 
 
-def test_a_log_read_again_by_another_process_is_not_added_twice(manager: Make) -> None:
+def test_a_log_read_by_two_condensers_is_added_once(manager: Make) -> None:
     log: list[Any] = [{"role": "user", "content": "go"}, None]
     options: dict[str, Any] = {"as_message": lambda event: event}
     first = HoldfastCondenser(manager().get_or_create("s1"), **options)
-    assert [one["content"] for one in first.condense(log)] == ["go"]
+    assert [message["content"] for message in first.condense(log)] == ["go"]
     log += [{"role": "assistant", "content": "done"}, None, {"role": "user", "content": "more"}]
-    again = manager().get_or_create("s1")
-    view = HoldfastCondenser(again, **options).condense(log)
-    assert [one["content"] for one in view] == ["go", "done", "more"]
+    reopened = manager().get_or_create("s1")
+    view = HoldfastCondenser(reopened, **options).condense(log)
+    assert [message["content"] for message in view] == ["go", "done", "more"]
     assert first.condense(log) == view
-    assert again.metrics().messages == 3
+    assert reopened.metrics().messages == 3

@@ -6,7 +6,7 @@ from holdfast.conversations.circuit_breaker import MAX_FAILURES, OPEN_SECONDS, C
 from holdfast.conversations.manager import SessionManager
 
 from .conftest import Make
-from .scripted import LIMIT, Scripted, fill
+from .scripted_summarizer import LIMIT_TOKENS, ScriptedSummarizer, fill
 
 
 def test_the_breaker_opens_after_consecutive_failures_and_closes_again() -> None:
@@ -23,20 +23,21 @@ def test_the_breaker_opens_after_consecutive_failures_and_closes_again() -> None
     now[0] = OPEN_SECONDS + 1
     assert not breaker.is_open
     breaker.record_failure()
-    assert breaker.is_open, "it has not recovered"
+    assert breaker.is_open, "one failure after the pause opens it again"
 
 
-def compactions(manager: SessionManager, count: int) -> list[str]:
+def compact_repeatedly(manager: SessionManager, count: int) -> list[str]:
+    """Return which summarizer made each of the compactions."""
     conversation = manager.get_or_create("s1")
     made_by = []
     for _ in range(count):
-        fill(conversation, LIMIT)
+        fill(conversation, LIMIT_TOKENS)
         made_by.append(conversation.force_compact().made_by)
     return made_by
 
 
 def test_rules_summarize_while_the_breaker_is_open(manager: Make) -> None:
-    summarizer = Scripted(replies=[RuntimeError("no network")] * 99)
-    made = manager(limit=LIMIT, summarizer=summarizer, tries=2)
-    assert compactions(made, MAX_FAILURES + 2) == ["rules"] * (MAX_FAILURES + 2)
-    assert len(summarizer.works) == 2 * MAX_FAILURES
+    summarizer = ScriptedSummarizer(replies=[RuntimeError("no network")] * 99)
+    opened = manager(limit=LIMIT_TOKENS, summarizer=summarizer, tries=2)
+    assert compact_repeatedly(opened, MAX_FAILURES + 2) == ["rules"] * (MAX_FAILURES + 2)
+    assert len(summarizer.requests) == 2 * MAX_FAILURES

@@ -1,4 +1,4 @@
-"""Compaction, also with concurrent writers and failures."""
+"""Compaction of a conversation, with concurrent writers and with failures."""
 
 from __future__ import annotations
 
@@ -8,46 +8,56 @@ from typing import Any
 import pytest
 
 from holdfast.conversations import events
-from holdfast.conversations.events import Event
+from holdfast.conversations.events import CompactionEvent
 from holdfast.errors import CompactionFailed, NothingToCompact
-from tests.unit.conversations.scripted import GOOD, LIMIT, Scripted, fill, heard, kinds, texts
+from tests.unit.conversations.scripted_summarizer import (
+    LIMIT_TOKENS,
+    VALID_CHECKPOINT,
+    ScriptedSummarizer,
+    event_kinds,
+    fill,
+    message_texts,
+    record_events,
+)
 
 from .api_rules import assert_anthropic_accepts, assert_openai_accepts, tokens, told
 from .conftest import Make
 
 
-def test_below_the_threshold_nothing_happens(manager: Make) -> None:
-    made = manager(limit=LIMIT)
-    found = heard(made)
-    conversation = made.get_or_create("s1")
-    fill(conversation, LIMIT // 2)
+def test_below_the_threshold_nothing_is_compacted(manager: Make) -> None:
+    opened = manager(limit=LIMIT_TOKENS)
+    recorded = record_events(opened)
+    conversation = opened.get_or_create("s1")
+    fill(conversation, LIMIT_TOKENS // 2)
     assert conversation.maybe_compact() is None
-    assert found == []
+    assert recorded == []
 
 
 def test_at_the_threshold_old_messages_become_a_checkpoint_and_recent_ones_stay(
     manager: Make,
 ) -> None:
-    made = manager(limit=LIMIT, keep_recent=6)
-    found = heard(made)
-    conversation = made.get_or_create("s1")
+    opened = manager(limit=LIMIT_TOKENS, keep_recent=6)
+    recorded = record_events(opened)
+    conversation = opened.get_or_create("s1")
     conversation.add_message("user", "Never push to main.")
-    fill(conversation, LIMIT)
-    before = texts(conversation)
-    done = conversation.maybe_compact()
-    assert done is not None
-    assert texts(conversation) == before[-6:]
-    assert done.messages == len(before) - 6
-    assert done.tokens_reclaimed > 0.5 * done.tokens_before
+    fill(conversation, LIMIT_TOKENS)
+    before = message_texts(conversation)
+    compaction = conversation.maybe_compact()
+    assert compaction is not None
+    assert message_texts(conversation) == before[-6:]
+    assert compaction.messages == len(before) - 6
+    assert compaction.tokens_reclaimed > 0.5 * compaction.tokens_before
     assert conversation.checkpoint().constraints == ("Never push to main.",)
-    assert kinds(found) == [events.START, events.COMPLETE]
-    assert found[0].detail["messages"] == done.messages
-    assert found[0].detail["estimated_tokens"] >= LIMIT * 0.9
-    assert found[1].detail == {
-        "messages_compacted": done.messages, "tokens_reclaimed": done.tokens_reclaimed,
+    assert event_kinds(recorded) == [events.START, events.COMPLETE]
+    assert recorded[0].detail["messages"] == compaction.messages
+    assert recorded[0].detail["estimated_tokens"] >= LIMIT_TOKENS * 0.9
+    assert recorded[1].detail == {
+        "messages_compacted": compaction.messages, "tokens_reclaimed": compaction.tokens_reclaimed,
         "checkpoint_version": 1, "made_by": "rules",
     }  # fmt: skip
-    assert len(conversation.messages(compacted=True)) == len(before), "nothing said is lost"
+    assert len(conversation.messages(compacted=True)) == len(before), (
+        "compacted messages are still stored"
+    )
 
 
 def test_a_compaction_never_separates_a_call_from_its_result(manager: Make) -> None:
@@ -56,8 +66,8 @@ def test_a_compaction_never_separates_a_call_from_its_result(manager: Make) -> N
         ident = f"c{number}"
         call = {"type": "tool_use", "id": ident, "name": "look", "input": {"at": "x " * 20}}
         conversation.add_message("assistant", ["looking", call])
-        conversation.add_message("user", "meanwhile")
-        conversation.add_message("tool", "seen " * 20, tool_call_id=ident)
+        conversation.add_message("user", "please wait")
+        conversation.add_message("tool", "result " * 20, tool_call_id=ident)
         body = conversation.build_request()
         assert_anthropic_accepts(body)
         assert_openai_accepts(conversation.build_request("openai"))
@@ -67,76 +77,76 @@ def test_a_compaction_never_separates_a_call_from_its_result(manager: Make) -> N
 
 
 def test_messages_added_during_a_compaction_are_kept(manager: Make) -> None:
-    summarizer = Scripted()
-    conversation = manager(limit=LIMIT, summarizer=summarizer).get_or_create("s1")
-    summarizer.meanwhile = lambda: conversation.add_message("user", "wait, one more thing")
-    fill(conversation, LIMIT)
+    summarizer = ScriptedSummarizer()
+    conversation = manager(limit=LIMIT_TOKENS, summarizer=summarizer).get_or_create("s1")
+    summarizer.during_call = lambda: conversation.add_message("user", "wait, one more thing")
+    fill(conversation, LIMIT_TOKENS)
     assert conversation.maybe_compact() is not None
-    assert texts(conversation)[-1] == "wait, one more thing"
+    assert message_texts(conversation)[-1] == "wait, one more thing"
     assert conversation.checkpoint().completed == ("the summary",)
 
 
-def test_a_forced_compaction_succeeds_or_raises(manager: Make) -> None:
-    conversation = manager(limit=LIMIT).get_or_create("s1")
+def test_a_forced_compaction_without_enough_messages_raises(manager: Make) -> None:
+    conversation = manager(limit=LIMIT_TOKENS).get_or_create("s1")
     conversation.add_message("user", "hello")
     with pytest.raises(NothingToCompact):
         conversation.force_compact()
-    fill(conversation, LIMIT // 2)
+    fill(conversation, LIMIT_TOKENS // 2)
     version = conversation.force_compact().version
     assert conversation.metrics().checkpoint_version == version == 1
 
 
-def test_a_compaction_that_saves_nothing_fails_with_an_event(manager: Make) -> None:
-    made = manager(limit=1000, threshold=0.05, keep_recent=1)
-    found = heard(made)
-    conversation = made.get_or_create("s1")
+def test_a_compaction_that_saves_no_tokens_fails_with_an_event(manager: Make) -> None:
+    opened = manager(limit=1000, threshold=0.05, keep_recent=1)
+    recorded = record_events(opened)
+    conversation = opened.get_or_create("s1")
     for number in range(3):
         conversation.add_message("user", f"Never touch the file number {number}.")
-    before = texts(conversation)
+    before = message_texts(conversation)
     assert conversation.maybe_compact() is None
-    assert kinds(found) == [events.START, events.ERROR]
+    assert event_kinds(recorded) == [events.START, events.ERROR]
     with pytest.raises(CompactionFailed, match="not be shorter"):
         conversation.force_compact()
-    assert texts(conversation) == before
+    assert message_texts(conversation) == before
 
 
-def test_a_second_concurrent_compaction_changes_nothing_and_raises(manager: Make) -> None:
-    summarizer = Scripted()
-    conversation = manager(limit=LIMIT, summarizer=summarizer).get_or_create("s1")
-    fill(conversation, LIMIT)
-    before = texts(conversation)
-    summarizer.meanwhile = lambda: conversation.update_checkpoint(pending=["changed meanwhile"])
+def test_a_checkpoint_changed_during_a_compaction_makes_it_fail(manager: Make) -> None:
+    summarizer = ScriptedSummarizer()
+    conversation = manager(limit=LIMIT_TOKENS, summarizer=summarizer).get_or_create("s1")
+    fill(conversation, LIMIT_TOKENS)
+    before = message_texts(conversation)
+    summarizer.during_call = lambda: conversation.update_checkpoint(pending=["changed meanwhile"])
     with pytest.raises(CompactionFailed, match="come first"):
         conversation.force_compact()
-    assert texts(conversation) == before
+    assert message_texts(conversation) == before
     assert conversation.checkpoint().pending == ("changed meanwhile",)
 
 
 def test_messages_cleared_during_a_compaction_get_no_checkpoint(manager: Make) -> None:
-    summarizer = Scripted()
-    conversation = manager(limit=LIMIT, summarizer=summarizer).get_or_create("s1")
-    fill(conversation, LIMIT)
-    summarizer.meanwhile = conversation.clear_messages
+    summarizer = ScriptedSummarizer()
+    conversation = manager(limit=LIMIT_TOKENS, summarizer=summarizer).get_or_create("s1")
+    fill(conversation, LIMIT_TOKENS)
+    summarizer.during_call = conversation.clear_messages
     with pytest.raises(CompactionFailed, match="gone"):
         conversation.force_compact()
     assert conversation.checkpoints() == []
 
 
-def test_a_leased_conversation_is_compacted_by_another_only_when_full(manager: Make) -> None:
-    seen: list[Any] = []
-    summarizer = Scripted()
-    conversation = manager(limit=LIMIT, summarizer=summarizer).get_or_create("s1")
+def test_a_lease_is_ignored_only_when_the_window_is_full(manager: Make) -> None:
+    results: list[Any] = []
+    summarizer = ScriptedSummarizer()
+    conversation = manager(limit=LIMIT_TOKENS, summarizer=summarizer).get_or_create("s1")
 
-    def other() -> None:
-        second = manager(limit=LIMIT).get_or_create("s1")
-        seen.append(second.maybe_compact())
-        fill(second, LIMIT + 100)
-        seen.append(second.maybe_compact())
+    def compact_concurrently() -> None:
+        second = manager(limit=LIMIT_TOKENS).get_or_create("s1")
+        results.append(second.maybe_compact())
+        fill(second, LIMIT_TOKENS + 100)
+        results.append(second.maybe_compact())
 
-    summarizer.meanwhile = other
-    fill(conversation, int(LIMIT * 0.9))
-    assert conversation.maybe_compact() is None, "the other one came first"
-    first, second = seen
+    summarizer.during_call = compact_concurrently
+    fill(conversation, int(LIMIT_TOKENS * 0.9))
+    assert conversation.maybe_compact() is None, "the second manager has compacted it"
+    first, second = results
     assert first is None
     assert second.made_by == "rules"
     assert conversation.metrics().compactions == 1
@@ -149,39 +159,41 @@ def test_a_leased_conversation_is_compacted_by_another_only_when_full(manager: M
     RuntimeError("529 overloaded"), "", "I cannot help with that.", {"pending": 7}, {"x": 1},
 ])  # fmt: skip
 def test_a_failing_summarizer_is_retried_before_rules_take_over(manager: Make, reply: Any) -> None:
-    summarizer = Scripted(replies=[reply, reply])
-    made = manager(limit=LIMIT, summarizer=summarizer)
-    found = heard(made)
-    conversation = made.get_or_create("s1")
+    summarizer = ScriptedSummarizer(replies=[reply, reply])
+    opened = manager(limit=LIMIT_TOKENS, summarizer=summarizer)
+    recorded = record_events(opened)
+    conversation = opened.get_or_create("s1")
     conversation.add_message("user", "Never push.")
-    fill(conversation, LIMIT)
-    done = conversation.maybe_compact()
-    assert done is not None
-    assert done.made_by == "rules"
+    fill(conversation, LIMIT_TOKENS)
+    compaction = conversation.maybe_compact()
+    assert compaction is not None
+    assert compaction.made_by == "rules"
     assert conversation.checkpoint().constraints == ("Never push.",)
-    assert kinds(found) == [
+    assert event_kinds(recorded) == [
         events.START, events.PROGRESS, events.ERROR, events.PROGRESS, events.ERROR, events.COMPLETE,
     ]  # fmt: skip
-    assert summarizer.works[1].complaint == found[2].detail["error"] != ""
+    assert summarizer.requests[1].complaint == recorded[2].detail["error"] != ""
 
 
-def test_a_successful_second_try_is_used(manager: Make) -> None:
-    summarizer = Scripted(replies=["nothing", f"```json\n{json.dumps(GOOD)}\n```"])
-    conversation = manager(limit=LIMIT, summarizer=summarizer).get_or_create("s1")
-    fill(conversation, LIMIT)
-    done = conversation.maybe_compact()
-    assert done is not None
-    assert done.made_by == "scripted"
+def test_a_successful_retry_is_used(manager: Make) -> None:
+    summarizer = ScriptedSummarizer(
+        replies=["nothing", f"```json\n{json.dumps(VALID_CHECKPOINT)}\n```"]
+    )
+    conversation = manager(limit=LIMIT_TOKENS, summarizer=summarizer).get_or_create("s1")
+    fill(conversation, LIMIT_TOKENS)
+    compaction = conversation.maybe_compact()
+    assert compaction is not None
+    assert compaction.made_by == "scripted"
 
 
 def test_a_failing_store_causes_an_event_and_loses_no_message(
     manager: Make, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = manager(limit=LIMIT)
-    conversation = made.get_or_create("s1")
-    fill(conversation, LIMIT)
-    before = texts(conversation)
-    found = heard(made)
+    opened = manager(limit=LIMIT_TOKENS)
+    conversation = opened.get_or_create("s1")
+    fill(conversation, LIMIT_TOKENS)
+    before = message_texts(conversation)
+    recorded = record_events(opened)
 
     def fail(*args: Any, **kwargs: Any) -> int:
         raise OSError("the disk is full")
@@ -189,22 +201,24 @@ def test_a_failing_store_causes_an_event_and_loses_no_message(
     with monkeypatch.context() as patch:
         patch.setattr("holdfast.conversations.compaction._save", fail)
         assert conversation.maybe_compact() is None
-        assert tokens(conversation.build_request()) <= LIMIT, "it fits all the same"
-    assert kinds(found) == [events.START, events.ERROR] * 2
-    assert texts(conversation) == before
-    assert conversation.maybe_compact() is not None, "the lease was given back"
+        assert tokens(conversation.build_request()) <= LIMIT_TOKENS, (
+            "the request fits without a compaction"
+        )
+    assert event_kinds(recorded) == [events.START, events.ERROR] * 2
+    assert message_texts(conversation) == before
+    assert conversation.maybe_compact() is not None, "the lease was released"
 
 
 def test_a_failing_callback_does_not_disturb_the_conversation(manager: Make) -> None:
-    made = manager(limit=LIMIT)
+    opened = manager(limit=LIMIT_TOKENS)
 
-    def fail(event: Event) -> None:
-        raise RuntimeError("not today")
+    def fail(event: CompactionEvent) -> None:
+        raise RuntimeError("callback failed")
 
-    made.on(fail)
-    stream = made.events()
-    conversation = made.get_or_create("s1")
-    fill(conversation, LIMIT)
+    opened.on(fail)
+    stream = opened.events()
+    conversation = opened.get_or_create("s1")
+    fill(conversation, LIMIT_TOKENS)
     assert conversation.maybe_compact() is not None
     stream.close()
     assert [event.kind for event in stream] == [events.START, events.COMPLETE]

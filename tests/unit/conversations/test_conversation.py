@@ -10,34 +10,39 @@ import pytest
 
 import holdfast
 from holdfast.errors import BadSetting, InvalidInput
-from tests.unit.conversations.scripted import LIMIT, fill, texts
+from tests.unit.conversations.scripted_summarizer import LIMIT_TOKENS, fill, message_texts
 
 from .conftest import Make
 
 
 def test_a_conversation_is_found_again_by_session_and_feature(manager: Make) -> None:
     manager().get_or_create("s1", "auth").add_message("user", "hello")
-    again = manager()
-    assert texts(again.get_or_create("s1", "auth")) == ["hello"]
+    reopened = manager()
+    assert message_texts(reopened.get_or_create("s1", "auth")) == ["hello"]
     for session, feature in [("s1", ""), ("s1", "aut"), ("s10", "auth"), ("S1", "auth")]:
-        assert texts(again.get_or_create(session, feature)) == []
-    assert ("s1", "auth") in again.sessions()
+        assert message_texts(reopened.get_or_create(session, feature)) == []
+    assert ("s1", "auth") in reopened.sessions()
 
 
-def test_a_message_comes_back_as_it_was_added(manager: Make) -> None:
+def test_a_message_is_read_as_it_was_added(manager: Make) -> None:
     conversation = manager().get_or_create("s1")
-    block = {"type": "tool_use", "id": "a", "name": "look", "input": {"größe": [1, None, "\ud83d"]}}
-    assert conversation.add_message("assistant", [block, "half \ud83d a pair"]) == 1
+    block = {
+        "type": "tool_use",
+        "id": "a",
+        "name": "search",
+        "input": {"größe": [1, None, "\ud83d"]},
+    }
+    assert conversation.add_message("assistant", [block, "lone \ud83d surrogate"]) == 1
     (message,) = conversation.messages()
-    assert message.blocks == (block, {"type": "text", "text": "half \ud83d a pair"})
+    assert message.blocks == (block, {"type": "text", "text": "lone \ud83d surrogate"})
 
 
-def test_twenty_threads_can_add_messages_at_once(manager: Make) -> None:
+def test_twenty_threads_can_add_messages_concurrently(manager: Make) -> None:
     conversation = manager().get_or_create("s1")
-    line = threading.Barrier(20)
+    barrier = threading.Barrier(20)
 
     def add(number: int) -> None:
-        line.wait()
+        barrier.wait()
         conversation.add_message("user", f"from {number}")
 
     threads = [threading.Thread(target=add, args=(number,)) for number in range(20)]
@@ -45,32 +50,32 @@ def test_twenty_threads_can_add_messages_at_once(manager: Make) -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    assert sorted(texts(conversation)) == sorted(f"from {number}" for number in range(20))
+    assert sorted(message_texts(conversation)) == sorted(f"from {number}" for number in range(20))
     assert [message.ordinal for message in conversation.messages()] == list(range(1, 21))
 
 
 def test_an_archived_conversation_can_be_read_but_not_added_to(manager: Make) -> None:
-    made = manager()
-    conversation = made.get_or_create("s1")
+    opened = manager()
+    conversation = opened.get_or_create("s1")
     conversation.add_message("user", "hello")
     conversation.archive()
-    assert made.sessions() == []
+    assert opened.sessions() == []
     with pytest.raises(InvalidInput, match="archived"):
         conversation.add_message("user", "one more")
-    assert texts(conversation) == ["hello"]
+    assert message_texts(conversation) == ["hello"]
     conversation.reopen()
     assert conversation.add_message("user", "one more") == 2
 
 
-def test_clearing_deletes_messages_that_are_in_no_checkpoint(manager: Make) -> None:
-    conversation = manager(limit=LIMIT).get_or_create("s1")
-    fill(conversation, LIMIT)
+def test_clearing_deletes_live_messages_and_keeps_the_checkpoint(manager: Make) -> None:
+    conversation = manager(limit=LIMIT_TOKENS).get_or_create("s1")
+    fill(conversation, LIMIT_TOKENS)
     conversation.force_compact()
-    left = len(conversation.messages())
-    assert conversation.clear_messages() == left
+    remaining = len(conversation.messages())
+    assert conversation.clear_messages() == remaining
     assert conversation.preview_request().messages == 0
     assert conversation.checkpoint()
-    assert conversation.add_message("user", "afresh") == conversation.metrics().messages
+    assert conversation.add_message("user", "new start") == conversation.metrics().messages
 
 
 def test_a_store_file_given_by_path_leaves_its_folder_unchanged(
@@ -78,8 +83,8 @@ def test_a_store_file_given_by_path_leaves_its_folder_unchanged(
 ) -> None:
     tmp_path.chmod(0o755)
     monkeypatch.chdir(tmp_path)
-    with holdfast.SessionManager("agent.db") as made:
-        made.get_or_create("s1").add_message("user", "hello")
+    with holdfast.SessionManager("agent.db") as opened:
+        opened.get_or_create("s1").add_message("user", "hello")
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
     assert stat.S_IMODE((tmp_path / "agent.db").stat().st_mode) == 0o600
 

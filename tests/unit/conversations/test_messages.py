@@ -16,32 +16,39 @@ from holdfast.errors import InvalidInput
 from .api_rules import assert_anthropic_accepts, assert_openai_accepts, told
 
 
-def call(*idents: str, text: str = "") -> Message:
-    blocks = [{"type": "tool_use", "id": one, "name": "look", "input": {"at": 1}} for one in idents]
-    said = [{"type": "text", "text": text}] if text else []
-    return to_message("assistant", [*said, *blocks])
-
-
-def answer(*idents: str) -> Message:
+def call(*idents: str) -> Message:
+    """A message of the assistant with one tool call per id."""
     return to_message(
-        "user",
-        [{"type": "tool_result", "tool_use_id": one, "content": f"seen {one}"} for one in idents],
+        "assistant",
+        [{"type": "tool_use", "id": ident, "name": "look", "input": {"at": 1}} for ident in idents],
     )
 
 
-def sent(*messages: Message, checkpoint: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
+def results(*idents: str) -> Message:
+    """A message with one tool result per call id."""
+    return to_message(
+        "user",
+        [
+            {"type": "tool_result", "tool_use_id": ident, "content": f"result of {ident}"}
+            for ident in idents
+        ],
+    )
+
+
+def build_bodies(*messages: Message, checkpoint: str = "") -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the request bodies for Anthropic and OpenAI, after checking that both are valid."""
     parts = RequestParts(
         agent_description="You are careful.", project_context="", checkpoint=checkpoint,
         messages=messages,
     )  # fmt: skip
-    made = build_body(parts, "anthropic"), build_body(parts, "openai")
-    assert_anthropic_accepts(made[0])
-    assert_openai_accepts(made[1])
-    return made
+    anthropic, openai = build_body(parts, "anthropic"), build_body(parts, "openai")
+    assert_anthropic_accepts(anthropic)
+    assert_openai_accepts(openai)
+    return anthropic, openai
 
 
-def test_a_call_of_one_api_is_understood_by_the_other() -> None:
-    made, other = sent(
+def test_a_tool_call_of_one_api_is_converted_for_the_other() -> None:
+    anthropic, openai = build_bodies(
         to_message("user", "How many?"),
         to_message({
             "role": "assistant", "content": None,
@@ -50,44 +57,46 @@ def test_a_call_of_one_api_is_understood_by_the_other() -> None:
         }),
         to_message({"role": "tool", "tool_call_id": "c1", "content": "12"}),
     )  # fmt: skip
-    assert made["messages"][1]["content"] == [
+    assert anthropic["messages"][1]["content"] == [
         {"type": "tool_use", "id": "c1", "name": "count", "input": {"of": "files"}}
     ]
-    assert made["messages"][2]["content"] == [
+    assert anthropic["messages"][2]["content"] == [
         {"type": "tool_result", "tool_use_id": "c1", "content": "12"}
     ]
-    assert other["messages"][2]["tool_calls"][0]["function"]["name"] == "count"
-    assert other["messages"][3] == {"role": "tool", "tool_call_id": "c1", "content": "12"}
+    assert openai["messages"][2]["tool_calls"][0]["function"]["name"] == "count"
+    assert openai["messages"][3] == {"role": "tool", "tool_call_id": "c1", "content": "12"}
 
 
 def test_arguments_that_are_not_json_are_kept_unchanged() -> None:
     broken = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": '{"a": '}}
     message = to_message({"role": "assistant", "tool_calls": [broken]})
-    _, other = sent(to_message("user", "go"), message, to_message("tool", "no", tool_call_id="c1"))
-    assert other["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"a": '
+    _, openai = build_bodies(
+        to_message("user", "go"), message, to_message("tool", "no", tool_call_id="c1")
+    )
+    assert openai["messages"][2]["tool_calls"][0]["function"]["arguments"] == '{"a": '
 
 
-class FromSdk:
-    """Behaves like the objects of the SDKs."""
+class SdkMessage:
+    """Has the same method as message objects of the SDKs."""
 
     def model_dump(self, **options: Any) -> dict[str, Any]:
         return {"role": "assistant", "content": [{"type": "text", "text": "from an SDK"}]}
 
 
 def test_an_sdk_object_is_accepted_as_a_message() -> None:
-    assert to_message(FromSdk()).text == "from an SDK"
+    assert to_message(SdkMessage()).text == "from an SDK"
 
 
-def test_images_change_their_form_and_keep_their_content() -> None:
+def test_images_are_converted_for_each_api() -> None:
     data = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": "AA"}}
     url = {"type": "image_url", "image_url": {"url": "https://example.org/a.png"}}
-    made, other = sent(to_message("user", [data, url]))
-    assert made["messages"][0]["content"][0] == data
-    assert made["messages"][0]["content"][1]["source"] == {
+    anthropic, openai = build_bodies(to_message("user", [data, url]))
+    assert anthropic["messages"][0]["content"][0] == data
+    assert anthropic["messages"][0]["content"][1]["source"] == {
         "type": "url", "url": "https://example.org/a.png",
     }  # fmt: skip
-    shown = [part["image_url"]["url"] for part in other["messages"][1]["content"]]
-    assert shown == ["data:image/png;base64,AA", "https://example.org/a.png"]
+    urls = [part["image_url"]["url"] for part in openai["messages"][1]["content"]]
+    assert urls == ["data:image/png;base64,AA", "https://example.org/a.png"]
 
 
 @pytest.mark.parametrize("role", ["system", "developer", "", "User"])
@@ -97,7 +106,7 @@ def test_an_unknown_role_is_refused_with_a_hint(role: str) -> None:
     assert "set_agent_description" in caught.value.hint
 
 
-def test_a_secret_is_redacted_before_it_is_stored() -> None:
+def test_a_secret_is_redacted_in_a_message() -> None:
     token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
     message = to_message("user", f"use {token}")
     assert "[redacted:" in message.text
@@ -106,43 +115,54 @@ def test_a_secret_is_redacted_before_it_is_stored() -> None:
 
 def test_signed_thinking_is_kept_unchanged() -> None:
     thought = {"type": "thinking", "thinking": "password=hunter22x", "signature": "AbC=="}
-    made, _ = sent(to_message("user", "go"), to_message("assistant", [thought, "fine"]))
-    assert made["messages"][1]["content"][0] == thought
+    anthropic, _ = build_bodies(
+        to_message("user", "go"), to_message("assistant", [thought, "fine"])
+    )
+    assert anthropic["messages"][1]["content"][0] == thought
 
 
 def test_a_call_without_a_result_gets_a_placeholder_result() -> None:
-    made, _ = sent(
-        to_message("user", "go"), call("a", "b"), answer("b"), to_message("user", "and?")
+    anthropic, _ = build_bodies(
+        to_message("user", "go"), call("a", "b"), results("b"), to_message("user", "and?")
     )
-    first, second, *_ = made["messages"][2]["content"]
+    first, second, *_ = anthropic["messages"][2]["content"]
     assert (first["tool_use_id"], first["content"], first["is_error"]) == (
         "a",
         MISSING_RESULT_TEXT,
         True,
     )
-    assert second["content"] == "seen b"
+    assert second["content"] == "result of b"
 
 
 def test_a_result_without_its_call_becomes_plain_text() -> None:
-    made, _ = sent(answer("gone"), to_message("user", "go on"))
-    assert "seen gone" in told(made)
+    anthropic, _ = build_bodies(results("gone"), to_message("user", "go on"))
+    assert "result of gone" in told(anthropic)
 
 
 def test_text_between_call_and_result_is_moved_after_them() -> None:
-    made, _ = sent(to_message("user", "go"), call("a"), to_message("user", "wait"), answer("a"))
-    assert [block["type"] for block in made["messages"][2]["content"]] == ["tool_result", "text"]
-
-
-def test_repeated_call_ids_belong_to_the_latest_call() -> None:
-    made, _ = sent(
-        to_message("user", "go"), call("call_0"), answer("call_0"), call("call_0"), answer("call_0")
+    anthropic, _ = build_bodies(
+        to_message("user", "go"), call("a"), to_message("user", "wait"), results("a")
     )
-    assert MISSING_RESULT_TEXT not in told(made)
+    assert [block["type"] for block in anthropic["messages"][2]["content"]] == [
+        "tool_result",
+        "text",
+    ]
 
 
-def test_a_conversation_that_begins_with_a_reply_gets_a_placeholder() -> None:
-    made, _ = sent(to_message("assistant", "as I said"))
-    assert made["messages"][0]["role"] == "user"
+def test_results_of_a_repeated_call_id_belong_to_the_latest_call() -> None:
+    anthropic, _ = build_bodies(
+        to_message("user", "go"),
+        call("call_0"),
+        results("call_0"),
+        call("call_0"),
+        results("call_0"),
+    )
+    assert MISSING_RESULT_TEXT not in told(anthropic)
+
+
+def test_a_conversation_that_begins_with_a_reply_gets_a_user_message_first() -> None:
+    anthropic, _ = build_bodies(to_message("assistant", "as I said"))
+    assert anthropic["messages"][0]["role"] == "user"
 
 
 IDENTS = st.sampled_from(["a", "b", "c"])
@@ -150,33 +170,33 @@ MESSAGES = st.lists(
     st.one_of(
         st.builds(lambda text: to_message("user", text), st.sampled_from(["go", " ", ""])),
         st.builds(lambda text: to_message("assistant", text), st.sampled_from(["done", ""])),
-        st.builds(lambda one: call(*one), st.lists(IDENTS, min_size=1, unique=True)),
-        st.builds(lambda one: answer(*one), st.lists(IDENTS, min_size=1, unique=True)),
-        st.builds(lambda one: to_message("tool", "seen", tool_call_id=one), IDENTS),
+        st.builds(lambda idents: call(*idents), st.lists(IDENTS, min_size=1, unique=True)),
+        st.builds(lambda idents: results(*idents), st.lists(IDENTS, min_size=1, unique=True)),
+        st.builds(lambda ident: to_message("tool", "result", tool_call_id=ident), IDENTS),
     ),
     max_size=14,
 )
 
 
 @given(MESSAGES)
-def test_both_apis_accept_any_messages(messages: list[Message]) -> None:
-    made, other = sent(*messages, checkpoint="What happened before.")
-    assert "What happened before." in told(made)
-    assert "What happened before." in told(other)
+def test_both_apis_accept_requests_from_any_messages(messages: list[Message]) -> None:
+    anthropic, openai = build_bodies(*messages, checkpoint="What happened before.")
+    assert "What happened before." in told(anthropic)
+    assert "What happened before." in told(openai)
 
 
 @given(MESSAGES, st.integers(min_value=0, max_value=14))
 def test_a_cut_never_separates_a_call_from_its_result(messages: list[Message], wanted: int) -> None:
-    place = find_safe_cut(messages, wanted)
-    assert place <= max(0, wanted)
-    assert all(end < place or start >= place for start, end in find_call_spans(messages))
+    cut = find_safe_cut(messages, wanted)
+    assert cut <= max(0, wanted)
+    assert all(end < cut or start >= cut for start, end in find_call_spans(messages))
 
 
-def test_a_call_of_the_last_reply_without_a_result_is_not_cut_off() -> None:
+def test_a_cut_never_removes_the_last_call_while_its_result_is_missing() -> None:
     messages = [to_message("user", "go"), to_message("assistant", "ok"), call("a")]
     assert find_safe_cut(messages, 3) == 2
-    assert find_safe_cut([*messages, answer("a")], 3) == 2
-    assert find_safe_cut([*messages, answer("a")], 4) == 4
+    assert find_safe_cut([*messages, results("a")], 3) == 2
+    assert find_safe_cut([*messages, results("a")], 4) == 4
 
 
 def test_an_abandoned_call_does_not_prevent_a_cut() -> None:

@@ -1,4 +1,4 @@
-"""What a brief is compared with."""
+"""The baselines that a brief is compared with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from holdfast.eval.baselines import BASELINES
 from holdfast.eval.baselines.context import CutContext
 from holdfast.eval.baselines.names import missing_names, rank_names, render_by_folder
-from holdfast.eval.budget import ESTIMATORS, Budget
+from holdfast.eval.budget import ESTIMATORS, TokenBudget
 from holdfast.eval.cuts import REAL, find_cuts
 from holdfast.eval.references import find_references
 from holdfast.eval.session import load_session
@@ -17,67 +17,67 @@ from holdfast.tokens.estimate import Estimator
 from tests.unit.eval.transcript import (
     bash,
     call,
+    compaction_summary,
     edited,
+    prompt,
     read,
-    replied,
-    said,
+    reply,
     session_file,
-    summarised,
 )
 
 
 @pytest.fixture
-def material(tmp_path: Path) -> CutContext:
+def context(tmp_path: Path) -> CutContext:
     before = [
-        *said("Fix the retry loop in src/retry.py, but never touch vendor/."),
+        *prompt("Fix the retry loop in src/retry.py, but never touch vendor/."),
         *read("src/retry.py", text="def requeue_all(): pass\n" + "x = 1\n" * 400),
         *call("Grep", {"pattern": "requeue_all"}, text="src/worker.py:12: requeue_all()"),
-        *replied("The loop in requeue_all never ends. I will bound it."),
+        *reply("The loop in requeue_all never ends. I will bound it."),
         *edited("src/retry.py"),
         *bash("pytest tests/test_retry.py", stdout="1 passed"),
         *call("TodoWrite", {"todos": [{"content": "Bound the loop", "status": "in_progress"}]}),
     ]
-    later = [name for number in range(12) for name in read(f"f{number}.py")]
-    after = [*read("src/retry.py"), *read("src/worker.py"), *later]
-    path = session_file(tmp_path, before, summarised("We fixed src/retry.py"), after)
+    other_files = [line for number in range(12) for line in read(f"f{number}.py")]
+    after = [*read("src/retry.py"), *read("src/worker.py"), *other_files]
+    path = session_file(tmp_path, before, compaction_summary("We fixed src/retry.py"), after)
     session = load_session(path)
     cut = next(cut for cut in find_cuts(session) if cut.arm == REAL)
     return CutContext(session, cut, find_references(session, cut))
 
 
-def test_no_baseline_takes_more_than_it_may(material: CutContext) -> None:
+def test_every_baseline_stays_within_its_budget(context: CutContext) -> None:
     for estimator in ESTIMATORS:
         for name in BASELINES:
             for tokens in [20, 60, 500]:
-                budget = Budget(tokens, estimator)
-                assert budget.fits(BASELINES[name](material, budget)), (estimator, name, tokens)
+                budget = TokenBudget(tokens, estimator)
+                assert budget.fits(BASELINES[name](context, budget)), (estimator, name, tokens)
 
 
-def test_every_baseline_says_something_and_twice_the_same(material: CutContext) -> None:
+def test_every_baseline_is_not_empty_and_deterministic(context: CutContext) -> None:
     for name in BASELINES:
-        text = BASELINES[name](material, Budget(300))
+        text = BASELINES[name](context, TokenBudget(300))
         assert text, name
-        assert BASELINES[name](material, Budget(300)) == text, name
+        assert BASELINES[name](context, TokenBudget(300)) == text, name
 
 
-def test_a_tail_is_the_end_and_actions_are_told_without_results(material: CutContext) -> None:
-    raw = BASELINES["raw tail"](material, Budget(2000))
+def test_tails_end_with_the_latest_lines_and_actions_have_no_results(context: CutContext) -> None:
+    raw = BASELINES["raw tail"](context, TokenBudget(2000))
     assert raw.endswith("done")
     assert "x = 1" in raw
-    actions = BASELINES["actions tail"](material, Budget(2000))
+    actions = BASELINES["actions tail"](context, TokenBudget(2000))
     assert "Edit: /repo/src/retry.py" in actions
     assert "x = 1" not in actions
-    assert BASELINES["head + tail"](material, Budget(200)).startswith("Fix the retry loop")
-    assert "Edit:" not in BASELINES["text tail"](material, Budget(2000))
+    assert BASELINES["head + tail"](context, TokenBudget(200)).startswith("Fix the retry loop")
+    assert "Edit:" not in BASELINES["text tail"](context, TokenBudget(2000))
 
 
-def test_an_anchor_index_has_no_names_from_results(material: CutContext) -> None:
-    assert ("P", "src/worker.py") not in rank_names(material, results=False)
-    assert ("P", "src/worker.py") in rank_names(material, results=True)
+def test_names_from_tool_results_can_be_left_out(context: CutContext) -> None:
+    assert ("P", "src/worker.py") not in rank_names(context, results=False)
+    assert ("P", "src/worker.py") in rank_names(context, results=True)
 
 
-def test_what_the_summary_says_is_not_named_beside_it(material: CutContext) -> None:
-    names = missing_names(material, Budget(500)).splitlines()
+def test_names_in_the_summary_are_not_missing_names(context: CutContext) -> None:
+    names = missing_names(context, TokenBudget(500)).splitlines()
     assert "src/retry.py" not in names
     assert "src/worker.py" in names
 
@@ -87,28 +87,30 @@ def test_files_are_grouped_under_their_folder() -> None:
     assert render_by_folder(names) == "src/: a.py, b.py\nloadAll\nREADME.md"
 
 
-def test_the_oracle_knows_what_is_coming(material: CutContext) -> None:
-    assert set(BASELINES["oracle"](material, Budget(500)).splitlines()) == {
+def test_the_oracle_lists_exactly_the_names_used_later(context: CutContext) -> None:
+    assert set(BASELINES["oracle"](context, TokenBudget(500)).splitlines()) == {
         "src/retry.py",
         "src/worker.py",
     }
 
 
-def test_the_template_says_when_it_was_cut(material: CutContext) -> None:
-    whole = BASELINES["template"](material, Budget(500))
-    assert "## Recent Changes\n- /repo/src/retry.py (Edit, L" in whole
-    assert whole.endswith("Bound the loop")
-    assert BASELINES["template"](material, Budget(60)).endswith("truncated due to token limit]*")
+def test_the_template_says_that_it_was_truncated(context: CutContext) -> None:
+    complete = BASELINES["template"](context, TokenBudget(500))
+    assert "## Recent Changes\n- /repo/src/retry.py (Edit, L" in complete
+    assert complete.endswith("Bound the loop")
+    assert BASELINES["template"](context, TokenBudget(60)).endswith(
+        "truncated due to token limit]*"
+    )
 
 
-def test_flat_tokens_are_three_characters_and_ours_depend_on_what_is_said() -> None:
-    assert Budget(1, "flat3").count("x" * 30) == 10
-    assert Budget(1).count("src/a_b/c.py " * 10) > Budget(1).count("plain words ok " * 9)
+def test_flat_tokens_are_three_characters_and_estimated_ones_depend_on_the_text() -> None:
+    assert TokenBudget(1, "flat3").count("x" * 30) == 10
+    assert TokenBudget(1).count("src/a_b/c.py " * 10) > TokenBudget(1).count("plain words ok " * 9)
 
 
-def test_a_baseline_is_counted_by_the_tokenizer_of_the_session_s_model_as_a_brief_is() -> None:
+def test_a_baseline_is_counted_by_the_tokenizer_of_the_sessions_model() -> None:
     names = "src/a_b/c.py " * 30
-    earlier, newest = Budget(100, model="claude-opus-4-6"), Budget(100)
+    earlier, newest = TokenBudget(100, model="claude-opus-4-6"), TokenBudget(100)
     assert earlier.count(names) == Estimator.for_model("claude-opus-4-6").estimate(names)
     assert earlier.count(names) < newest.count(names)
     assert earlier.count("plain words " * 30) == pytest.approx(120)

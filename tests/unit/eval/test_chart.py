@@ -1,4 +1,4 @@
-"""Where names stand in a chart, and what becomes of odd figures."""
+"""Charts: positions of labels, intervals, escaping, and reports without data."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from holdfast.eval import chart
 from holdfast.eval.chart import ChartLibraryMissing, render_image, render_page, spread_out
 
 
-def report(method: str, *means: float, interval: float | None = None) -> dict[str, Any]:
+def make_report(method: str, *means: float, interval: float | None = None) -> dict[str, Any]:
     results = [
         {
             "arm": "real",
@@ -33,32 +33,32 @@ def report(method: str, *means: float, interval: float | None = None) -> dict[st
     return {"sessions": 1, "repositories": 1, "cuts": {"real": 1}, "results": results}
 
 
-def test_names_that_have_room_stand_where_they_belong() -> None:
+def test_labels_with_enough_room_are_not_moved() -> None:
     assert spread_out([0.9, 0.1], 0.05) == [0.9, 0.1]
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
-def test_names_stand_apart_in_their_order_and_within_the_drawing(wanted: list[float]) -> None:
-    places = spread_out(sorted(wanted, reverse=True), 0.05)
-    assert all(high - 0.05 >= low - 1e-9 for high, low in itertools.pairwise(places))
-    assert places[0] <= 1 + 1e-9
-    assert places[-1] >= -1e-9
+def test_labels_keep_their_order_and_distance_within_the_chart(wanted: list[float]) -> None:
+    positions = spread_out(sorted(wanted, reverse=True), 0.05)
+    assert all(high - 0.05 >= low - 1e-9 for high, low in itertools.pairwise(positions))
+    assert positions[0] <= 1 + 1e-9
+    assert positions[-1] >= -1e-9
 
 
-def test_only_a_method_with_an_interval_has_a_band() -> None:
-    assert "interval" not in render_image(report("brief", 0.5, 0.6))
-    assert "interval" in render_image(report("brief", 0.5, 0.6, interval=0.1))
+def test_only_a_method_with_an_interval_gets_a_band() -> None:
+    assert "interval" not in render_image(make_report("brief", 0.5, 0.6))
+    assert "interval" in render_image(make_report("brief", 0.5, 0.6, interval=0.1))
 
 
-def test_names_are_text_and_never_markup_or_mathematics() -> None:
-    text = render_page(report("<b> $x$", 0.5, 0.6))
+def test_method_names_are_escaped() -> None:
+    text = render_page(make_report("<b> $x$", 0.5, 0.6))
     assert "60 &lt;b&gt; $x$" in text
     assert "<b>" not in text
 
 
-def test_a_drawing_has_a_name_and_a_description() -> None:
-    drawing = ElementTree.fromstring(render_image(report("brief", 0.5, 0.6)))
-    title, description = (drawing.find(f"{{http://www.w3.org/2000/svg}}{tag}") for tag in
+def test_an_image_has_a_title_and_a_description() -> None:
+    image = ElementTree.fromstring(render_image(make_report("brief", 0.5, 0.6)))
+    title, description = (image.find(f"{{http://www.w3.org/2000/svg}}{tag}") for tag in
                           ("title", "desc"))  # fmt: skip
     assert title is not None
     assert title.text == "Recall against budget. Real compactions"
@@ -67,19 +67,19 @@ def test_a_drawing_has_a_name_and_a_description() -> None:
 
 
 def test_the_same_report_gives_the_same_page() -> None:
-    one = report("brief", 0.5, 0.6, interval=0.1)
-    assert render_page(one) == render_page(one)
+    same = make_report("brief", 0.5, 0.6, interval=0.1)
+    assert render_page(same) == render_page(same)
 
 
-def test_nothing_to_draw_is_no_error() -> None:
-    ElementTree.fromstring(render_image(report("brief")))
-    assert "<figure>" not in render_page(report("brief", 0.5))
+def test_a_report_without_curves_is_no_error() -> None:
+    ElementTree.fromstring(render_image(make_report("brief")))
+    assert "<figure>" not in render_page(make_report("brief", 0.5))
 
 
-def test_without_matplotlib_the_command_that_installs_it_is_given(
+def test_without_matplotlib_the_hint_says_how_to_install_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(chart, "find_spec", lambda name: None)
     with pytest.raises(ChartLibraryMissing) as raised:
-        render_image(report("brief", 0.5, 0.6))
+        render_image(make_report("brief", 0.5, 0.6))
     assert raised.value.hint == "pip install 'holdfast[eval]'"

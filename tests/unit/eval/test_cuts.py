@@ -1,4 +1,4 @@
-"""Where sessions are cut, and what was needed after."""
+"""Where sessions are cut, and which earlier names are used after a cut."""
 
 from __future__ import annotations
 
@@ -14,29 +14,32 @@ from tests.unit.eval.transcript import (
     Line,
     bash,
     call,
+    compaction_summary,
     edited,
     line,
+    prompt,
     read,
-    replied,
-    said,
+    reply,
     session_file,
-    summarised,
 )
 
 
-def reads(count: int, start: int = 0) -> list[Line]:
-    return [each for number in range(start, start + count) for each in read(f"f{number}.py")]
+def read_files(count: int, start: int = 0) -> list[Line]:
+    """The lines of reading this many files, one after the other."""
+    return [line for number in range(start, start + count) for line in read(f"f{number}.py")]
 
 
 def test_a_span_is_cut_at_seventy_per_cent_of_its_calls(tmp_path: Path) -> None:
-    session = load_session(session_file(tmp_path, said("go"), reads(40)))
+    session = load_session(session_file(tmp_path, prompt("go"), read_files(40)))
     (cut,) = find_cuts(session)
     assert (cut.arm, cut.line, cut.last) == (PSEUDO, 2 + 2 * 28, 81)
     assert len([piece for piece in session.before(cut.line) if piece.kind == "call"]) == 28
 
 
 def test_every_compaction_is_a_cut_and_spans_do_not_cross_it(tmp_path: Path) -> None:
-    session = load_session(session_file(tmp_path, reads(40), summarised("gist"), reads(50)))
+    session = load_session(
+        session_file(tmp_path, read_files(40), compaction_summary("gist"), read_files(50))
+    )
     pseudo, real, second = find_cuts(session)
     assert (pseudo.arm, pseudo.last) == (PSEUDO, 80)
     assert (real.arm, real.line, real.first, real.last) == (REAL, 81, 83, 182)
@@ -54,36 +57,43 @@ def test_every_compaction_is_a_cut_and_spans_do_not_cross_it(tmp_path: Path) -> 
 def test_older_clients_mark_a_compaction_by_its_summary_alone(
     tmp_path: Path, marker: list[Line]
 ) -> None:
-    session = load_session(session_file(tmp_path, reads(3), marker, reads(12)))
+    session = load_session(session_file(tmp_path, read_files(3), marker, read_files(12)))
     (real,) = [cut for cut in find_cuts(session) if cut.arm == REAL]
     assert (real.line, real.first) == (7, 8)
     assert "Gist." in real.summary
 
 
-def test_a_cut_with_little_work_after_it_does_not_count(tmp_path: Path) -> None:
-    assert find_cuts(load_session(session_file(tmp_path, reads(30)))) == []
+def test_there_is_no_cut_with_little_work_after_it(tmp_path: Path) -> None:
+    assert find_cuts(load_session(session_file(tmp_path, read_files(30)))) == []
     assert (
-        find_cuts(load_session(session_file(tmp_path, reads(3), summarised("x"), reads(9)))) == []
+        find_cuts(
+            load_session(
+                session_file(tmp_path, read_files(3), compaction_summary("x"), read_files(9))
+            )
+        )
+        == []
     )
 
 
-def test_calls_of_one_message_are_not_torn_apart(tmp_path: Path) -> None:
-    together = [
+def test_parallel_calls_of_one_message_are_not_separated(tmp_path: Path) -> None:
+    blocks = [
         {"type": "tool_use", "id": f"t{n}", "name": "Read", "input": {"file_path": f"/repo/{n}.py"}}
         for n in range(5)
     ]
-    one = [
+    parallel_calls = [
         {**line("assistant", [block]), "message": {"id": "m", "content": [block]}}
-        for block in together
+        for block in blocks
     ]
-    session = load_session(session_file(tmp_path, reads(27), one, reads(14, 50)))
+    session = load_session(
+        session_file(tmp_path, read_files(27), parallel_calls, read_files(14, 50))
+    )
     (cut,) = find_cuts(session)
     assert cut.line == 2 * 27 + 5 + 1
 
 
-def test_needed_is_what_was_known_before_and_used_after(tmp_path: Path) -> None:
+def test_references_are_names_seen_before_and_used_after_the_cut(tmp_path: Path) -> None:
     before = [
-        *said("Fix parseConfig in src/a.py"),
+        *prompt("Fix parseConfig in src/a.py"),
         *read("src/a.py", text="def load_settings(): pass"),
         *bash("npm test -- --run"),
     ]
@@ -94,37 +104,48 @@ def test_needed_is_what_was_known_before_and_used_after(tmp_path: Path) -> None:
         *read("src/a.py"),
         *bash("npm  test -- --run | tail"),
         *call("Task", {"prompt": "look at parseConfig"}),
-        *reads(6),
+        *read_files(6),
     ]
-    session = load_session(session_file(tmp_path, before, summarised("src/b.py"), after))
+    session = load_session(session_file(tmp_path, before, compaction_summary("src/b.py"), after))
     (cut,) = [cut for cut in find_cuts(session) if cut.arm == REAL]
-    found = find_references(session, cut)
-    assert found.weights == {
+    references = find_references(session, cut)
+    assert references.weights == {
         ("P", "src/a.py"): 1 + log(2),
         ("I", "load_settings"): 1.0,
         ("C", "npm test -- --run"): 1.0,
     }
 
 
-def test_who_named_it_first_after_the_cut_is_told_apart(tmp_path: Path) -> None:
+def test_names_used_from_memory_are_separated_from_rediscovered_ones(tmp_path: Path) -> None:
     before = [*read("src/a.py"), *read("src/b.py")]
     after = [
-        *replied("On with src/a.py."),
+        *reply("On with src/a.py."),
         *bash("git status", stdout="modified: src/b.py"),
         *read("src/a.py"),
         *read("src/b.py"),
-        *reads(9),
+        *read_files(9),
     ]
-    session = load_session(session_file(tmp_path, before, summarised("gist"), after))
+    session = load_session(session_file(tmp_path, before, compaction_summary("gist"), after))
     (cut,) = [cut for cut in find_cuts(session) if cut.arm == REAL]
     assert find_references(session, cut).from_memory == {("P", "src/a.py")}
 
 
-def test_thinking_old_summaries_and_sidechains_are_not_known(tmp_path: Path) -> None:
-    thought = line("assistant", [{"type": "thinking", "thinking": "src/a.py"}])
-    aside = line("user", "src/b.py", isSidechain=True)
-    steps = ([thought, aside], summarised("src/c.py"), reads(1, 50), summarised("x"))
-    after = [*read("src/a.py"), *read("src/b.py"), *read("src/c.py"), *read("f50.py"), *reads(9)]
+def test_names_in_thinking_old_summaries_and_sidechains_are_no_references(tmp_path: Path) -> None:
+    thinking = line("assistant", [{"type": "thinking", "thinking": "src/a.py"}])
+    sidechain = line("user", "src/b.py", isSidechain=True)
+    steps = (
+        [thinking, sidechain],
+        compaction_summary("src/c.py"),
+        read_files(1, 50),
+        compaction_summary("x"),
+    )
+    after = [
+        *read("src/a.py"),
+        *read("src/b.py"),
+        *read("src/c.py"),
+        *read("f50.py"),
+        *read_files(9),
+    ]
     session = load_session(session_file(tmp_path, *steps, after))
     last = [cut for cut in find_cuts(session) if cut.arm == REAL][-1]
     assert set(find_references(session, last).weights) == {("P", "f50.py")}
@@ -138,5 +159,7 @@ def test_thinking_old_summaries_and_sidechains_are_not_known(tmp_path: Path) -> 
         ("projects/-home-me-code/abc.jsonl", "abc", "-home-me-code"),
     ],
 )
-def test_names_of_sessions_and_repositories(path: str, session: str, repository: str) -> None:
+def test_session_and_repository_are_parsed_from_the_path(
+    path: str, session: str, repository: str
+) -> None:
     assert parse_session_name(path) == (session, repository)

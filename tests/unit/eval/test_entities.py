@@ -1,4 +1,4 @@
-"""What the scorer takes for a name."""
+"""Names that the scorer extracts from text: paths, identifiers, links, ids and commands."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from holdfast.eval.entities import Paths, extract_entities
 REPO = Paths(["/repo"])
 
 
-def named(kind: str, text: str, paths: Paths = REPO) -> set[str]:
-    return {name for found, name in extract_entities(text, paths) if found == kind}
+def extract(kind: str, text: str, paths: Paths = REPO) -> set[str]:
+    return {name for entity_kind, name in extract_entities(text, paths) if entity_kind == kind}
 
 
 def test_paths_end_in_a_known_extension_and_are_relative_to_the_repository() -> None:
@@ -25,22 +25,22 @@ def test_paths_end_in_a_known_extension_and_are_relative_to_the_repository() -> 
         ("https://example.org/a/b.html is a link", set()),
         ("os.path and e.g. this", set()),
     ]
-    for text, found in cases:
-        assert named("P", text) == found, text
+    for text, expected in cases:
+        assert extract("P", text) == expected, text
 
 
-def test_a_path_given_in_a_folder_below_is_resolved_from_the_root() -> None:
+def test_a_path_relative_to_a_subfolder_is_resolved_from_the_root() -> None:
     assert REPO.extract("cat src/x.py ../y.py", "/repo/web") == {"web/src/x.py", "y.py"}
 
 
-def test_a_second_working_folder_is_a_root_of_its_own() -> None:
+def test_a_second_working_folder_is_another_root() -> None:
     paths = Paths(["/repo", "/repo/web", "/other"])
     assert paths.roots == ["/repo", "/other"]
-    assert named("P", "/other/z.py /repo/web/a.py", paths) == {"z.py", "web/a.py"}
+    assert extract("P", "/other/z.py /repo/web/a.py", paths) == {"z.py", "web/a.py"}
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("call parseConfig and load_settings", {"parseConfig", "load_settings"}),
         ("MAX_RETRIES HTTPServer", {"MAX_RETRIES", "HTTPServer"}),
@@ -50,13 +50,13 @@ def test_a_second_working_folder_is_a_root_of_its_own() -> None:
     ],
 )
 def test_identifiers_are_camel_or_snake_case_and_six_characters_long(
-    text: str, found: set[str]
+    text: str, expected: set[str]
 ) -> None:
-    assert named("I", text) == found
+    assert extract("I", text) == expected
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "expected"),
     [
         ("see https://example.org/x?y=1.", {"https://example.org/x?y=1"}),
         ("fixes #123 and PROJ-45", {"#123", "PROJ-45"}),
@@ -65,12 +65,12 @@ def test_identifiers_are_camel_or_snake_case_and_six_characters_long(
         ("UTF-8, SHA-256, 1234567, deadline &#039;", set()),
     ],
 )
-def test_links_and_ids(text: str, found: set[str]) -> None:
-    assert named("U", text) == found
+def test_links_issue_numbers_commits_and_uuids_are_extracted(text: str, expected: set[str]) -> None:
+    assert extract("U", text) == expected
 
 
 @pytest.mark.parametrize(
-    ("script", "found"),
+    ("script", "expected"),
     [
         ("cd web && FOO=1 npm test  -- --run 2>&1 | tail -20", ["npm test -- --run"]),
         ("go build ./...; ls -la || echo no", ["go build ./..."]),
@@ -81,5 +81,5 @@ def test_links_and_ids(text: str, found: set[str]) -> None:
         ("if then fi ((", []),
     ],
 )
-def test_commands_are_what_can_be_run_again(script: str, found: list[str]) -> None:
-    assert list(split_commands(script)) == found
+def test_only_repeatable_commands_are_extracted(script: str, expected: list[str]) -> None:
+    assert list(split_commands(script)) == expected

@@ -1,4 +1,4 @@
-"""What the scorer holds to be true at a cut: sentences, plan items, failures, branches."""
+"""The facts at a cut that the scorer expects: instructions, plan items, failures, branch."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from tests.unit.eval.transcript import (
     bash_failed,
     call,
     line,
-    replied,
-    said,
+    prompt,
+    reply,
     session_file,
 )
 
-Made = Callable[..., Session]
+MakeSession = Callable[..., Session]
 
 
 @pytest.fixture
-def session(tmp_path: Path) -> Made:
-    def made(*steps: list[Line]) -> Session:
+def make_session(tmp_path: Path) -> MakeSession:
+    def make(*steps: list[Line]) -> Session:
         return load_session(session_file(tmp_path, *steps))
 
-    return made
+    return make
 
 
-# -- what the user said
+# Instructions of the user
 
 
-def test_only_a_person_s_prose_is_a_sentence() -> None:
+def test_only_prose_of_the_user_is_split_into_sentences() -> None:
     text = (
         "Please keep the API stable. Is that fine?\n- never touch the migrations folder\n"
         "-> keep it in one file, please\n"
@@ -55,7 +55,7 @@ def test_only_a_person_s_prose_is_a_sentence() -> None:
     ]
 
 
-def test_instructions_are_known_by_their_cues(session: Made) -> None:
+def test_instructions_are_classified_by_cue_words(make_session: MakeSession) -> None:
     cases = [
         ("Never push to the main branch.", True, True),
         ("please don't rename that file", True, True),
@@ -68,64 +68,65 @@ def test_instructions_are_known_by_their_cues(session: Made) -> None:
         ("Should we keep the old format around?", False, False),
     ]
     for text, constraint, prohibition in cases:
-        (one,) = find_instructions(session(said(text)).pieces)
-        assert (one.constraint, one.prohibition) == (constraint, prohibition), text
+        (instruction,) = find_instructions(make_session(prompt(text)).pieces)
+        assert (instruction.constraint, instruction.prohibition) == (constraint, prohibition), text
 
 
-def test_what_the_user_took_back_no_longer_counts(session: Made) -> None:
+def test_a_retracted_instruction_is_left_out(make_session: MakeSession) -> None:
     steps = (
-        said("Always format generated code with prettier."),
-        said("Never touch the lockfile by hand."),
-        said("Actually forget prettier, leave generated code without any format."),
+        prompt("Always format generated code with prettier."),
+        prompt("Never touch the lockfile by hand."),
+        prompt("Actually forget prettier, leave generated code without any format."),
     )
-    kept = [one.text for one in find_instructions(session(*steps).pieces)]
+    kept = [instruction.text for instruction in find_instructions(make_session(*steps).pieces)]
     assert "Always format generated code with prettier." not in kept
     assert "Never touch the lockfile by hand." in kept
 
 
-def test_what_no_person_typed_is_not_the_user_s(session: Made) -> None:
+def test_text_that_the_user_did_not_type_is_no_instruction(make_session: MakeSession) -> None:
     steps = (
-        said("Implement the following plan:\n\nYou must always do this."),
-        said("Operation stopped by hook: You must exit and run this instead."),
+        prompt("Implement the following plan:\n\nYou must always do this."),
+        prompt("Operation stopped by hook: You must exit and run this instead."),
         [line("user", "You must always do that.", isMeta=True)],
-        said("<command-name>/compact</command-name> always keep it"),
-        replied("You should always do this."),
+        prompt("<command-name>/compact</command-name> always keep it"),
+        reply("You should always do this."),
     )
-    assert find_instructions(session(*steps).pieces) == []
+    assert find_instructions(make_session(*steps).pieces) == []
 
 
-def test_quotes_and_white_space_have_one_spelling() -> None:
+def test_quotes_and_white_space_are_normalized() -> None:
     assert normalize("don’t  “do”\nthat.") == normalize('don\'t "do" that')
 
 
-# -- the plan
+# The plan
 
 
-def test_the_last_status_of_an_item_counts(session: Made) -> None:
-    def wrote(**status: str) -> list[Line]:
-        listed = [{"content": text, "status": state} for text, state in status.items()]
-        return call("TodoWrite", {"todos": listed})
+def test_an_item_has_its_last_status(make_session: MakeSession) -> None:
+    def write_todos(**status: str) -> list[Line]:
+        todos = [{"content": text, "status": state} for text, state in status.items()]
+        return call("TodoWrite", {"todos": todos})
 
-    found = read_todos(
-        session(
-            wrote(one="pending", two="pending"), wrote(one="completed", two="in_progress")
+    todos = read_todos(
+        make_session(
+            write_todos(one="pending", two="pending"),
+            write_todos(one="completed", two="in_progress"),
         ).pieces
     )
-    assert (found.open, found.done) == (("two",), ("one",))
+    assert (todos.open, todos.done) == (("two",), ("one",))
 
 
-def test_tasks_are_followed_by_their_number(session: Made) -> None:
+def test_task_updates_are_matched_by_task_number(make_session: MakeSession) -> None:
     steps = (
         call("TaskCreate", {"subject": "Write the parser"}, text="Task #1 created successfully"),
         call("TaskCreate", {"subject": "Test the parser"}, text="Task #2 created successfully"),
         call("TaskUpdate", {"taskId": "1", "status": "completed"}),
         call("TaskUpdate", {"taskId": "2", "subject": "Test it all", "status": "in_progress"}),
     )
-    found = read_todos(session(*steps).pieces)
-    assert (found.open, found.done) == (("Test it all",), ("Write the parser",))
+    todos = read_todos(make_session(*steps).pieces)
+    assert (todos.open, todos.done) == (("Test it all",), ("Write the parser",))
 
 
-def test_a_list_that_the_agent_asks_for_tells_what_others_have_done(session: Made) -> None:
+def test_a_task_list_updates_the_status_of_all_tasks(make_session: MakeSession) -> None:
     steps = (
         call("TaskCreate", {"subject": "Write the parser"}, text="Task #1 created successfully"),
         call("TaskCreate", {"subject": "Test the parser"}, text="Task #2 created successfully"),
@@ -134,21 +135,21 @@ def test_a_list_that_the_agent_asks_for_tells_what_others_have_done(session: Mad
             "#3 [in_progress] Review"
         )),
     )  # fmt: skip
-    found = read_todos(session(*steps).pieces)
-    assert (found.open, found.done) == (("Test the parser", "Review"), ("Write the parser",))
+    todos = read_todos(make_session(*steps).pieces)
+    assert (todos.open, todos.done) == (("Test the parser", "Review"), ("Write the parser",))
 
 
-def test_a_line_is_about_an_item_if_it_holds_most_of_its_words_and_little_else() -> None:
+def test_a_line_matches_an_item_if_it_has_most_of_its_words_and_few_others() -> None:
     item = "Add retries to the upload client"
     assert is_about("- pending: add retries to the upload client (L12)", item)
     assert not is_about("- pending: add a button", item)
     assert not is_about(f"add retries to the upload client {' '.join(map(str, range(40)))}", item)
 
 
-# -- checks and errors
+# Checks and errors
 
 
-def test_checks_are_known_by_their_words() -> None:
+def test_commands_are_classified_as_checks() -> None:
     cases = [
         ("uv run pytest tests/unit -q", "test"),
         ("mise run test:ci", "test"),
@@ -167,32 +168,37 @@ def failed(command: str, output: str) -> list[Line]:
     return call("Bash", {"command": command}, "Error", text=f"Exit code 1\n{output}", is_error=True)
 
 
-def test_the_last_failure_stands_until_a_run_puts_it_right(session: Made) -> None:
+def test_a_failure_is_unresolved_until_the_same_check_passes(make_session: MakeSession) -> None:
     broken = failed("pytest tests/a.py", "E   ValueError: no such key")
-    other = bash("pytest tests/b.py", stdout="1 passed")
-    again = bash("pytest tests/a.py | tail -3", stdout="1 passed")
-    whole = bash("make check", stdout="all good")
-    unresolved = find_last_unresolved(find_check_runs(session(broken, other).pieces))
+    other_check = bash("pytest tests/b.py", stdout="1 passed")
+    same_check = bash("pytest tests/a.py | tail -3", stdout="1 passed")
+    all_checks = bash("make check", stdout="all good")
+    unresolved = find_last_unresolved(find_check_runs(make_session(broken, other_check).pieces))
     assert unresolved is not None
     assert unresolved.command == "pytest tests/a.py"
-    assert find_last_unresolved(find_check_runs(session(broken, again).pieces)) is None
-    assert find_last_unresolved(find_check_runs(session(broken, whole).pieces)) is None
+    assert find_last_unresolved(find_check_runs(make_session(broken, same_check).pieces)) is None
+    assert find_last_unresolved(find_check_runs(make_session(broken, all_checks).pieces)) is None
 
 
-def test_a_failure_behind_a_pipe_is_seen_in_its_output(session: Made) -> None:
+def test_a_failure_behind_a_pipe_is_recognised_by_its_output(make_session: MakeSession) -> None:
     passed = bash("cargo test | tail", stdout="test result: ok. 7 passed; 0 failed")
-    hidden = bash("go test ./... | tail", stdout="--- FAIL: TestX\n    x_test.go:3: unexpected EOF")
-    assert [run.ok for run in find_check_runs(session(passed, hidden).pieces)] == [True, False]
+    failed_in_pipe = bash(
+        "go test ./... | tail", stdout="--- FAIL: TestX\n    x_test.go:3: unexpected EOF"
+    )
+    assert [run.ok for run in find_check_runs(make_session(passed, failed_in_pipe).pieces)] == [
+        True,
+        False,
+    ]
 
 
-def test_what_was_refused_did_not_run(session: Made) -> None:
+def test_a_command_that_the_user_rejected_is_no_check_run(make_session: MakeSession) -> None:
     refused = call(
         "Bash", {"command": "make test"}, text="The user doesn't want to proceed", is_error=True
     )
-    assert find_check_runs(session(refused, bash_failed("ls nowhere")).pieces) == []
+    assert find_check_runs(make_session(refused, bash_failed("ls nowhere")).pieces) == []
 
 
-def test_a_signature_says_what_is_wrong() -> None:
+def test_the_most_specific_error_lines_are_found_and_matched() -> None:
     output = (
         "Exit code 1\n--- FAIL: TestX (0.0s)\nx.go:12:3: undefined: cpkg\nmake: *** [test] Error 1"
     )
@@ -203,11 +209,11 @@ def test_a_signature_says_what_is_wrong() -> None:
     assert not quotes_error("- fails at x.go:12:3", "x.go:12:3: undefined: cpkg")
 
 
-# -- the branch
+# The branch
 
 
-def test_the_branch_is_the_last_one_that_the_host_wrote_down(session: Made) -> None:
-    found = session(
+def test_the_branch_is_the_last_one_logged_before_a_line(make_session: MakeSession) -> None:
+    session = make_session(
         [line("user", "a", gitBranch="main"), line("user", "b", gitBranch="fix"), line("user", "c")]
     )
-    assert [found.branch_at(number) for number in (1, 2, 3, 9)] == ["", "main", "fix", "fix"]
+    assert [session.branch_at(number) for number in (1, 2, 3, 9)] == ["", "main", "fix", "fix"]

@@ -1,4 +1,4 @@
-"""The scorer shares no code with what it grades: one pattern in both would grade itself."""
+"""The scorer imports no code that it scores: a shared bug would not be noticed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from holdfast import eval as harness
 
 FOLDER = Path(harness.__file__).parent
-GRADED = ("holdfast.state", "holdfast.transcript", "holdfast.brief", "holdfast.redaction",
+SCORED_PACKAGES = ("holdfast.state", "holdfast.transcript", "holdfast.brief", "holdfast.redaction",
           "holdfast.fast_json", "holdfast.reports", "holdfast.store")  # fmt: skip
-# Those that make the briefs which are graded, and those that only count tokens.
-MAKERS = {"methods.py", "multi_compaction.py", "lookup.py"}
-COUNTERS = {"budget.py", "measure.py"}
+# Modules that make the briefs to be scored, and modules that only count tokens.
+BRIEF_MODULES = {"methods.py", "multi_compaction.py", "lookup.py"}
+TOKEN_MODULES = {"budget.py", "measure.py"}
 MODULES = sorted(FOLDER.rglob("*.py"))
 
 
-def imported(file: Path) -> set[str]:
+def imported_modules(file: Path) -> set[str]:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     names = {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
     return names | {
@@ -27,9 +27,11 @@ def imported(file: Path) -> set[str]:
     }
 
 
-def test_nothing_that_scores_uses_what_is_scored() -> None:
+def test_scoring_modules_import_no_scored_package() -> None:
     for file in MODULES:
-        found = {name for name in imported(file) if name.startswith(GRADED)}
-        if file.name in MAKERS:
+        imported = {name for name in imported_modules(file) if name.startswith(SCORED_PACKAGES)}
+        if file.name in BRIEF_MODULES:
             continue
-        assert found <= ({"holdfast.tokens.estimate"} if file.name in COUNTERS else set()), file
+        assert imported <= (
+            {"holdfast.tokens.estimate"} if file.name in TOKEN_MODULES else set()
+        ), file

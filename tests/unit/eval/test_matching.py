@@ -1,4 +1,4 @@
-"""Whether a text says an entity."""
+"""Matching of names in a text."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from holdfast.eval.matching import TextMatcher
 REPO = Paths(["/repo"])
 
 
-def test_a_file_is_named_in_full_or_under_its_folder() -> None:
+def test_a_file_matches_by_its_path_or_under_its_folder() -> None:
     cases = [
         "- src/auth/login.py — edited",
         "a line\nsrc/auth/login.py",
@@ -23,7 +23,7 @@ def test_a_file_is_named_in_full_or_under_its_folder() -> None:
         assert TextMatcher(text, REPO).mentions(("P", "src/auth/login.py")), text
 
 
-def test_another_file_is_not_that_file() -> None:
+def test_a_similar_path_does_not_match() -> None:
     cases = [
         "login.py",
         "web/src/auth/login.py",
@@ -31,7 +31,7 @@ def test_another_file_is_not_that_file() -> None:
         "src/auth/login.py.orig",
         "src/auth/login.py-old",
         "src/other/: login.py",
-        "src/auth/\n\n- login.py stands in another paragraph",
+        "src/auth/\n\n- login.py is in another paragraph",
         "src/auth/: token.py\nlogin.py is on the next line",
         "src/auth/\n- other/login.py",
     ]
@@ -39,20 +39,20 @@ def test_another_file_is_not_that_file() -> None:
         assert not TextMatcher(text, REPO).mentions(("P", "src/auth/login.py")), text
 
 
-def test_the_base_name_alone_counts_in_the_lenient_variant() -> None:
+def test_the_base_name_matches_in_the_lenient_variant() -> None:
     assert TextMatcher("in login.py,", REPO).names_basename("src/auth/login.py")
     assert not TextMatcher("in mylogin.py", REPO).names_basename("src/auth/login.py")
 
 
-def test_identifiers_and_ids_stand_on_word_boundaries() -> None:
-    said = TextMatcher("parseConfig(), fixes #12; 2d6f7eb", REPO)
-    assert said.mentions(("I", "parseConfig"))
-    assert not said.mentions(("I", "parse_Config"))
-    assert not said.mentions(("I", "parseConf"))
-    assert said.mentions(("U", "#12"))
-    assert not said.mentions(("U", "#1"))
-    assert said.mentions(("U", "2d6f7eb"))
+def test_identifiers_and_ids_match_at_word_boundaries() -> None:
+    matcher = TextMatcher("parseConfig(), fixes #12; 2d6f7eb", REPO)
+    assert matcher.mentions(("I", "parseConfig"))
+    assert not matcher.mentions(("I", "parse_Config"))
+    assert not matcher.mentions(("I", "parseConf"))
+    assert matcher.mentions(("U", "#12"))
+    assert not matcher.mentions(("U", "#1"))
+    assert matcher.mentions(("U", "2d6f7eb"))
 
 
-def test_white_space_in_commands_does_not_matter() -> None:
+def test_commands_match_with_any_white_space() -> None:
     assert TextMatcher("run `npm  test\n-- --run`", REPO).mentions(("C", "npm test -- --run"))

@@ -1,4 +1,4 @@
-"""A whole run: rows, report, tables, chart and explanation."""
+"""A complete evaluation run: rows, report, tables, chart and list of misses."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from tests.unit.eval.transcript import (
     Line,
     bash,
     call,
+    compaction_summary,
     edited,
+    prompt,
     read,
-    replied,
-    said,
+    reply,
     session_file,
-    summarised,
 )
 
 
-def work(count: int) -> list[Line]:
-    """The same dozen files over and over, so that much of it is needed again."""
+def repeated_work(count: int) -> list[Line]:
+    """Reads and edits of the same twelve files, so that names are used again after a cut."""
     steps: list[Line] = []
     for number in range(count):
         steps += (
@@ -49,15 +49,15 @@ def work(count: int) -> list[Line]:
 def path(tmp_path_factory: pytest.TempPathFactory) -> str:
     return session_file(
         tmp_path_factory.mktemp("session"),
-        said("Make src/part_1.py faster. Never touch the vendor folder."),
-        replied("I will start with load_settings."),
+        prompt("Make src/part_1.py faster. Never touch the vendor folder."),
+        reply("I will start with load_settings."),
         call("TodoWrite", {"todos": [{"content": "Speed it up", "status": "in_progress"}]}),
-        work(40),
+        repeated_work(40),
         bash("make test", stdout="ok"),
-        summarised("We work on src/part_1.py."),
-        work(40),
-        summarised("We work on src/part_2.py."),
-        work(20),
+        compaction_summary("We work on src/part_1.py."),
+        repeated_work(40),
+        compaction_summary("We work on src/part_2.py."),
+        repeated_work(20),
     )
 
 
@@ -72,11 +72,11 @@ def scored(path: str) -> TranscriptScores:
 
 
 def figures(scored: TranscriptScores, method: str, budget: int = 1000) -> list[dict[str, float]]:
-    found = [one for one in scored.rows if (one.method, one.budget) == (method, budget)]
-    return [one.figures for one in found if "frr" in one.figures]
+    rows = [row for row in scored.rows if (row.method, row.budget) == (method, budget)]
+    return [row.figures for row in rows if "frr" in row.figures]
 
 
-def test_every_cut_is_scored_by_every_method(scored: TranscriptScores) -> None:
+def test_every_cut_is_scored_with_every_method(scored: TranscriptScores) -> None:
     assert scored.skipped == ""
     assert {row.arm for row in scored.rows} == {"pseudo", "real"}
     assert len(figures(scored, BRIEF)) == 4
@@ -85,26 +85,31 @@ def test_every_cut_is_scored_by_every_method(scored: TranscriptScores) -> None:
     assert len(figures(scored, CHAINED_BRIEF)) == 1
 
 
-def test_a_brief_beside_a_summary_says_no_less_than_the_summary(scored: TranscriptScores) -> None:
+def test_brief_and_summary_together_recall_no_less_than_the_summary(
+    scored: TranscriptScores,
+) -> None:
     both, alone = figures(scored, BOTH), figures(scored, SUMMARY, 0)
-    assert all(one["frr"] >= other["frr"] for one, other in zip(both, alone, strict=True))
-    assert all(one["tokens"] <= 1000 for one in both)
+    assert all(
+        with_brief["frr"] >= without["frr"] for with_brief, without in zip(both, alone, strict=True)
+    )
+    assert all(row["tokens"] <= 1000 for row in both)
 
 
-def test_what_was_left_out_of_the_brief_was_looked_up(scored: TranscriptScores) -> None:
-    found = figures(scored, BRIEF)
-    assert all(one["lost"] == 0.0 for one in found)
-    assert all("lost" not in one for one in figures(scored, BRIEF, 300))
+def test_names_missing_from_the_brief_are_looked_up_at_the_main_budget(
+    scored: TranscriptScores,
+) -> None:
+    assert all(row["lost"] == 0.0 for row in figures(scored, BRIEF))
+    assert all("lost" not in row for row in figures(scored, BRIEF, 300))
 
 
-def test_our_own_faults_are_counted(scored: TranscriptScores) -> None:
-    result = build_report([scored], EvalConfig(budgets=(300, 1000)))
-    counted = tables.count_faults(result)
-    assert counted["overshoots"] == counted["over_cap"] == counted["not_repeatable"] == 0
-    assert counted["stale_checked"] > 0
+def test_violated_limits_and_checked_statements_are_counted(scored: TranscriptScores) -> None:
+    report = build_report([scored], EvalConfig(budgets=(300, 1000)))
+    faults = tables.count_faults(report)
+    assert faults["overshoots"] == faults["over_cap"] == faults["not_repeatable"] == 0
+    assert faults["stale_checked"] > 0
 
 
-def test_a_quick_run_measures_less(path: str) -> None:
+def test_a_quick_run_has_fewer_methods_and_metrics(path: str) -> None:
     quick = score(path, EvalConfig(budgets=(500,), quick=True))
     methods = {row.method for row in quick.rows}
     assert {"name dump", "actions tail", BRIEF, BOTH} <= methods
@@ -112,34 +117,34 @@ def test_a_quick_run_measures_less(path: str) -> None:
     assert all("constraints" not in row.figures for row in quick.rows)
 
 
-def test_a_run_twice_gives_the_same_figures(path: str, scored: TranscriptScores) -> None:
-    def without_time(one: TranscriptScores) -> list[Any]:
+def test_a_second_run_gives_the_same_figures(path: str, scored: TranscriptScores) -> None:
+    def without_time(scores: TranscriptScores) -> list[Any]:
         return [
             (row.method, row.line, {k: v for k, v in row.figures.items() if k != "seconds"})
-            for row in one.rows
+            for row in scores.rows
         ]
 
-    again = score(path, EvalConfig(budgets=(300, 1000), lookup=look_up))
-    assert without_time(again) == without_time(scored)
+    second = score(path, EvalConfig(budgets=(300, 1000), lookup=look_up))
+    assert without_time(second) == without_time(scored)
 
 
-def test_what_cannot_be_scored_says_why(tmp_path: Path, path: str) -> None:
-    empty = session_file(tmp_path, said("hello"), name="empty.jsonl")
-    short = session_file(tmp_path, said("hello"), read("a.py"), name="short.jsonl")
+def test_a_skipped_transcript_has_a_reason(tmp_path: Path, path: str) -> None:
+    empty = session_file(tmp_path, prompt("hello"), name="empty.jsonl")
+    short = session_file(tmp_path, prompt("hello"), read("a.py"), name="short.jsonl")
     (tmp_path / "gone.jsonl").symlink_to(tmp_path / "nowhere")
-    found = {
-        each.path: each.skipped
-        for each in score_all(
+    skipped = {
+        scores.path: scores.skipped
+        for scores in score_all(
             [path, empty, short, str(tmp_path / "gone.jsonl")], EvalConfig(quick=True)
         )
     }
-    assert found[path] == ""
-    assert "no tool calls" in found[empty]
-    assert "too little" in found[short]
-    assert "No such file" in found[str(tmp_path / "gone.jsonl")]
+    assert skipped[path] == ""
+    assert "no tool calls" in skipped[empty]
+    assert "too little" in skipped[short]
+    assert "No such file" in skipped[str(tmp_path / "gone.jsonl")]
 
 
-def test_the_state_is_moved_on_from_cut_to_cut(path: str) -> None:
+def test_folding_from_cut_to_cut_equals_folding_from_the_start(path: str) -> None:
     folded = FoldedSession(path)
     folded.fold_until(10)
     fresh = new_state()
@@ -153,32 +158,34 @@ def test_a_summary_is_shown_without_its_analysis() -> None:
     assert strip_analysis("only this") == "only this"
 
 
-def test_a_brief_of_a_brief_knows_only_what_the_first_one_said(path: str) -> None:
+def test_chained_briefs_are_made_at_every_compaction(path: str) -> None:
     session = load_session(path)
-    first, second = (each.line for each in session.compactions)
-    found = build_chained_briefs(session, 1000)
-    assert set(found) == {first, second}
-    assert "vendor" in found[first]
+    first, second = (compaction.line for compaction in session.compactions)
+    briefs = build_chained_briefs(session, 1000)
+    assert set(briefs) == {first, second}
+    assert "vendor" in briefs[first]
 
 
 def test_the_tables_show_every_method_once(scored: TranscriptScores) -> None:
-    result = build_report([scored], EvalConfig(budgets=(300, 1000)))
-    columns, rows = tables.recall_table(result)
+    report = build_report([scored], EvalConfig(budgets=(300, 1000)))
+    columns, rows = tables.recall_table(report)
     assert columns == ("cuts", "method", "@300", "@500", "@1000", "@2000", "own size")
     assert len({row[:2] for row in rows}) == len(rows)
     assert ("real", SUMMARY) in {row[:2] for row in rows}
-    titles = [row[0] for row in tables.state_table(result)[1]]
+    titles = [row[0] for row in tables.state_table(report)[1]]
     assert "precision" in titles
     assert "needed, from 1 compaction ago" in titles
 
 
-def test_differences_are_against_others_of_the_same_size(scored: TranscriptScores) -> None:
-    found = build_report([scored], EvalConfig(budgets=(300, 1000)))["differences"]
-    pairs = {(one["arm"], one["method"], one["budget"], one["against"]) for one in found}
+def test_a_brief_is_compared_with_other_methods_at_the_same_budget(
+    scored: TranscriptScores,
+) -> None:
+    differences = build_report([scored], EvalConfig(budgets=(300, 1000)))["differences"]
+    pairs = {(row["arm"], row["method"], row["budget"], row["against"]) for row in differences}
     assert ("pseudo", BRIEF, 1000, "name dump") in pairs
     assert ("real", BOTH, 300, SUMMARY) in pairs
     assert ("real", BRIEF, 1000, SUMMARY) in pairs
-    assert all(one["against"] not in (BRIEF, BOTH) for one in found)
+    assert all(row["against"] not in (BRIEF, BOTH) for row in differences)
 
 
 def test_one_comparison_is_primary_and_all_others_are_adjusted() -> None:
@@ -200,47 +207,47 @@ def test_one_comparison_is_primary_and_all_others_are_adjusted() -> None:
         for budget in (500, 1000)
         if (n, method) != (0, "raw tail")
     ]
-    result = build_report(
+    report = build_report(
         [TranscriptScores(path="x", rows=tuple(rows))], EvalConfig(budgets=(500, 1000))
     )
-    found = {(one["against"], one["budget"]): one for one in result["differences"]}
-    first = found.pop(("name dump", 1000))
-    assert (first["primary"], first["p_holm"]) == (True, None)
-    assert all(one["p_holm"] >= one["frr"]["p"] for one in found.values())
-    assert found["raw tail", 1000]["frr"]["missing"] == 1
-    tail = next(one for one in result["results"] if one["method"] == "raw tail")
+    others = {(diff["against"], diff["budget"]): diff for diff in report["differences"]}
+    primary = others.pop(("name dump", 1000))
+    assert (primary["primary"], primary["p_holm"]) == (True, None)
+    assert all(diff["p_holm"] >= diff["frr"]["p"] for diff in others.values())
+    assert others["raw tail", 1000]["frr"]["missing"] == 1
+    tail = next(entry for entry in report["results"] if entry["method"] == "raw tail")
     assert (tail["figures"]["frr"]["sessions"], tail["figures"]["frr"]["missing"]) == (11, 1)
-    shown = tables.difference_table(result)[1]
-    assert (shown[0][2], shown[0][-1]) == ("name dump", "primary")
-    assert "11 (of 12)" in {row[4] for row in shown}
+    rendered = tables.difference_table(report)[1]
+    assert (rendered[0][2], rendered[0][-1]) == ("name dump", "primary")
+    assert "11 (of 12)" in {row[4] for row in rendered}
 
 
-def test_the_chart_is_one_page_with_nothing_from_elsewhere(scored: TranscriptScores) -> None:
-    result = build_report([scored], EvalConfig(budgets=(300, 1000)))
-    text = render_page(result)
-    # Each is drawn for wide and for narrow pages.
+def test_the_chart_is_one_page_without_external_resources(scored: TranscriptScores) -> None:
+    report = build_report([scored], EvalConfig(budgets=(300, 1000)))
+    text = render_page(report)
+    # Each chart is drawn twice: for wide and for narrow pages.
     assert text.count("<svg") == 4
-    drawn = sum(len(build_curves(result, arm)) for arm in ("pseudo", "real"))
-    assert len(re.findall('id="[a-z]+-(?:wide|narrow)-(?:ours|other)-', text)) == 2 * drawn
+    curve_count = sum(len(build_curves(report, arm)) for arm in ("pseudo", "real"))
+    assert len(re.findall('id="[a-z]+-(?:wide|narrow)-(?:ours|other)-', text)) == 2 * curve_count
     assert "src=" not in text
     assert re.findall('href="(?!#)', text) == []
     assert "<script" not in text
 
 
-def test_an_explanation_names_what_is_missing_and_where_it_was(path: str) -> None:
+def test_misses_are_listed_with_kind_and_last_line(path: str) -> None:
     cuts = list(find_misses(load_session(path), 200))
     assert [cut.arm for cut in cuts] == ["pseudo", "real", "pseudo", "real"]
-    missing = [one for cut in cuts for one in cut.missing]
-    assert {one.kind for one in missing} == {"files"}
+    assert {miss.kind for cut in cuts for miss in cut.missing} == {"files"}
     first = cuts[0]
-    assert all(one.last_line < first.line for one in first.missing)
+    assert all(miss.last_line < first.line for miss in first.missing)
     assert first.recall == pytest.approx(
-        1 - sum(one.weight for one in first.missing) / _whole(path, first.line)
+        1 - sum(miss.weight for miss in first.missing) / _total_weight(path, first.line)
     )
 
 
-def _whole(path: str, line: int) -> float:
+def _total_weight(path: str, line: int) -> float:
     from holdfast.eval.run import find_scorable_cuts
 
-    found = [needed for cut, needed in find_scorable_cuts(load_session(path)) if cut.line == line]
-    return sum(found[0].weights.values())
+    cuts = find_scorable_cuts(load_session(path))
+    references = next(references for cut, references in cuts if cut.line == line)
+    return sum(references.weights.values())

@@ -1,4 +1,4 @@
-"""Hand-made Claude Code transcripts: each step is the lines that the client writes for it."""
+"""Claude Code transcripts for tests: each function returns the lines that one step leaves."""
 
 from __future__ import annotations
 
@@ -25,52 +25,54 @@ def line(kind: str, content: Any, *, cwd: str = ROOT, **more: Any) -> Line:
 
 def call(
     tool: str,
-    given: dict[str, Any],
-    account: Any = None,
+    arguments: dict[str, Any],
+    detail: Any = None,
     *,
     text: str = "done",
     cwd: str = ROOT,
     is_error: bool | None = None,
     **more: Any,
 ) -> list[Line]:
-    """The line that asks for a tool and the one that brings its result."""
-    key = f"toolu_{next(_numbers)}"
-    result = {"type": "tool_result", "tool_use_id": key, "content": text}
+    """The line of a tool call and the line of its result."""
+    ident = f"toolu_{next(_numbers)}"
+    result = {"type": "tool_result", "tool_use_id": ident, "content": text}
     if is_error is not None:
         result["is_error"] = is_error
-    used = {"type": "tool_use", "id": key, "name": tool, "input": given}
+    block = {"type": "tool_use", "id": ident, "name": tool, "input": arguments}
     return [
-        line("assistant", [used], cwd=cwd, **more),
-        line("user", [result], cwd=cwd, toolUseResult=account, **more),
+        line("assistant", [block], cwd=cwd, **more),
+        line("user", [result], cwd=cwd, toolUseResult=detail, **more),
     ]
 
 
-def in_full(path: str) -> str:
+def to_absolute(path: str) -> str:
     return path if path[:1] == "/" or path[1:2] == ":" else f"{ROOT}/{path}"
 
 
 def read(path: str, **more: Any) -> list[Line]:
-    full = in_full(path)
-    return call("Read", {"file_path": full}, {"type": "text", "file": {"filePath": full}}, **more)
+    absolute = to_absolute(path)
+    return call(
+        "Read", {"file_path": absolute}, {"type": "text", "file": {"filePath": absolute}}, **more
+    )
 
 
 def wrote(path: str, kind: str = "create", **more: Any) -> list[Line]:
-    full = in_full(path)
+    absolute = to_absolute(path)
     original = None if kind == "create" else "old"
-    account = {"type": kind, "filePath": full, "content": "new", "originalFile": original}
-    return call("Write", {"file_path": full, "content": "new"}, account, **more)
+    detail = {"type": kind, "filePath": absolute, "content": "new", "originalFile": original}
+    return call("Write", {"file_path": absolute, "content": "new"}, detail, **more)
 
 
 def edited(path: str, **more: Any) -> list[Line]:
-    full = in_full(path)
-    account = {"filePath": full, "oldString": "a", "newString": "b", "originalFile": "a"}
-    given = {"file_path": full, "old_string": "a", "new_string": "b"}
-    return call("Edit", given, account, **more)
+    absolute = to_absolute(path)
+    detail = {"filePath": absolute, "oldString": "a", "newString": "b", "originalFile": "a"}
+    arguments = {"file_path": absolute, "old_string": "a", "new_string": "b"}
+    return call("Edit", arguments, detail, **more)
 
 
 def bash(command: str, *, stdout: str = "", stderr: str = "", **more: Any) -> list[Line]:
-    account = {"stdout": stdout, "stderr": stderr, "interrupted": False, "isImage": False}
-    return call("Bash", {"command": command}, account, text=stdout, is_error=False, **more)
+    detail = {"stdout": stdout, "stderr": stderr, "interrupted": False, "isImage": False}
+    return call("Bash", {"command": command}, detail, text=stdout, is_error=False, **more)
 
 
 def bash_failed(command: str) -> list[Line]:
@@ -85,6 +87,7 @@ def backups(**files: str | None) -> list[Line]:
 
 
 def compacted() -> list[Line]:
+    """A compaction whose summary has no content."""
     return [
         line("system", None, subtype="compact_boundary"),
         line("user", "This session is being continued …", isCompactSummary=True),
@@ -92,19 +95,20 @@ def compacted() -> list[Line]:
 
 
 def text_of(*steps: list[Line]) -> str:
-    return "\n".join(json.dumps(each) for step in steps for each in step) + "\n"
+    """Return the transcript as text."""
+    return "\n".join(json.dumps(line) for step in steps for line in step) + "\n"
 
 
-def said(text: str, **more: Any) -> list[Line]:
-    """A prompt of the user's."""
+def prompt(text: str, **more: Any) -> list[Line]:
+    """A prompt of the user."""
     return [line("user", text, **more)]
 
 
-def replied(text: str) -> list[Line]:
+def reply(text: str) -> list[Line]:
     return [line("assistant", [{"type": "text", "text": text}])]
 
 
-def summarised(text: str) -> list[Line]:
+def compaction_summary(text: str) -> list[Line]:
     """A compaction with the summary that the host wrote."""
     return [
         line("system", None, subtype="compact_boundary"),
@@ -113,6 +117,7 @@ def summarised(text: str) -> list[Line]:
 
 
 def session_file(folder: Path, *steps: list[Line], name: str = "owner__repo__one.jsonl") -> str:
+    """Write a transcript and return its path."""
     file = folder / name
     file.write_text(text_of(*steps), encoding="utf-8")
     return str(file)

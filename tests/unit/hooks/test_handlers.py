@@ -1,4 +1,4 @@
-"""Which module handles which event: the table and the modules must not drift apart."""
+"""The table of event handlers agrees with the modules that define them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from holdfast.hooks import main
 from holdfast.hosts import claude_code
 
 
-def handled() -> dict[str, str]:
-    """Every event that some module says it handles, and the module."""
-    found = {}
+def find_handler_modules() -> dict[str, str]:
+    """Return the module of each event, from the `HANDLERS` of every module."""
+    modules = {}
     for module in pkgutil.iter_modules(hooks.__path__):
         loaded = importlib.import_module(f"{hooks.__name__}.{module.name}")
-        found.update(dict.fromkeys(getattr(loaded, "HANDLERS", ()), module.name))
-    return found
+        modules.update(dict.fromkeys(getattr(loaded, "HANDLERS", ()), module.name))
+    return modules
 
 
 def test_the_table_of_handlers_matches_the_modules() -> None:
-    assert handled() == main.HANDLER_MODULES
+    assert find_handler_modules() == main.HANDLER_MODULES
 
 
-def test_every_event_that_is_registered_is_handled() -> None:
+def test_every_registered_event_has_a_handler() -> None:
     registered = [event for event, _ in claude_code.EVENTS]
     assert {*registered, claude_code.TOOL_EVENT} == set(main.HANDLER_MODULES)

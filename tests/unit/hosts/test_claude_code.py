@@ -1,4 +1,4 @@
-"""Claude Code's payloads are understood, and each version gets only the events it knows."""
+"""Payloads of Claude Code are parsed, and each version gets only the events it supports."""
 
 from __future__ import annotations
 
@@ -13,38 +13,38 @@ from hypothesis import strategies as st
 from holdfast import hosts
 from holdfast.hosts import claude_code
 
-# One name that is not among these silently disables every hook of the file on old clients.
-KNOWN_TO_EVERY_VERSION = {
+# An old client silently ignores all hooks of a file that contains any other event.
+EVENTS_OF_EVERY_VERSION = {
     *("PreToolUse", "PostToolUse", "Notification", "UserPromptSubmit", "SessionStart"),
     *("SessionEnd", "Stop", "SubagentStop", "PreCompact"),
 }
-COMMON = {"session_id": "s-1", "transcript_path": "/t/s-1.jsonl", "cwd": "/srv/app"}
+COMMON_FIELDS = {"session_id": "s-1", "transcript_path": "/t/s-1.jsonl", "cwd": "/srv/app"}
 
 
 def payload_of(event: str, **fields: Any) -> dict[str, Any]:
-    return {**COMMON, "hook_event_name": event, **fields}
+    return {**COMMON_FIELDS, "hook_event_name": event, **fields}
 
 
 @pytest.mark.parametrize("version", [None, (2, 0, 14), (2, 1, 50), (2, 1, 196)])
-def test_an_old_or_unknown_client_gets_only_events_that_every_client_knows(
+def test_an_old_or_unknown_client_gets_only_events_that_every_client_supports(
     version: tuple[int, ...] | None,
 ) -> None:
     assert claude_code.events_for(version) == [
         *("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd")
     ]
-    assert set(claude_code.events_for(version)) <= KNOWN_TO_EVERY_VERSION
+    assert set(claude_code.events_for(version)) <= EVENTS_OF_EVERY_VERSION
 
 
 @pytest.mark.parametrize("version", [(2, 1, 197), (2, 1, 325), (2, 2, 0), (3, 0, 0)])
-def test_a_newer_client_gets_newer_events_too(version: tuple[int, ...]) -> None:
-    newer = set(claude_code.events_for(version)) - KNOWN_TO_EVERY_VERSION
-    assert newer == {"PostCompact", "SubagentStart", "UserPromptExpansion"}
+def test_a_newer_client_gets_new_events_too(version: tuple[int, ...]) -> None:
+    new_events = set(claude_code.events_for(version)) - EVENTS_OF_EVERY_VERSION
+    assert new_events == {"PostCompact", "SubagentStart", "UserPromptExpansion"}
 
 
 def test_a_newer_client_gets_every_event_of_an_older_one() -> None:
     versions = [(0,), (2, 0, 14), (2, 1, 50), (2, 1, 197), (2, 1, 325)]
-    found = [set(claude_code.events_for(version)) for version in versions]
-    assert all(older <= newer for older, newer in itertools.pairwise(found))
+    events = [set(claude_code.events_for(version)) for version in versions]
+    assert all(older <= newer for older, newer in itertools.pairwise(events))
 
 
 def test_the_fields_of_compaction_events_are_parsed() -> None:
@@ -97,7 +97,7 @@ json_values = st.recursive(
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=3), inner),
     max_leaves=4,
 )
-FIELDS = [*COMMON, "hook_event_name", "source", "trigger", "agent_id", "agent_type"]
+FIELDS = [*COMMON_FIELDS, "hook_event_name", "source", "trigger", "agent_id", "agent_type"]
 FIELDS += ["compact_summary", "last_assistant_message", "something_new"]
 
 
@@ -107,9 +107,9 @@ def test_a_field_of_the_wrong_type_counts_as_missing(payload: dict[str, Any]) ->
     event = claude_code.parse_payload(payload)
     for name in set(event.__slots__) - {"is_compaction_fork"}:
         assert isinstance(getattr(event, name), str)
-    sent = isinstance(payload.get("session_id"), str)
-    named = isinstance(payload.get("hook_event_name"), str)
-    assert claude_code.recognizes(payload) == (sent and named)
+    has_session = isinstance(payload.get("session_id"), str)
+    has_event = isinstance(payload.get("hook_event_name"), str)
+    assert claude_code.recognizes(payload) == (has_session and has_event)
 
 
 def test_the_host_is_detected_from_the_payload() -> None:
@@ -119,10 +119,10 @@ def test_the_host_is_detected_from_the_payload() -> None:
     assert hosts.find_host("claude") is None
 
 
-def test_context_is_json_that_names_its_event() -> None:
+def test_context_is_rendered_as_json_with_the_event_name() -> None:
     text = '{"looks": "like JSON"}\n— é 😀 \ud83d'
-    out = json.loads(claude_code.render_context("SessionStart", text))
-    assert out == {
+    output = json.loads(claude_code.render_context("SessionStart", text))
+    assert output == {
         "hookSpecificOutput": {"hookEventName": "SessionStart", "additionalContext": text}
     }
 
@@ -137,7 +137,7 @@ def test_context_is_json_that_names_its_event() -> None:
         ({}, "/srv/app", True, "/srv/app/.claude/settings.local.json"),
     ],
 )
-def test_the_settings_file_is_the_user_s_or_the_project_s(
+def test_the_settings_file_is_that_of_the_user_or_the_project(
     environ: dict[str, str], project: str | None, local: bool, path: str
 ) -> None:
     assert claude_code.settings_path(environ, project, local) == path

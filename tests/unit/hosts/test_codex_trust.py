@@ -1,4 +1,4 @@
-"""Whether Codex would run a hook, told from its own files."""
+"""Whether Codex would run a hook, according to its configuration files."""
 
 from __future__ import annotations
 
@@ -13,21 +13,23 @@ PATH = "/home/dev/.codex/hooks.json"
 COMMAND = "python3 -c 'from holdfast.surfaces.hook import main; main()'"
 
 
-def listed(event: str = "PreCompact", **fields: Any) -> dict[str, Any]:
+def hook_file(event: str = "PreCompact", **fields: Any) -> dict[str, Any]:
+    """The content of a hook file with one hook."""
     hook = {"type": "command", "command": COMMAND, "timeout": 15, **fields}
     return {"hooks": {event: [{"hooks": [hook]}]}}
 
 
-def noted(name: str, **state: Any) -> dict[str, Any]:
+def config_with(name: str, **state: Any) -> dict[str, Any]:
+    """The configuration in which Codex records the state of a hook."""
     return {"hooks": {"state": {name: state}}}
 
 
-def current(event: str = "PreCompact") -> str:
-    (entry,) = listed(event)["hooks"][event]
+def current_checksum(event: str = "PreCompact") -> str:
+    (entry,) = hook_file(event)["hooks"][event]
     return hook_checksum(event, entry, entry["hooks"][0])
 
 
-def one(settings: dict[str, Any], config: dict[str, Any], path: str = PATH) -> HookTrust:
+def single_hook(settings: dict[str, Any], config: dict[str, Any], path: str = PATH) -> HookTrust:
     (hook,) = hook_trust(path, settings, config)
     return hook
 
@@ -37,21 +39,21 @@ CASES: list[tuple[dict[str, Any], str]] = [
     ({}, "untrusted"),
     ({"hooks": 7}, "untrusted"),
     ({"hooks": {"state": {KEY: 7}}}, "untrusted"),
-    (noted(f"{PATH}:pre_compact:1:0", trusted_hash=current()), "untrusted"),
-    (noted(KEY, trusted_hash="sha256:old"), "modified"),
-    (noted(KEY, trusted_hash=current()), "trusted"),
-    (noted(KEY, trusted_hash=current(), enabled=True), "trusted"),
-    (noted(KEY, trusted_hash=current(), enabled=False), "disabled"),
+    (config_with(f"{PATH}:pre_compact:1:0", trusted_hash=current_checksum()), "untrusted"),
+    (config_with(KEY, trusted_hash="sha256:old"), "modified"),
+    (config_with(KEY, trusted_hash=current_checksum()), "trusted"),
+    (config_with(KEY, trusted_hash=current_checksum(), enabled=True), "trusted"),
+    (config_with(KEY, trusted_hash=current_checksum(), enabled=False), "disabled"),
 ]
 
 
 def test_a_hook_is_trusted_only_with_the_recorded_checksum() -> None:
     for config, status in CASES:
-        assert one(listed(), config) == ("PreCompact", status), config
+        assert single_hook(hook_file(), config) == ("PreCompact", status), config
 
 
-# What Codex 0.166.0 itself answers when it is asked for its list of hooks.
-ANSWERED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
+# Checksums that Codex 0.166.0 returns in its list of hooks.
+CODEX_CHECKSUMS: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
     ("PreCompact", {}, {"timeout": 15},
      "sha256:791c77ac672498eac01e0a49362e2263e06953f0c4944927385d5675bcd5e3c4"),
     ("PostCompact", {"matcher": "auto"}, {"timeout": 15},
@@ -62,41 +64,46 @@ ANSWERED: list[tuple[str, dict[str, Any], dict[str, Any], str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("event", "group", "hook", "answered"), ANSWERED)
+@pytest.mark.parametrize(("event", "group", "hook", "expected"), CODEX_CHECKSUMS)
 def test_the_checksum_is_the_one_that_codex_computes(
-    event: str, group: dict[str, Any], hook: dict[str, Any], answered: str
+    event: str, group: dict[str, Any], hook: dict[str, Any], expected: str
 ) -> None:
-    assert hook_checksum(event, group, {"type": "command", "command": COMMAND, **hook}) == answered
+    assert hook_checksum(event, group, {"type": "command", "command": COMMAND, **hook}) == expected
 
 
 def test_hooks_of_other_programs_are_ignored() -> None:
-    assert [*hook_trust(PATH, listed(command="make"), {})] == []
+    assert [*hook_trust(PATH, hook_file(command="make"), {})] == []
 
 
 def test_a_hook_is_found_by_its_position_in_the_file() -> None:
-    settings = listed()
+    settings = hook_file()
     settings["hooks"]["PreCompact"].insert(0, {"hooks": [{"type": "command", "command": "make"}]})
-    assert one(settings, noted(KEY, trusted_hash=current())).status == "untrusted"
-    moved = noted(f"{PATH}:pre_compact:1:0", trusted_hash=current())
-    assert one(settings, moved).status == "trusted"
+    assert (
+        single_hook(settings, config_with(KEY, trusted_hash=current_checksum())).status
+        == "untrusted"
+    )
+    moved = config_with(f"{PATH}:pre_compact:1:0", trusted_hash=current_checksum())
+    assert single_hook(settings, moved).status == "trusted"
 
 
-def test_a_linked_codex_home_is_found_by_its_resolved_path(tmp_path: Path) -> None:
+def test_a_symlinked_codex_home_is_found_by_its_resolved_path(tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")
-    config = noted(f"{tmp_path}/real/hooks.json:pre_compact:0:0", trusted_hash=current())
-    assert one(listed(), config, f"{tmp_path}/link/hooks.json").status == "trusted"
+    config = config_with(
+        f"{tmp_path}/real/hooks.json:pre_compact:0:0", trusted_hash=current_checksum()
+    )
+    assert single_hook(hook_file(), config, f"{tmp_path}/link/hooks.json").status == "trusted"
 
 
-def test_the_end_of_a_session_has_three_seconds_at_most() -> None:
-    (entry,) = listed("SessionEnd")["hooks"]["SessionEnd"]
-    short = {**entry["hooks"][0], "timeout": 3}
-    assert hook_checksum("SessionEnd", entry, short) == hook_checksum(
+def test_the_timeout_of_session_end_hooks_counts_as_three_seconds_at_most() -> None:
+    (entry,) = hook_file("SessionEnd")["hooks"]["SessionEnd"]
+    short_hook = {**entry["hooks"][0], "timeout": 3}
+    assert hook_checksum("SessionEnd", entry, short_hook) == hook_checksum(
         "SessionEnd", entry, entry["hooks"][0]
     )
 
 
-def test_hooks_can_be_switched_off_as_a_whole() -> None:
+def test_all_hooks_can_be_disabled_in_the_configuration() -> None:
     assert hooks_are_disabled({"features": {"hooks": False}})
     assert hooks_are_disabled({"features": {"codex_hooks": False}})
     assert not hooks_are_disabled({"features": {"hooks": True}})

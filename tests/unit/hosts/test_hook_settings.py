@@ -1,4 +1,4 @@
-"""Our hooks go into a settings file and out of it again; nothing of others' is lost."""
+"""Adding and removing the hooks of Holdfast keeps all other content of a settings file."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from holdfast.hosts.hook_settings import (
     remove_our_entries,
     repeated_events,
 )
-from tests.unit.hosts.documents import OUR_EVENTS, blank, documents
+from tests.unit.hosts.settings_documents import OUR_EVENTS, blank, documents
 
 COMMAND = "/opt/py -c 'from holdfast.entry import hook; hook()'"
 ENTRY = {"hooks": [{"type": "command", "command": COMMAND, "timeout": 15}]}
 ENTRIES = {event: [ENTRY] for event in OUR_EVENTS}
-THEIRS = {"hooks": [{"type": "command", "command": "say done"}]}
+OTHER_ENTRY = {"hooks": [{"type": "command", "command": "say done"}]}
 PATH = "settings.json"
 
 
@@ -33,22 +33,22 @@ def load(text: str) -> Any:
     return json.loads(text.lstrip("\ufeff")) if text.strip("\ufeff \t\r\n") else {}
 
 
-def with_ours(known: dict[str, Any]) -> dict[str, Any]:
-    known = copy.deepcopy(known)
-    for event, ours in ENTRIES.items():
-        known.setdefault("hooks", {}).setdefault(event, []).extend(ours)
-    return known
+def with_our_entries(content: dict[str, Any]) -> dict[str, Any]:
+    content = copy.deepcopy(content)
+    for event, entries in ENTRIES.items():
+        content.setdefault("hooks", {}).setdefault(event, []).extend(entries)
+    return content
 
 
-def same(one: Any, other: Any) -> bool:
-    """Equal, also in the order of the members."""
-    return json.dumps(one) == json.dumps(other)
+def is_same_json(first: Any, second: Any) -> bool:
+    """Whether both values are equal, including the order of their keys."""
+    return json.dumps(first) == json.dumps(second)
 
 
 @given(documents() | blank)
 def test_adding_keeps_every_other_value_and_its_order(text: str) -> None:
     after, _ = add_hooks(text, ENTRIES)
-    assert same(load(after), with_ours(load(text)))
+    assert is_same_json(load(after), with_our_entries(load(text)))
 
 
 @given(documents() | blank)
@@ -63,48 +63,48 @@ def test_adding_replaces_nothing_but_white_space_and_can_be_undone(text: str) ->
 @given(documents() | blank)
 def test_removing_our_entries_restores_the_settings(text: str) -> None:
     after, _ = add_hooks(text, ENTRIES)
-    left = remove_our_entries(after, existing_containers(load(text)))
-    assert same(load(left), load(text))
-    assert find_our_entries(load(left)) == {}
+    restored = remove_our_entries(after, existing_containers(load(text)))
+    assert is_same_json(load(restored), load(text))
+    assert find_our_entries(load(restored)) == {}
 
 
 @given(documents())
-def test_a_text_without_our_hooks_is_left_as_it_is(text: str) -> None:
+def test_removing_from_a_file_without_our_hooks_changes_nothing(text: str) -> None:
     assert remove_our_entries(text) == text
 
 
 @given(documents(), st.sampled_from([2, 4, "\t", None]), st.sampled_from(OUR_EVENTS), st.booleans())
-def test_changes_by_other_programs_stay(
+def test_changes_by_other_programs_survive_the_removal(
     text: str, indent: int | str | None, event: str, first: bool
 ) -> None:
-    known = load(text)
-    # Written anew by another program, as the host itself does, with changes in several places.
+    expected = load(text)
+    # Another program, such as the host, rewrites the whole file with changes in several places.
     changed = load(add_hooks(text, ENTRIES)[0])
-    for settings_ in (changed, known):
+    for settings_ in (changed, expected):
         settings_["model"] = {"new": ["value"]}
         hooks = settings_.setdefault("hooks", {})
         entries = hooks.setdefault(event, [])
-        entries.insert(0 if first else len(entries), THEIRS)
+        entries.insert(0 if first else len(entries), OTHER_ENTRY)
     rewritten = json.dumps(changed, indent=indent)
-    left = remove_our_entries(rewritten, existing_containers(load(text)))
-    assert load(left) == known
+    restored = remove_our_entries(rewritten, existing_containers(load(text)))
+    assert load(restored) == expected
 
 
-def test_our_hook_in_a_shared_group_is_removed_alone() -> None:
-    theirs, ours = THEIRS["hooks"][0], ENTRY["hooks"][0]
-    for mixed in ([theirs, ours], [ours, theirs], [ours, theirs, ours]):
-        text = json.dumps({"hooks": {"Stop": [{"matcher": "x", "hooks": mixed}]}}, indent=2)
+def test_other_hooks_in_the_same_group_are_kept() -> None:
+    other_hook, our_hook = OTHER_ENTRY["hooks"][0], ENTRY["hooks"][0]
+    for hooks in ([other_hook, our_hook], [our_hook, other_hook], [our_hook, other_hook, our_hook]):
+        text = json.dumps({"hooks": {"Stop": [{"matcher": "x", "hooks": hooks}]}}, indent=2)
         assert load(remove_our_entries(text)) == {
-            "hooks": {"Stop": [{"matcher": "x", "hooks": [theirs]}]}
+            "hooks": {"Stop": [{"matcher": "x", "hooks": [other_hook]}]}
         }
 
 
-def test_containers_that_only_we_used_are_removed() -> None:
+def test_containers_with_only_our_entries_are_removed() -> None:
     text = add_hooks('{\n  "model": "opus"\n}\n', ENTRIES)[0]
     assert remove_our_entries(text) == '{\n  "model": "opus"\n}\n'
 
 
-def test_containers_that_were_empty_before_stay_empty() -> None:
+def test_containers_that_were_empty_before_are_kept() -> None:
     before = '{"hooks": {"Stop": []}}'
     after = add_hooks(before, ENTRIES)[0]
     assert remove_our_entries(after, existing_containers(load(before))) == before
@@ -112,27 +112,27 @@ def test_containers_that_were_empty_before_stay_empty() -> None:
 
 
 def test_removing_from_a_repeated_key_does_not_expose_the_hidden_value() -> None:
-    ours = json.dumps(ENTRY)
+    our_entry = json.dumps(ENTRY)
     hidden = '{"command": "hidden"}'
-    twice = f'{{"hooks": {{"Stop": [{hidden}]}}, "hooks": {{"Stop": [{ours}]}}}}'
-    assert load(remove_our_entries(twice)) == {"hooks": {}}
-    twice = f'{{"hooks": {{"Stop": 5, "Stop": [{ours}], "X": []}}}}'
-    assert load(remove_our_entries(twice)) == {"hooks": {"Stop": [], "X": []}}
+    text = f'{{"hooks": {{"Stop": [{hidden}]}}, "hooks": {{"Stop": [{our_entry}]}}}}'
+    assert load(remove_our_entries(text)) == {"hooks": {}}
+    text = f'{{"hooks": {{"Stop": 5, "Stop": [{our_entry}], "X": []}}}}'
+    assert load(remove_our_entries(text)) == {"hooks": {"Stop": [], "X": []}}
 
 
-def test_only_our_commands_are_found_by_event() -> None:
-    both = {"hooks": {"Stop": [THEIRS, ENTRY, ENTRY], "PreToolUse": [THEIRS]}}
-    assert find_our_entries(both) == {"Stop": [COMMAND, COMMAND]}
+def test_only_our_commands_are_found() -> None:
+    content = {"hooks": {"Stop": [OTHER_ENTRY, ENTRY, ENTRY], "PreToolUse": [OTHER_ENTRY]}}
+    assert find_our_entries(content) == {"Stop": [COMMAND, COMMAND]}
 
 
 @pytest.mark.parametrize(
-    "strange",
+    "malformed_entry",
     [None, "text", {"hooks": "x"}, {"hooks": [None, 1, {"command": 5}, {"command": None}]}],
 )
-def test_entries_of_an_unknown_shape_are_not_ours(strange: Any) -> None:
-    assert find_our_entries({"hooks": {"Stop": [strange]}}) == {}
-    text = json.dumps({"hooks": {"Stop": [strange, ENTRY]}})
-    assert load(remove_our_entries(text)) == {"hooks": {"Stop": [strange]}}
+def test_malformed_entries_are_not_ours_and_are_kept(malformed_entry: Any) -> None:
+    assert find_our_entries({"hooks": {"Stop": [malformed_entry]}}) == {}
+    text = json.dumps({"hooks": {"Stop": [malformed_entry, ENTRY]}})
+    assert load(remove_our_entries(text)) == {"hooks": {"Stop": [malformed_entry]}}
 
 
 @pytest.mark.parametrize(
@@ -164,17 +164,17 @@ def test_an_unusable_settings_file_is_an_error_with_a_hint(
 
 @given(documents() | blank)
 @settings(max_examples=40, deadline=None)
-def test_what_was_added_can_be_parsed_again(text: str) -> None:
+def test_added_hooks_can_be_parsed(text: str) -> None:
     settings_ = parse_settings(text, PATH)
     assume(not find_our_entries(settings_))
     assert find_our_entries(parse_settings(add_hooks(text, ENTRIES)[0], PATH)) == {
-        e: [COMMAND] for e in OUR_EVENTS
+        event: [COMMAND] for event in OUR_EVENTS
     }
 
 
-def test_a_hook_with_two_matchers_is_not_one_registered_twice() -> None:
-    apart = {"hooks": {"PostToolUse": [{"matcher": name, **ENTRY} for name in ("Bash", "Edit")]}}
-    assert repeated_events(apart) == []
+def test_a_hook_with_two_matchers_is_not_reported_as_repeated() -> None:
+    content = {"hooks": {"PostToolUse": [{"matcher": name, **ENTRY} for name in ("Bash", "Edit")]}}
+    assert repeated_events(content) == []
     assert repeated_events({"hooks": {"Stop": [ENTRY, ENTRY]}}) == ["Stop"]
-    assert has_matcher(apart, "PostToolUse", "Edit")
-    assert not has_matcher(apart, "PostToolUse", "Write")
+    assert has_matcher(content, "PostToolUse", "Edit")
+    assert not has_matcher(content, "PostToolUse", "Write")

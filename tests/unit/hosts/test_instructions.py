@@ -1,4 +1,4 @@
-"""The managed section of CLAUDE.md: written once, brought up to date, taken out without a trace."""
+"""The managed section of CLAUDE.md is added once, updated in place, and removed completely."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from holdfast.hosts.instructions import (
 documents = st.text(alphabet=st.sampled_from("a#<!-\r\n é\udcff"), max_size=40)
 
 
-def test_the_section_names_seven_things_to_preserve_and_five_to_leave_out() -> None:
+def test_the_section_lists_all_things_to_preserve_and_to_leave_out() -> None:
     assert (len(PRESERVE), len(LEAVE_OUT)) == (7, 5)
     text = add_section(None)
     assert text.startswith(START)
-    assert all(f"{n}. {one}\n" in text for n, one in enumerate(PRESERVE, 1))
-    assert all(f"- {one}\n" in text for one in LEAVE_OUT)
+    assert all(f"{number}. {item}\n" in text for number, item in enumerate(PRESERVE, 1))
+    assert all(f"- {item}\n" in text for item in LEAVE_OUT)
 
 
 @settings(max_examples=200, deadline=None)
 @given(documents)
 def test_adding_and_removing_a_section_keeps_every_other_byte(text: str) -> None:
-    with_it = add_section(text)
-    assert with_it.startswith(text)
-    assert add_section(with_it) == with_it
-    assert remove_section(with_it) == text
+    changed = add_section(text)
+    assert changed.startswith(text)
+    assert add_section(changed) == changed
+    assert remove_section(changed) == text
 
 
 @settings(max_examples=100, deadline=None)
 @given(documents, documents)
-def test_text_written_around_the_section_later_stays(before: str, after: str) -> None:
+def test_text_around_the_section_is_kept(before: str, after: str) -> None:
     changed = before + add_section("") + after
     assert remove_section(changed) is not None
     assert before in str(remove_section(changed))
@@ -48,23 +48,23 @@ def test_text_written_around_the_section_later_stays(before: str, after: str) ->
     assert add_section(changed).endswith(after)
 
 
-def test_a_file_with_nothing_but_our_section_is_removed() -> None:
+def test_a_file_with_only_our_section_is_deleted() -> None:
     assert remove_section(add_section(None)) is None
     assert remove_section(add_section("")) == ""
 
 
-def test_an_older_section_is_brought_up_to_date_in_its_place() -> None:
-    old = f"# Mine\n\n{START}\n## Compact Instructions\nold words\n{END}\n\n# More\n"
+def test_an_old_section_is_updated_in_place() -> None:
+    old = f"# Notes\n\n{START}\n## Compact Instructions\nold text\n{END}\n\n# More\n"
     new = add_section(old)
-    assert "old words" not in new
-    assert new.startswith(f"# Mine\n\n{START}")
+    assert "old text" not in new
+    assert new.startswith(f"# Notes\n\n{START}")
     assert new.endswith(f"{END}\n\n# More\n")
 
 
-def test_line_ends_are_those_of_the_file() -> None:
-    text = add_section("# Mine\r\n")
+def test_the_section_has_the_line_ends_of_the_file() -> None:
+    text = add_section("# Notes\r\n")
     assert "\n" not in text.replace("\r\n", "")
-    assert remove_section(text) == "# Mine\r\n"
+    assert remove_section(text) == "# Notes\r\n"
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,6 @@ def test_damaged_markers_are_an_error(text: str) -> None:
             change(text)
 
 
-def test_instructions_of_the_user_s_own_are_detected() -> None:
-    assert not has_own_instructions(add_section("# Mine\n"))
+def test_compact_instructions_outside_the_section_are_detected() -> None:
+    assert not has_own_instructions(add_section("# Notes\n"))
     assert has_own_instructions(add_section("## compact instructions\nkeep all\n"))

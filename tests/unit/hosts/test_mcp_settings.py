@@ -1,4 +1,4 @@
-"""Our MCP server goes into other people's files and out of them without a trace."""
+"""The MCP server is added to settings files and removed without changing other content."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FILES = [
 ]
 
 
-def test_the_server_is_added_and_undone_exactly() -> None:
+def test_the_server_is_added_and_the_change_can_be_undone_exactly() -> None:
     for text in FILES:
         after, splices = add_server(text, SERVER)
         assert find_our_entries(parse_settings(after, "f")) == {"holdfast": SERVER}, text
@@ -42,19 +42,19 @@ def test_the_server_is_added_and_undone_exactly() -> None:
         assert before == text, text
 
 
-def test_the_server_is_removed_from_a_file_that_changed_since() -> None:
+def test_the_server_is_removed_from_a_file_that_was_changed() -> None:
     for text in FILES:
         after, _ = add_server(text, SERVER)
-        told = json.loads(after)
-        told["added"] = True
-        for changed in (json.dumps(told), json.dumps(told, indent=2)):
-            out = json.loads(
+        content = json.loads(after)
+        content["added"] = True
+        for changed in (json.dumps(content), json.dumps(content, indent=2)):
+            restored = json.loads(
                 remove_our_entries(changed, existing_containers(parse_settings(text, "f")))
             )
-            assert out == {**(json.loads(text) if text.strip() else {}), "added": True}, text
+            assert restored == {**(json.loads(text) if text.strip() else {}), "added": True}, text
 
 
-def test_a_server_of_the_same_name_that_is_not_ours_is_left_alone() -> None:
+def test_another_server_of_the_same_name_raises_an_error() -> None:
     other = '{"mcpServers": {"holdfast": {"command": "rope", "args": ["tie"]}}}'
     with pytest.raises(UnusableSettingsFile, match="another MCP server"):
         parse_settings(other, "f")
@@ -62,7 +62,7 @@ def test_a_server_of_the_same_name_that_is_not_ours_is_left_alone() -> None:
         parse_settings('{"mcpServers": []}', "f")
 
 
-def test_the_mcp_file_is_the_user_s_or_the_project_s() -> None:
+def test_the_mcp_file_is_that_of_the_user_or_the_project() -> None:
     assert settings_path({"HOME": "/home/dev"}, None) == "/home/dev/.claude.json"
     assert (
         settings_path({"HOME": "/h", "CLAUDE_CONFIG_DIR": "/etc/cc"}, None)

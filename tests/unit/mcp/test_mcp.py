@@ -1,4 +1,4 @@
-"""The MCP server, used by the SDK's own client."""
+"""The MCP server, called by the client of the MCP SDK."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def run_client(folder: str | Path, use_client: ClientCall) -> Any:
-    """Run a client with a server in this folder."""
-    # Importing the SDK takes a second, so only the worker that runs these tests does it.
+    """Run a client against a server whose current folder is this one."""
+    # Importing the SDK takes a second, so only the test worker that needs it does.
     from mcp import Client
 
     from holdfast.mcp.server import make_server
@@ -45,8 +45,8 @@ def call_tool(folder: str | Path, tool: str, arguments: dict[str, Any]) -> tuple
         (block,) = result.content
         return not result.is_error, getattr(block, "text", "")
 
-    found: tuple[bool, str] = run_client(folder, use_client)
-    return found
+    outcome: tuple[bool, str] = run_client(folder, use_client)
+    return outcome
 
 
 @pytest.fixture
@@ -73,12 +73,12 @@ def test_tool_descriptions_are_precise_and_short(project: str) -> None:
     assert estimate_tokens("\n".join(descriptions)) < 2500
 
 
-def test_words_and_refs_are_looked_up(project: str) -> None:
+def test_recall_finds_words_and_refs_and_show_prints_raw_lines(project: str) -> None:
     ok, text = call_tool(project, "recall", {"query": "we tried a global lock"})
     assert ok
     assert text.startswith("L107 prompt ")
-    ok, same = call_tool(project, "recall", {"query": "L107"})
-    assert "we tried a global lock in March" in same
+    ok, opened = call_tool(project, "recall", {"query": "L107"})
+    assert "we tried a global lock in March" in opened
     ok, raw = call_tool(project, "show", {"ref": "L107"})
     assert json.loads(raw)["type"] == "user"
     ok, filtered = call_tool(
@@ -88,7 +88,9 @@ def test_words_and_refs_are_looked_up(project: str) -> None:
     assert {line.split()[1] for line in filtered.splitlines() if line.startswith("L")} <= {"reply"}
 
 
-def test_handoffs_of_sub_agents_can_be_read(project: str, rehearsal: SelfTest) -> None:
+def test_without_handoffs_the_list_is_empty_and_an_unknown_id_is_an_error(
+    project: str, rehearsal: SelfTest
+) -> None:
     ok, text = call_tool(project, "handoff", {})
     assert (ok, text) == (True, "Nothing found.")
     ok, text = call_tool(project, "handoff", {"id": "00000000"})
@@ -103,12 +105,12 @@ def test_state_and_brief_can_be_read(project: str) -> None:
     assert "Never touch anything under migrations/" in rules
     assert rules.count("## ") == 1
     _, brief = call_tool(project, "brief", {"max_tokens": 400})
-    assert brief.startswith("# This session")
+    assert brief.startswith("# Where this session stands")
     assert len(brief) / 3.0 <= 400
 
     async def read(client: Client) -> str:
         listed = await client.list_resources()
-        assert [str(one.uri) for one in listed.resources] == [
+        assert [str(resource.uri) for resource in listed.resources] == [
             "holdfast://brief", "holdfast://notes",
         ]  # fmt: skip
         (content,) = (await client.read_resource("holdfast://brief")).contents
@@ -117,9 +119,9 @@ def test_state_and_brief_can_be_read(project: str) -> None:
     assert run_client(project, read).startswith("# Where this session stands")
 
 
-def test_agents_leave_messages_for_each_other_and_read_them_once(project: str) -> None:
-    sent = {"agent": "backend", "to": "frontend", "topic": "api", "text": "the route is /login"}
-    assert call_tool(project, "messages", sent) == (True, "Sent to frontend.")
+def test_agents_send_each_other_messages_and_read_them_once(project: str) -> None:
+    message = {"agent": "backend", "to": "frontend", "topic": "api", "text": "the route is /login"}
+    assert call_tool(project, "messages", message) == (True, "Sent to frontend.")
     call_tool(project, "messages", {"agent": "backend", "text": "lunch"})
     ok, text = call_tool(project, "messages", {"agent": "frontend"})
     assert ok
@@ -138,9 +140,11 @@ def test_an_agent_can_write_a_note_and_read_the_notes(project: str) -> None:
 
     assert "the cap is 30 s" not in run_client(project, read)
     token = "ghp_" + "a1B2" * 9
-    ok, said = call_tool(project, "note", {"text": f"the cap is 30 s, {token}", "kind": "decision"})
+    ok, answer = call_tool(
+        project, "note", {"text": f"the cap is 30 s, {token}", "kind": "decision"}
+    )
     assert ok
-    assert said.startswith("Added to ")
+    assert answer.startswith("Added to ")
     text = run_client(project, read)
     assert "**decision:** the cap is 30 s" in text
     assert token not in text
@@ -171,7 +175,7 @@ def test_answers_stay_within_their_budget(
         ("recall", {"query": " "}, "No search words were given"),
         ("recall", {"query": "L99999"}, "has no line L99999"),
         ("recall", {"query": "x", "since": "soon"}, "is not a time"),
-        ("recall", {"query": "x", "session": "nobody"}, "session nobody"),
+        ("recall", {"query": "x", "session": "unknown"}, "session unknown"),
         ("show", {"ref": "words"}, "is not a ref"),
     ],
 )
@@ -184,28 +188,28 @@ def test_errors_are_explained_to_the_model(
 
 
 @pytest.mark.parametrize("query", ['"', "a AND", "NEAR(", "🎉", "x" * 100_000])
-def test_unusual_queries_are_answered(project: str, query: str) -> None:
+def test_unusual_queries_do_not_fail(project: str, query: str) -> None:
     ok, text = call_tool(project, "recall", {"query": query})
     assert ok
     assert text
 
 
-def test_another_project_is_found_only_when_asked_for(
+def test_other_projects_are_searched_only_on_request(
     project: str, tmp_path: Path, rehearsal: SelfTest
 ) -> None:
-    elsewhere = tmp_path / "elsewhere"
-    elsewhere.mkdir()
+    other_project = tmp_path / "elsewhere"
+    other_project.mkdir()
     session = rehearsal.demo.session_id
-    assert call_tool(elsewhere, "recall", {"query": "global lock"}) == (True, "Nothing found.")
-    ok, text = call_tool(elsewhere, "recall", {"query": "global lock", "session": session})
+    assert call_tool(other_project, "recall", {"query": "global lock"}) == (True, "Nothing found.")
+    ok, text = call_tool(other_project, "recall", {"query": "global lock", "session": session})
     assert not ok
     assert "all_projects" in text
-    ok, text = call_tool(elsewhere, "recall", {"query": f"{session}:L107"})
+    ok, text = call_tool(other_project, "recall", {"query": f"{session}:L107"})
     assert not ok
     for arguments in ({"query": "global lock"}, {"query": f"{session}:L107"}):
-        ok, text = call_tool(elsewhere, "recall", {**arguments, "all_projects": True})
+        ok, text = call_tool(other_project, "recall", {**arguments, "all_projects": True})
         assert "we tried a global lock" in text
-    ok, text = call_tool(elsewhere, "brief", {})
+    ok, text = call_tool(other_project, "brief", {})
     assert not ok
 
 
@@ -219,11 +223,11 @@ def test_a_resource_that_cannot_be_read_is_an_error(project: str, tmp_path: Path
         run_client(tmp_path, read)
 
 
-def test_without_the_extra_it_says_what_to_install(
+def test_without_the_mcp_package_the_error_says_what_to_install(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "mcp.server", None)
     monkeypatch.delitem(sys.modules, "holdfast.mcp.server", raising=False)
-    ran = terminal.run("mcp")
-    assert (ran.code, ran.out) == (1, "")
-    assert "pip install 'holdfast[mcp]'" in ran.err
+    result = terminal.run("mcp")
+    assert (result.code, result.out) == (1, "")
+    assert "pip install 'holdfast[mcp]'" in result.err

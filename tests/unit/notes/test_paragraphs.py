@@ -1,4 +1,4 @@
-"""What people and agents noted is found like what was said, and each ref opens its lines."""
+"""Notes are found by lookups like messages, and each ref opens the lines of its note."""
 
 from __future__ import annotations
 
@@ -36,40 +36,40 @@ KEY = "MIIEvAIBADANBgkqh0aB3dE5gH7jK9mN1pQ3sT5vW7x"
 PEM = f"-----BEGIN PRIVATE KEY-----\n{KEY}\n{KEY}\n{KEY}\n-----END PRIVATE KEY-----"
 
 
-class Place(World):
-    """Two sessions of one project and one of another, whose notes can be written."""
+class Notes(World):
+    """Two sessions of one project and one of another, with notes that can be written and found."""
 
     def project(self, session: str) -> str:
         return str(self.root / ("b" if session == FOREIGN else "a"))
 
     def path(self, session: str = MINE) -> Path:
-        return Path(files.notes_path(self.project(session), session))
+        return Path(files.get_notes_path(self.project(session), session))
 
     def write(self, text: str, session: str = MINE) -> None:
         self.path(session).parent.mkdir(parents=True, exist_ok=True)
         self.path(session).write_text(text, encoding="utf-8")
 
-    def note(self, text: str, kind: str = "note") -> None:
+    def add_note(self, text: str, kind: str = "note") -> None:
         with closing(SQLiteStore(str(self.root / "home" / "holdfast.db"))) as store:
             store.begin()
             (self.root / "a").mkdir(exist_ok=True)
             files.add_note(store, MINE, new_state(), self.project(MINE), text, kind, 1e9)
             store.commit()
 
-    def found(self, query: str, **options: str | None) -> list[str]:
+    def find_refs(self, query: str, **options: str | None) -> list[str]:
         options.setdefault("project", self.project(MINE))
         return self.refs(query, **options)
 
-    def asked(self, query: str, only: Filter | None = None) -> LookupAnswer:
+    def search(self, query: str, only: Filter | None = None) -> LookupAnswer:
         with self.context(project=self.project(MINE)) as context:
             return look_up(context, query, 800, only or Filter())
 
-    def shown(self, ref: str) -> list[ShownLine]:
+    def show(self, ref: str) -> list[ShownLine]:
         with self.context(project=self.project(MINE)) as context:
-            return _shown(context, ref)
+            return _show(context, ref)
 
 
-def _shown(context: LookupContext, text: str) -> list[ShownLine]:
+def _show(context: LookupContext, text: str) -> list[ShownLine]:
     ref = parse_ref(text)
     assert ref
     row = resolve_ref(context, ref)
@@ -78,178 +78,182 @@ def _shown(context: LookupContext, text: str) -> list[ShownLine]:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    made = Place(tmp_path)
+def notes(tmp_path: Path) -> Notes:
+    opened = Notes(tmp_path)
     for session, word in ((MINE, "alpha"), (OTHER, "beta"), (FOREIGN, "gamma")):
-        made.begin(session, made.project(session), f"we said {word}", "and no more")
-    return made
+        opened.begin(session, opened.project(session), f"we said {word}", "and no more")
+    return opened
 
 
-def test_a_note_is_found_and_its_ref_opens_exactly_its_lines(place: Place) -> None:
-    place.write("# Ideas\n\nThe obelisk must\nnever be moved.\n\nAnother thing.\n")
-    (hit,) = place.asked("obelisk").hits
+def test_a_note_is_found_and_its_ref_opens_exactly_its_lines(notes: Notes) -> None:
+    notes.write("# Ideas\n\nThe obelisk must\nnever be moved.\n\nAnother thing.\n")
+    (hit,) = notes.search("obelisk").hits
     assert (hit.kind, hit.text) == ("note", "The obelisk must\nnever be moved.")
     assert render_heading(hit, MINE).startswith("notes:L3-4 note ")
-    (opened,) = place.asked("notes:L3-4").hits
+    (opened,) = notes.search("notes:L3-4").hits
     assert opened.text == hit.text
     assert render_heading(opened, MINE) == "notes:L3-4 note"
-    assert place.shown("notes:L3-4") == [
+    assert notes.show("notes:L3-4") == [
         ShownLine(3, "The obelisk must", False),
         ShownLine(4, "never be moved.", False),
     ]
 
 
-def test_notes_by_command_are_found_and_derived_entries_are_not_indexed(place: Place) -> None:
-    place.note("the cap is thirty seconds, see (L2)", "decision")
-    (ref,) = place.found("cap thirty")
-    assert [one.text for one in place.shown(ref)] == [
+def test_added_notes_are_found_and_generated_entries_are_not(notes: Notes) -> None:
+    notes.add_note("the cap is thirty seconds, see (L2)", "decision")
+    (ref,) = notes.find_refs("cap thirty")
+    assert [line.text for line in notes.show(ref)] == [
         "- **decision:** the cap is thirty seconds, see (L2)"
     ]
-    assert place.found("Blocking") == place.found("Progress Log") == []
-    (hit,) = place.asked("cap thirty").hits
+    assert notes.find_refs("Blocking") == notes.find_refs("Progress Log") == []
+    (hit,) = notes.search("cap thirty").hits
     assert hit.at == 1_000_000_000 // 60 * 60
 
 
-def test_notes_of_other_projects_are_found_only_on_request(place: Place) -> None:
-    place.write("obelisk here", OTHER)
-    place.write("obelisk elsewhere", FOREIGN)
-    assert place.found("obelisk") == [f"{OTHER}:notes:L1"]
-    assert set(place.found("obelisk", project=None)) == {
+def test_notes_of_other_projects_are_found_only_on_request(notes: Notes) -> None:
+    notes.write("obelisk here", OTHER)
+    notes.write("obelisk elsewhere", FOREIGN)
+    assert notes.find_refs("obelisk") == [f"{OTHER}:notes:L1"]
+    assert set(notes.find_refs("obelisk", project=None)) == {
         f"{OTHER}:notes:L1",
         f"{FOREIGN}:notes:L1",
     }
-    assert place.asked(f"{OTHER}:notes:L1").hits[0].text == "obelisk here"
+    assert notes.search(f"{OTHER}:notes:L1").hits[0].text == "obelisk here"
     with pytest.raises(NotFound, match="in this project"):
-        place.asked(f"{FOREIGN}:notes:L1")
+        notes.search(f"{FOREIGN}:notes:L1")
 
 
-def test_the_kind_of_a_hit_separates_notes_from_messages(place: Place) -> None:
-    place.write("- alpha was wrong")
-    assert sorted(place.found("alpha")) == ["L1", "notes:L1"]
-    for kind, line in (("note", "notes:L1"), ("prompt", "L1")):
-        (hit,) = place.asked("alpha", Filter(kinds=(kind,))).hits
-        assert render_heading(hit, MINE).split()[0] == line
+def test_hits_can_be_filtered_by_the_kind_note(notes: Notes) -> None:
+    notes.write("- alpha was wrong")
+    assert sorted(notes.find_refs("alpha")) == ["L1", "notes:L1"]
+    for kind, ref in (("note", "notes:L1"), ("prompt", "L1")):
+        (hit,) = notes.search("alpha", Filter(kinds=(kind,))).hits
+        assert render_heading(hit, MINE).split()[0] == ref
 
 
-def test_notes_are_not_part_of_what_was_compacted(place: Place) -> None:
-    place.write("- alpha was wrong")
-    append(place.transcript(MINE), BOUNDARY)
-    hits = place.asked("alpha", Filter(before_compaction=True)).hits
+def test_notes_never_count_as_written_before_a_compaction(notes: Notes) -> None:
+    notes.write("- alpha was wrong")
+    append(notes.transcript(MINE), BOUNDARY)
+    hits = notes.search("alpha", Filter(before_compaction=True)).hits
     assert [hit.kind for hit in hits] == ["prompt"]
-    assert [hit.before for hit in place.asked("alpha", Filter(kinds=("note",))).hits] == [False]
+    assert [hit.before for hit in notes.search("alpha", Filter(kinds=("note",))).hits] == [False]
 
 
-def test_changed_notes_replace_the_indexed_ones(place: Place) -> None:
-    place.write("obelisk\n\nmonolith\n")
-    assert place.found("obelisk") == ["notes:L1"]
-    place.write("monolith moved up\n")
-    assert place.found("obelisk") == []
-    assert place.found("monolith") == ["notes:L1"]
-    with place.context() as context:
+def test_changed_notes_replace_the_indexed_ones(notes: Notes) -> None:
+    notes.write("obelisk\n\nmonolith\n")
+    assert notes.find_refs("obelisk") == ["notes:L1"]
+    notes.write("monolith moved up\n")
+    assert notes.find_refs("obelisk") == []
+    assert notes.find_refs("monolith") == ["notes:L1"]
+    with notes.context() as context:
         (row,) = [row for row in context.index.fetch_all("transcripts") if row["session"] == MINE]
-    told = ["we said alpha", "and no more", "monolith moved up"]
-    assert (row["documents"], row["indexed"]) == (3, sum(map(len, told)))
+    indexed = ["we said alpha", "and no more", "monolith moved up"]
+    assert (row["documents"], row["indexed"]) == (3, sum(map(len, indexed)))
 
 
-def test_notes_that_are_gone_are_answered_from_the_stored_copy(place: Place) -> None:
-    place.write("one\ntwo obelisks\nthree\n")
-    place.found("obelisks")
-    place.path().unlink()
-    answer = place.asked("obelisks")
+def test_deleted_notes_are_answered_from_the_stored_copy(notes: Notes) -> None:
+    notes.write("one\ntwo obelisks\nthree\n")
+    notes.find_refs("obelisks")
+    notes.path().unlink()
+    answer = notes.search("obelisks")
     assert "(stored copy)" in render_heading(answer.hits[0])
     assert any("stored copy" in note for note in answer.notes)
     for ref, text in (("notes:L2", "two obelisks"), ("notes:L2-3", "two obelisks\nthree")):
-        (hit,) = place.asked(ref).hits
+        (hit,) = notes.search(ref).hits
         assert (hit.text, hit.is_copy) == (text, True)
-        assert [(one.text, one.is_copy) for one in place.shown(ref)] == [
+        assert [(line.text, line.is_copy) for line in notes.show(ref)] == [
             (line, True) for line in text.split("\n")
         ]
 
 
-def test_notes_stay_when_their_transcript_is_deleted_or_replaced(place: Place) -> None:
-    place.write("obelisk")
-    place.found("obelisk")
-    place.transcript(MINE).unlink()
-    (hit,) = place.asked("obelisk").hits
+def test_notes_stay_indexed_when_their_transcript_is_deleted_or_replaced(notes: Notes) -> None:
+    notes.write("obelisk")
+    notes.find_refs("obelisk")
+    notes.transcript(MINE).unlink()
+    (hit,) = notes.search("obelisk").hits
     assert not hit.is_copy
-    place.path().unlink()
-    append(place.transcript(MINE), message_line("begun anew"))
-    assert place.found("anew") == ["L1"]
-    assert place.found("alpha") == []
-    assert place.found("obelisk") == ["notes:L1"]
+    notes.path().unlink()
+    append(notes.transcript(MINE), message_line("started anew"))
+    assert notes.find_refs("anew") == ["L1"]
+    assert notes.find_refs("alpha") == []
+    assert notes.find_refs("obelisk") == ["notes:L1"]
 
 
-def test_notes_without_a_transcript_are_found_and_the_loss_is_reported(place: Place) -> None:
-    place.write("obelisk")
-    place.transcript(MINE).unlink()
+def test_notes_without_a_transcript_are_found_and_the_missing_file_is_reported(
+    notes: Notes,
+) -> None:
+    notes.write("obelisk")
+    notes.transcript(MINE).unlink()
     for _ in range(2):
-        answer = place.asked("obelisk")
+        answer = notes.search("obelisk")
         assert [hit.kind for hit in answer.hits] == ["note"]
-        assert answer.notes == (f"{place.transcript(MINE)} is gone, and was never indexed",)
+        assert answer.notes == (f"{notes.transcript(MINE)} is gone, and was never indexed",)
 
 
-def test_secrets_in_notes_are_redacted_and_line_numbers_stay(place: Place) -> None:
-    place.write(f"use {TOKEN}\n\n{PEM}\nobelisk after the key\n")
-    assert place.found("obelisk") == ["notes:L8"]
-    assert place.found(TOKEN) == place.found(KEY) == []
-    assert [one.text for one in place.shown("notes:L1-8")] == [
+def test_secrets_in_notes_are_redacted_and_line_numbers_stay(notes: Notes) -> None:
+    notes.write(f"use {TOKEN}\n\n{PEM}\nobelisk after the key\n")
+    assert notes.find_refs("obelisk") == ["notes:L8"]
+    assert notes.find_refs(TOKEN) == notes.find_refs(KEY) == []
+    assert [line.text for line in notes.show("notes:L1-8")] == [
         "use [redacted:github-token]",
         "",
         "[redacted:private-key]",
         *[""] * 4,
         "obelisk after the key",
     ]
-    assert [one.text for one in place.shown("notes:L4")] == [""]
-    with place.context() as context:
+    assert [line.text for line in notes.show("notes:L4")] == [""]
+    with notes.context() as context:
         rows = context.index.fetch_all("documents_between", document_ids.ALL_IDS)
-    kept = json.dumps([decompress_text(row["text"]) for row in rows])
-    assert TOKEN[4:] not in kept
-    assert "MIIE" not in kept
+    stored = json.dumps([decompress_text(row["text"]) for row in rows])
+    assert TOKEN[4:] not in stored
+    assert "MIIE" not in stored
 
 
-def test_rebuilding_reads_notes_again_and_drops_those_that_are_gone(place: Place) -> None:
-    place.write("obelisk")
-    place.write("monolith", OTHER)
-    place.found("obelisk")
-    place.path(OTHER).unlink()
-    with place.context() as context:
+def test_rebuilding_the_index_drops_deleted_notes(notes: Notes) -> None:
+    notes.write("obelisk")
+    notes.write("monolith", OTHER)
+    notes.find_refs("obelisk")
+    notes.path(OTHER).unlink()
+    with notes.context() as context:
         rows = context.store.transcripts(None)
         index_refresh.rebuild_index(context.index, rows, NOW, lambda _: None, everything=False)
         assert len(context.index.fetch_all("transcripts")) == 3
-    assert place.found("obelisk") == ["notes:L1"]
-    assert place.found("monolith") == []
+    assert notes.find_refs("obelisk") == ["notes:L1"]
+    assert notes.find_refs("monolith") == []
 
 
-def test_a_link_or_a_folder_in_place_of_notes_is_not_read(place: Place) -> None:
-    outside = place.root / "outside.md"
+def test_a_link_or_a_folder_at_the_path_of_notes_is_not_read(notes: Notes) -> None:
+    outside = notes.root / "outside.md"
     outside.write_text("obelisk", encoding="utf-8")
-    place.path().parent.mkdir(parents=True)
-    os.symlink(outside, place.path())
-    place.path(OTHER).mkdir(parents=True)
-    assert place.found("obelisk") == []
+    notes.path().parent.mkdir(parents=True)
+    os.symlink(outside, notes.path())
+    notes.path(OTHER).mkdir(parents=True)
+    assert notes.find_refs("obelisk") == []
     with pytest.raises(NotFound):
-        place.asked("notes:L1")
+        notes.search("notes:L1")
 
 
-def test_a_ref_to_missing_lines_is_an_error(place: Place) -> None:
+def test_a_ref_to_missing_lines_is_an_error(notes: Notes) -> None:
     with pytest.raises(NotFound, match="has no line L1"):
-        place.asked("notes:L1")
-    place.write("one\ntwo\n")
-    with pytest.raises(NotFound, match="has no lines L3-9") as told:
-        place.asked("notes:L3-9")
-    assert told.value.hint == ("it has lines L1 to L2; another session's line is SESSION:notes:L3")
+        notes.search("notes:L1")
+    notes.write("one\ntwo\n")
+    with pytest.raises(NotFound, match="has no lines L3-9") as caught:
+        notes.search("notes:L3-9")
+    assert caught.value.hint == (
+        "it has lines L1 to L2; another session's line is SESSION:notes:L3"
+    )
 
 
-def test_a_line_of_the_transcript_never_leads_into_the_notes(place: Place) -> None:
-    place.write("obelisk")
-    place.found("obelisk")
-    place.transcript(MINE).unlink()
+def test_a_transcript_ref_never_opens_a_note(notes: Notes) -> None:
+    notes.write("obelisk")
+    notes.find_refs("obelisk")
+    notes.transcript(MINE).unlink()
     with pytest.raises(NotFound):
-        place.asked(f"L{document_ids.FIRST_NOTES_LINE + 1}")
+        notes.search(f"L{document_ids.FIRST_NOTES_LINE + 1}")
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "expected"),
     [
         ("one\ntwo\n\nthree", [(1, "one\ntwo"), (4, "three")]),
         ("- one\n  more\n- two\n", [(1, "- one\n  more"), (3, "- two")]),
@@ -259,19 +263,22 @@ def test_a_line_of_the_transcript_never_leads_into_the_notes(place: Place) -> No
         ("", []),
     ],
 )
-def test_a_paragraph_is_one_piece(place: Place, text: str, told: list[tuple[int, str]]) -> None:
-    place.write(text)
-    read = paragraphs.read_file(str(place.path()))
-    assert read
-    assert [(one.line, one.text) for one in paragraphs.paragraphs(read)] == told
+def test_notes_are_split_into_paragraphs_list_items_and_sections(
+    notes: Notes, text: str, expected: list[tuple[int, str]]
+) -> None:
+    notes.write(text)
+    content = paragraphs.read_file(str(notes.path()))
+    assert content
+    found = paragraphs.split_paragraphs(content)
+    assert [(paragraph.line, paragraph.text) for paragraph in found] == expected
 
 
-def test_entries_have_the_time_of_their_heading(place: Place) -> None:
-    place.write("before\n\n### 2026-11-15 10:00\n- one\n\n### Not a time\nthree\n")
-    os.utime(place.path(), (5e8, 5e8))
-    read = paragraphs.read_file(str(place.path()))
-    assert read
-    times = [one.seconds for one in paragraphs.paragraphs(read)]
+def test_a_paragraph_has_the_time_of_its_heading_or_of_the_file(notes: Notes) -> None:
+    notes.write("before\n\n### 2026-11-15 10:00\n- one\n\n### Not a time\nthree\n")
+    os.utime(notes.path(), (5e8, 5e8))
+    content = paragraphs.read_file(str(notes.path()))
+    assert content
+    times = [paragraph.seconds for paragraph in paragraphs.split_paragraphs(content)]
     assert times[0] == 500_000_000
     assert times[1] == times[2] > times[0]
 
@@ -286,7 +293,7 @@ def test_entries_have_the_time_of_their_heading(place: Place) -> None:
         ("notes:notes:notes:L1", None),
     ],
 )
-def test_which_texts_are_refs_into_notes(text: str, ref: Ref | None) -> None:
+def test_refs_to_notes_are_parsed(text: str, ref: Ref | None) -> None:
     assert parse_ref(text) == ref
     if ref:
         assert parse_ref(str(ref)) == ref

@@ -1,4 +1,4 @@
-"""The timeline lists what happened, in order and with its line."""
+"""The timeline lists prompts, edits, checks and commits in order, with their lines."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ from tests.unit.transcript_lines import (
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
 
 
-def told(*lines: Any) -> list[tuple[int, str, str, bool | None]]:
-    made = build_timeline(decode(numbered(lines)))
-    return [(entry.line, entry.kind, entry.text, entry.ok) for entry in made]
+def timeline_rows(*lines: Any) -> list[tuple[int, str, str, bool | None]]:
+    entries = build_timeline(decode(numbered(lines)))
+    return [(entry.line, entry.kind, entry.text, entry.ok) for entry in entries]
 
 
 def edited(path: str) -> list[Any]:
-    given = {"file_path": path, "old_string": "a", "new_string": "b"}
+    arguments = {"file_path": path, "old_string": "a", "new_string": "b"}
     detail = {"filePath": path, "oldString": "a", "newString": "b", "originalFile": "a"}
-    return used("Edit", given, "done", detail=detail)
+    return used("Edit", arguments, "done", detail=detail)
 
 
-def test_turns_edits_tests_commits_and_compactions_in_order() -> None:
-    assert told(
+def test_turns_edits_tests_commits_and_compactions_are_listed_in_order() -> None:
+    assert timeline_rows(
         user("Make it retry."),
         *edited("/srv/app/src/retry.py"),
         *bash("pytest -q", "E   assert 1 == 2\n1 failed", ok=False),
@@ -56,13 +56,13 @@ def test_turns_edits_tests_commits_and_compactions_in_order() -> None:
     ]
 
 
-def test_the_place_of_a_failed_test_is_shown() -> None:
+def test_a_failed_test_is_listed_with_its_file_and_line() -> None:
     output = "tests/test_a.py:49: AssertionError\nE   assert 0\n1 failed"
-    ((_, kind, text, ok),) = told(*bash("make test", output, ok=False))
+    ((_, kind, text, ok),) = timeline_rows(*bash("make test", output, ok=False))
     assert (kind, text, ok) == ("test", "make test at tests/test_a.py:49", False)
 
 
-def test_each_entry_has_its_time_and_no_secrets() -> None:
+def test_an_entry_has_its_time_and_redacted_text() -> None:
     (entry,) = build_timeline(decode(numbered([user(f"use {TOKEN}")])))
     assert entry == TimelineEntry(1, "turn", "use [redacted:github-token]", AT)
 
@@ -73,14 +73,17 @@ def test_a_pull_request_and_a_deleted_file_are_entries() -> None:
         *bash("rm a.py"),
         line("pr-link", prUrl="https://example.com/pull/7"),
     ]
-    kinds = [(kind, text) for _, kind, text, _ in told(*lines)]
+    kinds = [(kind, text) for _, kind, text, _ in timeline_rows(*lines)]
     assert ("delete", "a.py") in kinds
     assert kinds[-1] == ("pull_request", "https://example.com/pull/7")
 
 
-def test_each_of_very_many_turns_is_listed_once() -> None:
-    assert len(told(*[user(f"Do {number}.") for number in range(100)])) == 100
+def test_each_of_many_turns_is_listed_once() -> None:
+    assert len(timeline_rows(*[user(f"Do {number}.") for number in range(100)])) == 100
 
 
 def test_unknown_lines_are_ignored() -> None:
-    assert told(b"not JSON", {"type": "mode"}, call("Edit", {}), result("x", ident="other")) == []
+    assert (
+        timeline_rows(b"not JSON", {"type": "mode"}, call("Edit", {}), result("x", ident="other"))
+        == []
+    )

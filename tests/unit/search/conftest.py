@@ -17,5 +17,5 @@ def path(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def index(tmp_path: Path) -> Iterator[SearchIndex]:
-    with SearchIndex(str(tmp_path / "home" / "recall.db")) as opened:
-        yield opened
+    with SearchIndex(str(tmp_path / "home" / "recall.db")) as index:
+        yield index

@@ -1,4 +1,4 @@
-"""The text of every event is searchable: once, without secrets, capped."""
+"""The text of every event becomes one search document, redacted and limited in length."""
 
 from __future__ import annotations
 
@@ -28,6 +28,8 @@ from tests.unit.transcript_lines import (
 )
 
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
+# Shortening the text to `MAX_TEXT_CHARS` would cut through the middle of a token at this position.
+TOKEN_TO_LIMIT_CHARS = 16_000 + 20
 
 
 def texts(*lines: Any, calls: OpenCalls | None = None) -> list[tuple[str, str]]:
@@ -54,13 +56,13 @@ def test_prompts_replies_calls_and_results_are_searchable() -> None:
 
 
 def test_a_call_keeps_the_line_breaks_of_its_arguments() -> None:
-    given = {"file_path": "/a/b.py", "new_string": 'x = "1"\n\ty = 2', "replace_all": True}
-    assert texts(call("Edit", given)) == [
+    tool_input = {"file_path": "/a/b.py", "new_string": 'x = "1"\n\ty = 2', "replace_all": True}
+    assert texts(call("Edit", tool_input)) == [
         ("tool_call", 'Edit\nfile_path: /a/b.py\nnew_string:\nx = "1"\n\ty = 2\nreplace_all: true')
     ]
 
 
-def test_a_result_belongs_to_its_call_even_when_it_comes_later() -> None:
+def test_a_result_in_a_later_batch_belongs_to_its_call() -> None:
     calls: OpenCalls = {}
     extract(call("Read", {"file_path": "/a/b.py"}, ident="t1"), calls=calls)
     (document,) = extract(result("content", ident="t1"), calls=calls)
@@ -86,11 +88,11 @@ def test_a_summary_is_a_document_and_a_compaction_an_event() -> None:
     ]
 
 
-def test_a_line_that_is_not_json_can_still_be_found() -> None:
+def test_a_line_that_is_not_json_is_searchable() -> None:
     assert texts(b'{"type": "user", "oops: jitter') == [("line", '{"type": "user", "oops: jitter')]
 
 
-def test_our_own_briefs_are_not_found_again() -> None:
+def test_briefs_of_holdfast_are_not_indexed() -> None:
     brief = "# Where this session stands (holdfast:0badcafe)\nnever push"
     own_brief = attachment("hook_additional_context", content=[brief], hookEvent="SessionStart")
     other = attachment("hook_additional_context", content=["be brief"], hookEvent="SessionStart")
@@ -98,19 +100,19 @@ def test_our_own_briefs_are_not_found_again() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "given"),
+    ("name", "tool_input"),
     [
         ("Bash", {"command": "holdfast recall jitter"}),
         ("Bash", {"command": "/venv/bin/python -m holdfast recall jitter"}),
         ("mcp__holdfast__recall", {"query": "jitter"}),
     ],
 )
-def test_an_earlier_lookup_has_its_own_kind(name: str, given: dict[str, Any]) -> None:
-    lines = call(name, given), result("L3 prompt\nuse jitter")
+def test_a_lookup_with_holdfast_has_the_kind_lookup(name: str, tool_input: dict[str, Any]) -> None:
+    lines = call(name, tool_input), result("L3 prompt\nuse jitter")
     assert [kind for kind, _ in texts(*lines)] == ["lookup", "lookup"]
 
 
-def test_a_prompt_typed_while_the_agent_worked_is_searchable() -> None:
+def test_a_queued_prompt_is_searchable() -> None:
     queued = line("queue-operation", operation="enqueue", content=f"and the docs {TOKEN}")
     assert texts(queued, line("queue-operation", operation="remove")) == [
         ("prompt", "and the docs [redacted:github-token]")
@@ -119,7 +121,7 @@ def test_a_prompt_typed_while_the_agent_worked_is_searchable() -> None:
     assert document.aside == FROM_QUEUE
 
 
-def test_a_result_knows_its_call_and_how_it_ended() -> None:
+def test_a_result_has_the_line_and_the_outcome_of_its_call() -> None:
     documents = extract(
         user("go"), *bash("make", "no rule", ok=False), *bash("ls", "a"), result("x")
     )
@@ -132,27 +134,23 @@ def test_a_result_knows_its_call_and_how_it_ended() -> None:
     ]
 
 
-def test_secrets_are_removed() -> None:
+def test_secrets_are_redacted() -> None:
     lines = (
         user(f"the key is {TOKEN}"),
         reply(f"I use {TOKEN}"),
         *bash(f"curl -H 'Authorization: Bearer {TOKEN}'", f"token={TOKEN}"),
         call("Configure", {"password": "hunter2-hunter2", "deep": {"api_key": "s3cr3t-k3y-0001"}}),
         f'{{"broken": "{TOKEN}'.encode(),
-        user(f"{'x' * (MAX_TEXT_CHARS - TAIL_OF_HALF)}{TOKEN}{'y' * 40_000}"),
+        user(f"{'x' * (MAX_TEXT_CHARS - TOKEN_TO_LIMIT_CHARS)}{TOKEN}{'y' * 40_000}"),
     )
-    whole = "\n".join(text for _, text in texts(*lines))
-    assert "hunter2" not in whole
-    assert "s3cr3t" not in whole
+    all_text = "\n".join(text for _, text in texts(*lines))
+    assert "hunter2" not in all_text
+    assert "s3cr3t" not in all_text
     for start in range(len(TOKEN) - 9):
-        assert TOKEN[start : start + 10] not in whole
+        assert TOKEN[start : start + 10] not in all_text
 
 
-# The cap would cut here, through the middle of the key.
-TAIL_OF_HALF = 16_000 + 20
-
-
-def test_a_long_text_keeps_its_beginning_and_its_end() -> None:
+def test_a_long_text_keeps_its_beginning_and_end() -> None:
     text = "begin" + "x" * 200_000 + "end"
     short = cut_middle(text)
     assert short.startswith("begin")

@@ -11,8 +11,8 @@ TEXT = "\n".join(f"line {number} of the file" for number in range(100))
 
 
 def test_an_excerpt_is_whole_lines_around_the_position() -> None:
-    shown = make_excerpt(TEXT, TEXT.index("line 50"), 100)
-    assert shown.splitlines() == [
+    excerpt = make_excerpt(TEXT, TEXT.index("line 50"), 100)
+    assert excerpt.splitlines() == [
         "…",
         "line 48 of the file",
         "line 49 of the file",
@@ -33,13 +33,13 @@ def test_the_ends_of_a_text_have_no_dots() -> None:
 
 
 def test_a_line_that_is_too_long_is_cut_around_the_position() -> None:
-    shown = make_excerpt("x" * 5000 + "HERE" + "y" * 5000, 5000, 100)
-    assert shown == "…" + "x" * 50 + "HERE" + "y" * 46 + "…"
+    excerpt = make_excerpt("x" * 5000 + "HERE" + "y" * 5000, 5000, 100)
+    assert excerpt == "…" + "x" * 50 + "HERE" + "y" * 46 + "…"
 
 
 @given(st.text(max_size=400), st.integers(0, 400), st.integers(1, 120))
 def test_an_excerpt_is_always_a_part_of_the_text(text: str, position: int, max_chars: int) -> None:
-    shown = make_excerpt(text, position, max_chars)
-    inner = shown.removeprefix("…").removesuffix("…").strip("\n")
+    excerpt = make_excerpt(text, position, max_chars)
+    inner = excerpt.removeprefix("…").removesuffix("…").strip("\n")
     assert inner in text
-    assert len(shown) <= max_chars + 4
+    assert len(excerpt) <= max_chars + 4

@@ -1,4 +1,4 @@
-"""The index follows transcripts that grow, vanish, shrink and are replaced."""
+"""The index is updated when transcripts grow, are replaced or deleted."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ from holdfast.search import document_ids, ingest
 from holdfast.search.index_db import SearchIndex, decompress_text, delete_index
 from holdfast.search.ingest import Source, is_transcript_behind
 from holdfast.search.session_rows import forget_session
-
-from .transcripts import (
+from tests.unit.search.transcripts import (
     BOUNDARY,
     NOW,
     append,
@@ -28,7 +27,7 @@ from .transcripts import (
 )
 
 
-def test_appended_lines_are_indexed_and_none_twice(index: SearchIndex, path: Path) -> None:
+def test_appended_lines_are_indexed_once(index: SearchIndex, path: Path) -> None:
     append(path, message_line("alpha"))
     ingest_file(index, path)
     append(path, message_line("beta"), message_line("alpha again"))
@@ -61,16 +60,16 @@ def test_a_transcript_is_behind_until_its_new_lines_are_indexed(
 
 
 def test_a_line_is_indexed_once_it_is_complete(index: SearchIndex, path: Path) -> None:
-    whole = json.dumps(message_line("alpha beta"))
-    path.write_text(whole[:20], encoding="utf-8")
+    line = json.dumps(message_line("alpha beta"))
+    path.write_text(line[:20], encoding="utf-8")
     now = path.stat().st_mtime
     source = Source("s1", "/p", str(path))
     assert ingest.ingest_transcript(index, source, now)
     assert find_lines(index, "alpha") == []
-    path.write_text(whole, encoding="utf-8")
+    path.write_text(line, encoding="utf-8")
     assert ingest.ingest_transcript(index, source, now)
     assert find_lines(index, "alpha") == []
-    # No newline was written for an hour: the line is complete.
+    # After an hour without a newline the line counts as complete.
     assert ingest.ingest_transcript(index, source, now + 3600)
     assert find_lines(index, "alpha") == [1]
 
@@ -81,10 +80,10 @@ def test_batches_cover_the_whole_transcript(
     monkeypatch.setattr(ingest, "BATCH_BYTES", 1)
     monkeypatch.setattr("holdfast.transcript.reader.CHUNK_BYTES", 300)
     append(path, *[message_line(f"word{number} and filler") for number in range(50)])
-    read: list[int] = []
-    ingest.ingest_transcript(index, Source("s1", "/p", str(path)), NOW, on_batch=read.append)
-    assert len(read) > 10
-    assert sum(read) == path.stat().st_size
+    batch_sizes: list[int] = []
+    ingest.ingest_transcript(index, Source("s1", "/p", str(path)), NOW, on_batch=batch_sizes.append)
+    assert len(batch_sizes) > 10
+    assert sum(batch_sizes) == path.stat().st_size
     assert all(find_lines(index, f"word{number}") == [number + 1] for number in range(50))
 
 
@@ -94,8 +93,8 @@ def test_ingesting_stops_between_batches_and_continues_later(
     monkeypatch.setattr(ingest, "BATCH_BYTES", 1)
     monkeypatch.setattr("holdfast.transcript.reader.CHUNK_BYTES", 300)
     append(path, *[message_line(f"word{number} and filler") for number in range(50)])
-    source, answers = Source("s1", "/p", str(path)), iter([False, False, True])
-    assert not ingest.ingest_transcript(index, source, NOW, lambda: next(answers))
+    source, stop_values = Source("s1", "/p", str(path)), iter([False, False, True])
+    assert not ingest.ingest_transcript(index, source, NOW, lambda: next(stop_values))
     assert find_lines(index, "word0") == [1]
     assert find_lines(index, "word49") == []
     assert ingest.ingest_transcript(index, source, NOW)
@@ -111,7 +110,7 @@ def test_a_replaced_transcript_is_indexed_again(index: SearchIndex, path: Path) 
     assert [find_lines(index, word) for word in ("alpha", "beta", "gamma")] == [[], [], [1]]
 
 
-def test_a_vanished_transcript_keeps_what_was_read(index: SearchIndex, path: Path) -> None:
+def test_the_lines_of_a_deleted_transcript_stay_indexed(index: SearchIndex, path: Path) -> None:
     append(path, message_line("alpha"))
     ingest_file(index, path)
     path.unlink()
@@ -119,7 +118,7 @@ def test_a_vanished_transcript_keeps_what_was_read(index: SearchIndex, path: Pat
     assert find_lines(index, "alpha") == [1]
 
 
-def test_forgetting_a_session_removes_all_its_words(index: SearchIndex, path: Path) -> None:
+def test_forgetting_a_session_removes_all_its_index_entries(index: SearchIndex, path: Path) -> None:
     append(
         path,
         message_line("alpha camelCase 队列 🎉"),
@@ -128,9 +127,9 @@ def test_forgetting_a_session_removes_all_its_words(index: SearchIndex, path: Pa
     ingest_file(index, path)
     with index.transaction():
         forget_session(index, "s1")
-    everything = {"low": 0, "high": document_ids.ALL_IDS[1], "limit": 9}
+    all_documents = {"low": 0, "high": document_ids.ALL_IDS[1], "limit": 9}
     for match in ("alpha", "camel", "队列", "u1f389", "py"):
-        assert index.fetch_all("match", {**everything, "match": f'"{match}"'}) == []
+        assert index.fetch_all("match", {**all_documents, "match": f'"{match}"'}) == []
     assert index.fetch_all("transcripts") == []
 
 
@@ -140,23 +139,23 @@ def test_sessions_and_projects_have_separate_id_ranges(index: SearchIndex, tmp_p
         append(file, message_line(f"shared {session}"))
         ingest_file(index, file, session, project)
 
-    def seen(project: str | None, session: str | None) -> set[str]:
+    def find_sessions(project: str | None, session: str | None) -> set[str]:
         scope = index.scope(project, session)
         assert scope
-        row = {"match": '"shared"', "low": scope[0], "high": scope[1], "limit": 9}
-        found = [row["rowid"] for row in index.fetch_all("match", row)]
-        numbers = {row["number"]: row["session"] for row in index.fetch_all("transcripts")}
-        return {numbers[ident // document_ids.IDS_PER_SESSION] for ident in found}
+        values = {"match": '"shared"', "low": scope[0], "high": scope[1], "limit": 9}
+        ids = [row["rowid"] for row in index.fetch_all("match", values)]
+        sessions = {row["number"]: row["session"] for row in index.fetch_all("transcripts")}
+        return {sessions[ident // document_ids.IDS_PER_SESSION] for ident in ids}
 
-    assert seen("/a", None) == {"a1", "a2"}
-    assert seen("/b", None) == {"b1"}
-    assert seen(None, "a2") == {"a2"}
-    assert seen(None, None) == {"a1", "a2", "b1"}
+    assert find_sessions("/a", None) == {"a1", "a2"}
+    assert find_sessions("/b", None) == {"b1"}
+    assert find_sessions(None, "a2") == {"a2"}
+    assert find_sessions(None, None) == {"a1", "a2", "b1"}
     assert index.scope("/c", None) is None
     assert index.scope(None, "c") is None
 
 
-def test_the_last_compaction_is_known(index: SearchIndex, path: Path) -> None:
+def test_the_line_of_the_last_compaction_is_stored(index: SearchIndex, path: Path) -> None:
     append(
         path,
         message_line("alpha"),
@@ -173,7 +172,7 @@ def test_the_last_compaction_is_known(index: SearchIndex, path: Path) -> None:
     assert row["compaction"] == 5
 
 
-def test_only_its_owner_can_read_the_index(index: SearchIndex, path: Path) -> None:
+def test_the_index_is_readable_only_by_its_owner(index: SearchIndex, path: Path) -> None:
     append(path, message_line("alpha"))
     ingest_file(index, path)
     for file in Path(index.path).parent.iterdir():
@@ -182,19 +181,19 @@ def test_only_its_owner_can_read_the_index(index: SearchIndex, path: Path) -> No
 
 
 @pytest.mark.parametrize("damage", [b"this is no database " * 300, b""])
-def test_a_damaged_index_is_created_again(index: SearchIndex, path: Path, damage: bytes) -> None:
+def test_a_damaged_index_is_recreated(index: SearchIndex, path: Path, damage: bytes) -> None:
     append(path, message_line("alpha"))
     ingest_file(index, path)
     index.close()
-    for ending in ("-wal", "-shm"):
-        Path(index.path + ending).unlink(missing_ok=True)
+    for suffix in ("-wal", "-shm"):
+        Path(index.path + suffix).unlink(missing_ok=True)
     Path(index.path).write_bytes(damage)
-    with SearchIndex(index.path) as again:
-        ingest_file(again, path)
-        assert find_lines(again, "alpha") == [1]
+    with SearchIndex(index.path) as recreated:
+        ingest_file(recreated, path)
+        assert find_lines(recreated, "alpha") == [1]
 
 
-def test_an_index_of_another_version_is_created_again(index: SearchIndex, path: Path) -> None:
+def test_an_index_of_another_version_is_recreated(index: SearchIndex, path: Path) -> None:
     append(path, message_line("alpha"))
     ingest_file(index, path)
     index.close()
@@ -202,13 +201,13 @@ def test_an_index_of_another_version_is_created_again(index: SearchIndex, path: 
     other.execute("PRAGMA user_version = 999")
     other.execute("DROP TABLE documents")
     other.close()
-    with SearchIndex(index.path) as again:
-        assert again.fetch_all("transcripts") == []
-        ingest_file(again, path)
-        assert find_lines(again, "alpha") == [1]
+    with SearchIndex(index.path) as recreated:
+        assert recreated.fetch_all("transcripts") == []
+        ingest_file(recreated, path)
+        assert find_lines(recreated, "alpha") == [1]
 
 
-def test_two_processes_can_fill_the_index_without_duplicates(
+def test_two_processes_can_update_the_index_without_duplicates(
     index: SearchIndex, path: Path
 ) -> None:
     append(path, *[message_line(f"word{number}") for number in range(20)])
@@ -264,7 +263,7 @@ def test_the_index_contains_no_secret(index: SearchIndex, path: Path) -> None:
     rows = index.fetch_all("documents_between", document_ids.ALL_IDS) + index.fetch_all(
         "transcripts"
     )
-    kept = json.dumps([{**row, "text": decompress_text(row.get("text", ""))} for row in rows])
+    stored = json.dumps([{**row, "text": decompress_text(row.get("text", ""))} for row in rows])
     assert len(rows) == 5
-    assert token[4:] not in kept
+    assert token[4:] not in stored
     assert find_lines(index, token) == find_lines(index, token[4:]) == []

@@ -1,4 +1,4 @@
-"""How far back the latest sessions reach that have so many documents."""
+"""The window of recent sessions that together contain a number of documents."""
 
 from __future__ import annotations
 
@@ -19,9 +19,10 @@ class FakeTeamIndex:
         self.page_sizes: list[int] = []
 
     def fetch_all(self, _: str, *, before: int, limit: int, **values: Any) -> list[dict[str, int]]:
-        later = [n for n in self.numbers if values["first"] <= n < min(before, values["last"] + 1)]
-        self.page_sizes.append(len(later[:limit]))
-        return [{"number": number, "documents": 10} for number in later[:limit]]
+        end = min(before, values["last"] + 1)
+        page = [number for number in self.numbers if values["first"] <= number < end][:limit]
+        self.page_sizes.append(len(page))
+        return [{"number": number, "documents": 10} for number in page]
 
 
 def make_recent_sessions(team: Any, scope: TeamScope = ALL_SESSIONS) -> RecentSessions:
@@ -41,9 +42,9 @@ def test_the_window_starts_at_the_session_that_completes_the_count() -> None:
 def test_with_too_few_documents_the_window_is_the_whole_scope() -> None:
     assert make_recent_sessions(FakeTeamIndex(5)).start(51) == 0
     assert make_recent_sessions(FakeTeamIndex(0)).start(1) == 0
-    of_session = TeamScope(0, document_ids.session_range(3))
-    assert make_recent_sessions(FakeTeamIndex(5), of_session).start(51) == first_id(3)
-    assert make_recent_sessions(FakeTeamIndex(5), of_session).start(5) == first_id(3)
+    session_scope = TeamScope(0, document_ids.session_range(3))
+    assert make_recent_sessions(FakeTeamIndex(5), session_scope).start(51) == first_id(3)
+    assert make_recent_sessions(FakeTeamIndex(5), session_scope).start(5) == first_id(3)
 
 
 def test_sessions_are_read_only_as_far_back_as_needed() -> None:

@@ -1,4 +1,4 @@
-"""Identifiers, paths, errors and scripts without spaces are found by what a user would type."""
+"""Identifiers, words and scripts without spaces are indexed so that queries find them."""
 
 from __future__ import annotations
 
@@ -25,28 +25,28 @@ from holdfast.search.tokenizer import (
         ("plain", ["plain"]),
     ],
 )
-def test_a_name_is_split_into_its_parts(name: str, parts: list[str]) -> None:
+def test_a_camel_case_name_is_split_into_its_parts(name: str, parts: list[str]) -> None:
     assert split_camel_case(name) == parts
 
 
 def test_scripts_without_spaces_are_indexed_as_pairs_only() -> None:
-    text, also = to_indexed_text("修复 queue")
+    text, extra_terms = to_indexed_text("修复 queue")
     assert "修复" not in text
-    assert also.split() == ["修复", "复"]
+    assert extra_terms.split() == ["修复", "复"]
 
 
 @given(st.text(max_size=300))
 def test_any_text_is_a_valid_query(query: str) -> None:
     with SearchIndex(IN_MEMORY) as index:
-        asked = [
+        matches = [
             *(term.match for term in parse_terms(query)),
             *filter(None, [to_phrase_match(query)]),
         ]
-        for match in asked:
-            found = index.fetch_all(
+        for match in matches:
+            rows = index.fetch_all(
                 "match", {"match": to_fts5_query(match), "low": 0, "high": 9, "limit": 9}
             )
-            assert list(found) == [], "nothing is in it, and no syntax error either"
+            assert list(rows) == [], "the index is empty, and the query is valid"
 
 
 @given(
@@ -62,6 +62,6 @@ def test_any_indexed_word_is_found(word: str) -> None:
         assert index.fetch_all("match", values) == [{"rowid": 1}]
 
 
-def test_a_long_query_is_cut_and_not_refused() -> None:
+def test_a_long_query_is_cut() -> None:
     assert len(parse_terms(" ".join(f"w{number}" for number in range(50_000)))) == 16
     assert len(parse_terms("x" * 100_000)) == 1

@@ -1,4 +1,4 @@
-"""Limits of the HTTP protocol: how long a head may be, and how long a request may take."""
+"""Limits of the HTTP protocol: the length of the headers and the duration of a request."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from holdfast.server import http_rules
 from holdfast.server.http_rules import LimitedHttpProtocol, drop_refused_gzip
 
 
-class Client:
-    """The other end of a connection: notes what the server writes."""
+class FakeTransport:
+    """A transport that records the bytes that the server writes."""
 
     def __init__(self) -> None:
         self.received = b""
@@ -44,79 +44,84 @@ class Client:
     def resume_reading(self) -> None: ...
 
 
+TIMEOUT_SECONDS = 60
 HEAD = b"POST /x HTTP/1.1\r\nHost: here\r\nContent-Length: 4\r\n\r\n"
 
 
-async def silent(scope: Any, receive: Any, send: Any) -> None:
-    """An application that reads all of a request and answers nothing."""
+async def app_without_response(scope: Any, receive: Any, send: Any) -> None:
+    """An application that reads the whole request and sends no response."""
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
 @contextmanager
-def connected() -> Iterator[tuple[LimitedHttpProtocol, Client]]:
-    config = uvicorn.Config(silent, http=LimitedHttpProtocol, log_config=None, lifespan="off")
+def connect() -> Iterator[tuple[LimitedHttpProtocol, FakeTransport]]:
+    config = uvicorn.Config(
+        app_without_response, http=LimitedHttpProtocol, log_config=None, lifespan="off"
+    )
     config.load()
-    client = Client()
+    transport = FakeTransport()
     protocol = LimitedHttpProtocol(
         config=config, server_state=ServerState(), app_state={}, _loop=asyncio.get_running_loop()
     )
-    protocol.connection_made(client)
-    yield protocol, client
+    protocol.connection_made(transport)
+    yield protocol, transport
     protocol.connection_lost(None)
 
 
-def is_waiting_after(*parts: bytes) -> bool:
-    """Whether the server waits for more of a request, with a deadline."""
+def has_deadline_after(*parts: bytes) -> bool:
+    """Return whether a deadline for the rest of the request is set after these bytes."""
 
-    async def work() -> bool:
-        with connected() as (protocol, _):
+    async def run() -> bool:
+        with connect() as (protocol, _):
             for part in parts:
                 protocol.data_received(part)
                 await asyncio.sleep(0)
             return not protocol._deadline.cancelled()
 
-    return asyncio.run(work())
+    return asyncio.run(run())
 
 
 def test_a_request_has_a_deadline_until_it_is_complete() -> None:
-    assert is_waiting_after()
-    assert is_waiting_after(HEAD[:10])
-    assert is_waiting_after(HEAD)
-    assert is_waiting_after(HEAD, b"bod")
-    assert not is_waiting_after(HEAD, b"body")
-    assert not is_waiting_after(HEAD + b"body")
-    assert is_waiting_after(HEAD + b"body", HEAD[:10]), "the next one on the same connection too"
+    assert has_deadline_after()
+    assert has_deadline_after(HEAD[:10])
+    assert has_deadline_after(HEAD)
+    assert has_deadline_after(HEAD, b"bod")
+    assert not has_deadline_after(HEAD, b"body")
+    assert not has_deadline_after(HEAD + b"body")
+    assert has_deadline_after(HEAD + b"body", HEAD[:10]), (
+        "the next request on the same connection has one too"
+    )
 
 
-@pytest.mark.parametrize("begin", [b"", HEAD[:20], HEAD.replace(b"4", b"4000000000")])
-def test_a_request_that_comes_too_slowly_is_cut_off(
-    monkeypatch: pytest.MonkeyPatch, begin: bytes
+@pytest.mark.parametrize("first_bytes", [b"", HEAD[:20], HEAD.replace(b"4", b"4000000000")])
+def test_the_connection_of_a_slow_request_is_closed(
+    monkeypatch: pytest.MonkeyPatch, first_bytes: bytes
 ) -> None:
     monkeypatch.setattr(http_rules, "REQUEST_SECONDS", 0.01)
 
-    async def work() -> bool:
-        until = time.monotonic() + 60
-        with connected() as (protocol, client):
-            protocol.data_received(begin)
-            while not client.is_closed and time.monotonic() < until:
-                # A little at a time does not help.
-                protocol.data_received(b"x" if begin else b"")
+    async def run() -> bool:
+        deadline = time.monotonic() + TIMEOUT_SECONDS
+        with connect() as (protocol, transport):
+            protocol.data_received(first_bytes)
+            while not transport.is_closed and time.monotonic() < deadline:
+                # Single bytes must not extend the deadline.
+                protocol.data_received(b"x" if first_bytes else b"")
                 await asyncio.sleep(0)
-            return client.is_closed
+            return transport.is_closed
 
-    assert asyncio.run(work())
+    assert asyncio.run(run())
 
 
-def test_a_head_that_is_too_long_gets_a_problem() -> None:
-    async def work() -> bytes:
-        with connected() as (protocol, client):
+def test_headers_that_are_too_long_get_a_400_response() -> None:
+    async def run() -> bytes:
+        with connect() as (protocol, transport):
             protocol.data_received(HEAD[:-2])
-            while not client.is_closed:
+            while not transport.is_closed:
                 protocol.data_received(b"x-more: " + b"y" * 1000 + b"\r\n")
-            return client.received
+            return transport.received
 
-    head, _, body = asyncio.run(work()).partition(b"\r\n\r\n")
+    head, _, body = asyncio.run(run()).partition(b"\r\n\r\n")
     assert head.startswith(b"HTTP/1.1 400 ")
     assert json.loads(body)["status"] == 400
 
@@ -125,7 +130,7 @@ def test_a_head_that_is_too_long_gets_a_problem() -> None:
     (b"gzip", False), (b"gzip;q=1", False), (b"br;q=0, gzip", False), (b"gzip;q=0.5", False),
     (b"gzip;q=0", True), (b"br, gzip; q=0.000", True), (b"gzip;q=0.0, br", True),
 ])  # fmt: skip
-def test_a_client_that_refuses_gzip_is_not_taken_for_one_that_names_it(
+def test_an_accept_encoding_header_that_refuses_gzip_is_dropped(
     codings: bytes, is_dropped: bool
 ) -> None:
     scope: dict[str, Any] = {"headers": [(b"accept-encoding", codings), (b"host", b"x")]}

@@ -1,4 +1,4 @@
-"""The OpenAPI schema explains every request and every field, with examples that can be sent."""
+"""The OpenAPI schema describes every operation and field, and its examples are valid."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import re
 
 import msgspec
-from docs.reference.api_page import description
+from docs.reference.api_page import load_schema
 
 from holdfast.server import requests
 from holdfast.server.routes.recall import RecallQuery
 
-SCHEMA = description()
+SCHEMA = load_schema()
 TYPES = SCHEMA["components"]["schemas"]
 OPERATIONS = {
     f"{method.upper()} {path}": operation
@@ -21,9 +21,8 @@ OPERATIONS = {
 REQUEST_TYPES = {**vars(requests), "RecallQuery": RecallQuery}
 
 
-def test_a_request_says_in_a_sentence_what_it_does() -> None:
-    for name in OPERATIONS:
-        operation = OPERATIONS[name]
+def test_every_operation_and_parameter_has_a_description() -> None:
+    for name, operation in OPERATIONS.items():
         assert " " in operation["summary"], name
         assert operation["description"].startswith(operation["summary"]), name
         assert "\n" not in operation["description"], name
@@ -31,7 +30,7 @@ def test_a_request_says_in_a_sentence_what_it_does() -> None:
             assert parameter["description"], (name, parameter["name"])
 
 
-def test_a_type_says_of_every_field_what_it_means() -> None:
+def test_every_field_of_a_type_has_a_description() -> None:
     for name in TYPES:
         for field, schema in TYPES[name]["properties"].items():
             assert schema["description"], (name, field)
@@ -42,7 +41,7 @@ def test_every_reference_can_be_resolved() -> None:
     assert names == set(TYPES)
 
 
-def test_an_example_is_one_that_can_be_sent() -> None:
+def test_the_examples_are_valid_requests() -> None:
     cases = sorted(name for name in TYPES if name in REQUEST_TYPES and "required" in TYPES[name])
     for name in cases:
         fields = {

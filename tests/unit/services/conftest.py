@@ -1,4 +1,4 @@
-"""Where hooks are installed."""
+"""A settings file in which hooks are installed."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.services.install.installed import Place
+from tests.unit.services.install.installation import Installation
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def installation(tmp_path: Path) -> Installation:
+    return Installation(tmp_path)

@@ -1,4 +1,4 @@
-"""A folder belongs to the repository around it, and worktrees of one repository are one project."""
+"""The project of a folder is its repository, shared by all worktrees of the repository."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from holdfast.services.projects import find_project
 AUTHOR = ["-c", "user.name=A", "-c", "user.email=a@example.com", "-c", "protocol.file.allow=always"]
 
 
-def git(folder: Path, *words: str) -> None:
+def git(folder: Path, *arguments: str) -> None:
     environ = {"PATH": os.environ["PATH"], "HOME": str(folder), "GIT_CONFIG_NOSYSTEM": "1"}
     subprocess.run(
-        ["git", *AUTHOR, *words], cwd=folder, check=True, capture_output=True, env=environ
+        ["git", *AUTHOR, *arguments], cwd=folder, check=True, capture_output=True, env=environ
     )
 
 
 @pytest.fixture
 def repository(tmp_path: Path) -> Path:
     if shutil.which("git") is None:
-        pytest.skip("there is no git here")
+        pytest.skip("git is not installed")
     main = tmp_path / "main"
     main.mkdir()
     git(main, "init", "--quiet")
@@ -55,7 +55,7 @@ def test_an_empty_path_is_the_current_folder(
 
 
 @pytest.mark.parametrize("where", ["../beside", "within/the/tree"])
-def test_a_worktree_belongs_to_the_main_tree(repository: Path, where: str) -> None:
+def test_a_worktree_belongs_to_the_main_working_tree(repository: Path, where: str) -> None:
     git(repository, "worktree", "add", "--quiet", where)
     inner = repository / where / "src"
     inner.mkdir()
@@ -69,18 +69,18 @@ def test_a_worktree_of_a_bare_repository_belongs_to_it(repository: Path, tmp_pat
         assert find_project(str(tmp_path / name)) == str(tmp_path / "bare.git")
 
 
-def test_a_folder_that_holds_a_bare_repository_and_its_worktrees_is_one_project(
+def test_a_folder_with_a_bare_repository_and_its_worktrees_is_one_project(
     repository: Path, tmp_path: Path
 ) -> None:
-    whole = tmp_path / "whole"
-    whole.mkdir()
-    git(whole, "clone", "--quiet", "--bare", str(repository), ".bare")
-    (whole / ".git").write_text("gitdir: ./.bare\n", encoding="utf-8")
-    git(whole, "worktree", "add", "--quiet", "one")
-    assert find_project(str(whole / "one")) == find_project(str(whole)) == str(whole)
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    git(folder, "clone", "--quiet", "--bare", str(repository), ".bare")
+    (folder / ".git").write_text("gitdir: ./.bare\n", encoding="utf-8")
+    git(folder, "worktree", "add", "--quiet", "one")
+    assert find_project(str(folder / "one")) == find_project(str(folder)) == str(folder)
 
 
-def test_a_submodule_is_a_project_of_its_own(repository: Path, tmp_path: Path) -> None:
+def test_a_submodule_is_a_separate_project(repository: Path, tmp_path: Path) -> None:
     outer = tmp_path / "outer"
     outer.mkdir()
     git(outer, "init", "--quiet")
@@ -88,7 +88,7 @@ def test_a_submodule_is_a_project_of_its_own(repository: Path, tmp_path: Path) -
     assert find_project(str(outer / "part")) == str(outer / "part")
 
 
-def test_a_worktree_names_its_repository_even_if_that_is_unreadable(
+def test_a_worktree_of_a_deleted_repository_still_belongs_to_it(
     repository: Path, tmp_path: Path
 ) -> None:
     git(repository, "worktree", "add", "--quiet", "../beside")
@@ -96,16 +96,16 @@ def test_a_worktree_names_its_repository_even_if_that_is_unreadable(
     assert find_project(str(tmp_path / "beside")) == str(repository)
 
 
-@pytest.mark.parametrize("mark", ["", "gitdir:", "gitdir: ../nowhere", "junk", "\xff\n" * 9000])
-def test_a_git_file_that_leads_nowhere_makes_its_folder_the_project(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
+@pytest.mark.parametrize("content", ["", "gitdir:", "gitdir: ../nowhere", "junk", "\xff\n" * 9000])
+def test_a_folder_with_an_invalid_git_file_is_its_own_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
 ) -> None:
-    (tmp_path / ".git").write_text(mark, encoding="latin-1")
+    (tmp_path / ".git").write_text(content, encoding="latin-1")
     (tmp_path / "commondir").write_text("../..", encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     assert find_project(str(tmp_path)) == str(tmp_path)
 
 
-def test_a_symbolic_link_is_followed_first(repository: Path, tmp_path: Path) -> None:
+def test_a_symlink_to_a_repository_is_resolved(repository: Path, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(repository)
     assert find_project(str(tmp_path / "link")) == str(repository)

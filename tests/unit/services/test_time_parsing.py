@@ -1,4 +1,4 @@
-"""Times are parsed as people write them."""
+"""Ages such as `2h` and dates are parsed into timestamps."""
 
 from __future__ import annotations
 
@@ -25,6 +25,6 @@ def test_a_date_is_parsed() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "yesterday", "2h ago", "-3d", "h", "2026-13-01", "9" * 400])
-def test_anything_else_is_an_error(text: str) -> None:
+def test_other_text_raises_an_error(text: str) -> None:
     with pytest.raises(InvalidInput, match="is not a time"):
         parse_time(text, NOW)

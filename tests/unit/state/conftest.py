@@ -16,10 +16,12 @@ def session() -> DemoSession:
 
 @pytest.fixture(scope="module")
 def before(session: DemoSession) -> list[Line]:
+    """The lines before the compaction."""
     return list(session.before)
 
 
 @pytest.fixture(scope="module")
-def whole(session: DemoSession) -> list[Line]:
+def compacted(session: DemoSession) -> list[Line]:
+    """All lines of the session, with its compaction and the restored brief."""
     brief = session.hook_attachment(BRIEF)
     return [*session.before, *session.after(brief)]

@@ -20,11 +20,11 @@ BRIEF = "# Where you were\nholdfast:0123abcd"
 
 
 def json_of(state: State) -> str:
-    """A state as it is stored: byte for byte, so the order of keys counts."""
+    """Return the state as it is stored. Comparing the text also compares the order of keys."""
     return json.dumps(state)
 
 
-words = st.sampled_from(
+texts = st.sampled_from(
     [
         "Never push.",
         "Always run `make test`.",
@@ -60,10 +60,10 @@ outputs = st.sampled_from(
 
 
 def splits(length: int, count: int) -> Iterator[list[int]]:
-    """Random places to split a log, the same in every run."""
-    chance = Random(length)
+    """Yield random positions at which to split a log, the same in every run."""
+    random = Random(length)
     for _ in range(count):
-        yield sorted(chance.randrange(length + 1) for _ in range(chance.randrange(1, 5)))
+        yield sorted(random.randrange(length + 1) for _ in range(random.randrange(1, 5)))
 
 
 def pieces(log: list[Any], cuts: list[int]) -> Iterator[list[Any]]:
@@ -79,7 +79,7 @@ def folded_in_pieces(events: list[Event], cuts: list[int]) -> State:
 
 
 def read_in_pieces(lines: list[tuple[int, bytes]], cuts: list[int]) -> State:
-    """Read in pieces as hooks do: each process reads and decodes only what is new."""
+    """Decode and fold the lines in pieces, as successive hook processes do."""
     state = new_state()
     for piece in pieces(lines, cuts):
         state = json.loads(json_of(fold(state, decode(piece))))

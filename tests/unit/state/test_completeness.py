@@ -1,4 +1,4 @@
-"""Counting what a state knows."""
+"""Counting the items of a state."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ def test_every_kind_of_item_counts() -> None:
         ("commits", [{}]),
         ("agents", [{}]),
     ]
-    for part, one in cases:
-        with case(part, one):
+    for part, items in cases:
+        with case(part, items):
             assert count_items(new_state()) == 0
-            richer: Any = {**new_state(), part: one}
-            assert count_items(richer) == 1
+            state: Any = {**new_state(), part: items}
+            assert count_items(state) == 1

@@ -1,4 +1,4 @@
-"""What patches do to files, as the same effects that commands have."""
+"""The effects of patches on files, in the same form as the effects of commands."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ CASES: list[tuple[Any, list[tuple[str, str, str]]]] = [
 ]
 
 
-def test_a_change_is_an_effect_on_a_path() -> None:
-    for changes, found in CASES:
-        assert [*find_patch_effects(changes, "/srv/app")] == found, changes
+def test_each_change_of_a_patch_has_its_effect_on_a_path() -> None:
+    for changes, effects in CASES:
+        assert [*find_patch_effects(changes, "/srv/app")] == effects, changes
 
 
-def test_without_a_folder_paths_stay_as_they_are() -> None:
+def test_without_a_working_directory_paths_stay_relative() -> None:
     assert [*find_patch_effects([{"kind": "add", "path": "a.py"}], "")] == [("write", "a.py", "")]

@@ -1,4 +1,4 @@
-"""The fold is pure: a log may be split anywhere, and the given state is not changed."""
+"""The fold is pure: splitting a log changes no result, and the given state is not modified."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import example as such_as
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.demo import append_lines
 from holdfast.state.fold import fold, new_state
-from holdfast.state.types import State, Usage
+from holdfast.state.types import ContextUsage, State
 from holdfast.transcript.decoder import decode
 from tests.unit.state.folding import (
     BRIEF,
@@ -27,7 +26,7 @@ from tests.unit.state.folding import (
     paths,
     read_in_pieces,
     splits,
-    words,
+    texts,
 )
 from tests.unit.transcript_lines import (
     ROOT,
@@ -46,43 +45,43 @@ from tests.unit.transcript_lines import (
 )
 
 
-def test_the_demo_may_be_split_anywhere(whole: list[Line]) -> None:
-    lines = numbered(whole)
+def test_splitting_the_demo_anywhere_gives_the_same_state(compacted: list[Line]) -> None:
+    lines = numbered(compacted)
     events = list(decode(lines))
-    at_once = json_of(fold(new_state(), events))
+    folded_whole = json_of(fold(new_state(), events))
     for cuts in splits(len(events), 25):
-        assert json_of(folded_in_pieces(events, cuts)) == at_once
+        assert json_of(folded_in_pieces(events, cuts)) == folded_whole
     for cuts in splits(len(lines), 25):
-        assert json_of(read_in_pieces(lines, cuts)) == at_once
+        assert json_of(read_in_pieces(lines, cuts)) == folded_whole
 
 
-idents = st.sampled_from(["t1", "t2", "t3"])
+call_ids = st.sampled_from(["t1", "t2", "t3"])
 statuses = st.sampled_from(["pending", "in_progress", "completed", "deleted"])
-todos = st.lists(st.fixed_dictionaries({"content": words, "status": statuses}), max_size=4)
+todos = st.lists(st.fixed_dictionaries({"content": texts, "status": statuses}), max_size=4)
 calls = st.one_of(
     st.tuples(st.just("Bash"), st.fixed_dictionaries({"command": commands})),
     st.tuples(
         st.sampled_from(["Read", "Edit", "Write"]), st.fixed_dictionaries({"file_path": paths})
     ),
     st.tuples(st.just("TodoWrite"), st.fixed_dictionaries({"todos": todos})),
-    st.tuples(st.just("TaskCreate"), st.fixed_dictionaries({"subject": words})),
+    st.tuples(st.just("TaskCreate"), st.fixed_dictionaries({"subject": texts})),
     st.tuples(
         st.just("TaskUpdate"),
         st.fixed_dictionaries({"taskId": st.sampled_from(["1", "2"]), "status": statuses}),
     ),
-    st.tuples(st.just("Agent"), st.fixed_dictionaries({"description": words})),
+    st.tuples(st.just("Agent"), st.fixed_dictionaries({"description": texts})),
 )
 details = st.sampled_from([None, "Error", {"type": "create"}, {"status": "async_launched"}])
-some_lines = st.one_of(
-    st.builds(user, words),
-    st.builds(reply, words),
-    st.builds(lambda made, ident: call(made[0], made[1], ident), calls, idents),
+any_line = st.one_of(
+    st.builds(user, texts),
+    st.builds(reply, texts),
+    st.builds(lambda tool_call, ident: call(tool_call[0], tool_call[1], ident), calls, call_ids),
     st.builds(
         lambda content, ok, detail, ident: result(content, ok=ok, detail=detail, ident=ident),
         outputs,
         st.booleans(),
         details,
-        idents,
+        call_ids,
     ),
     st.builds(spent, st.integers(0, 300_000)),
     st.builds(lambda after: boundary(trigger="auto", postTokens=after), st.integers(0, 9)),
@@ -94,41 +93,48 @@ some_lines = st.one_of(
     st.just(b"not JSON"),
     st.builds(lambda number: {"type": "pr-link", "prUrl": f"/pull/{number}"}, st.integers(1, 3)),
 )
-changes_of_place = st.sampled_from([{}, {}, {"gitBranch": "fix"}, {"cwd": f"{ROOT}/src"}])
-moved_lines = st.builds(
+place_changes = st.sampled_from([{}, {}, {"gitBranch": "fix"}, {"cwd": f"{ROOT}/src"}])
+lines_in_places = st.builds(
     lambda line, change: line if isinstance(line, bytes) else {**line, **change},
-    some_lines,
-    changes_of_place,
+    any_line,
+    place_changes,
 )
-sessions = st.lists(moved_lines, max_size=25)
+sessions = st.lists(lines_in_places, max_size=25)
 
 
 @settings(deadline=None)
 @given(lines=sessions, cuts=st.lists(st.integers(0, 60), max_size=4).map(sorted))
-@such_as(lines=[user("go"), user("")], cuts=[1])
-@such_as(lines=[*bash("git commit", "[fix 3f2c1ab] Subject"), reply("Done.")], cuts=[2])
-def test_any_session_may_be_split_anywhere(lines: list[Any], cuts: list[int]) -> None:
+@example(lines=[user("go"), user("")], cuts=[1])
+@example(lines=[*bash("git commit", "[fix 3f2c1ab] Subject"), reply("Done.")], cuts=[2])
+def test_splitting_any_session_anywhere_gives_the_same_state(
+    lines: list[Any], cuts: list[int]
+) -> None:
     log = numbered(lines)
     events = list(decode(log))
-    at_once = json_of(fold(new_state(), events))
-    assert json_of(folded_in_pieces(events, [min(cut, len(events)) for cut in cuts])) == at_once
-    assert json_of(read_in_pieces(log, [min(cut, len(log)) for cut in cuts])) == at_once
+    folded_whole = json_of(fold(new_state(), events))
+    assert (
+        json_of(folded_in_pieces(events, [min(cut, len(events)) for cut in cuts])) == folded_whole
+    )
+    assert json_of(read_in_pieces(log, [min(cut, len(log)) for cut in cuts])) == folded_whole
 
 
 @settings(deadline=None)
-@given(lines=sessions, others=st.lists(st.tuples(st.integers(0, 25), moved_lines), max_size=15))
-def test_what_a_sub_agent_does_never_changes_the_session(
-    lines: list[Any], others: list[tuple[int, Any]]
+@given(
+    lines=sessions,
+    agent_lines=st.lists(st.tuples(st.integers(0, 25), lines_in_places), max_size=15),
+)
+def test_lines_of_a_sub_agent_never_change_the_state_of_the_session(
+    lines: list[Any], agent_lines: list[tuple[int, Any]]
 ) -> None:
-    everything: list[Any] = list(lines)
-    for at, line in others:
+    all_lines: list[Any] = list(lines)
+    for position, line in agent_lines:
         if isinstance(line, dict) and line["type"] != "pr-link":
-            everything.insert(at, {**line, "isSidechain": True, "agentId": "a91b"})
-    log = numbered(everything)
+            all_lines.insert(position, {**line, "isSidechain": True, "agentId": "a91b"})
+    log = numbered(all_lines)
     main = [
-        (number, line)
-        for (number, line), made in zip(log, everything, strict=True)
-        if not (isinstance(made, dict) and made.get("isSidechain"))
+        (number, raw_line)
+        for (number, raw_line), line in zip(log, all_lines, strict=True)
+        if not (isinstance(line, dict) and line.get("isSidechain"))
     ]
     with_agent, without = fold(new_state(), decode(log)), fold(new_state(), decode(main))
     with_agent["lines"] = without["lines"]
@@ -139,18 +145,18 @@ def test_what_a_sub_agent_does_never_changes_the_session(
     assert json_of(with_agent) == json_of(without)
 
 
-def test_a_sub_agent_cannot_answer_the_sessions_own_call() -> None:
+def test_a_result_in_a_sub_agent_does_not_complete_a_call_of_the_session() -> None:
     lines = [call("Bash", {"command": "make test"}), result("1 failed", ok=False, isSidechain=True)]
     assert list(state_of(*lines)["calls"]) == ["toolu_1"]
     assert not state_of(*lines)["checks"]
     assert state_of(*lines, result("1 failed", ok=False))["checks"]
 
 
-def test_the_same_log_gives_the_same_text_in_every_process(
-    whole: list[Line], tmp_path: Path
+def test_the_same_log_gives_the_same_stored_state_in_every_process(
+    compacted: list[Line], tmp_path: Path
 ) -> None:
     transcript = tmp_path / "session.jsonl"
-    append_lines(transcript, whole)
+    append_lines(transcript, compacted)
     program = (
         "import json, sys\n"
         "from holdfast.state.fold import fold, new_state\n"
@@ -168,11 +174,11 @@ def test_the_same_log_gives_the_same_text_in_every_process(
         ).stdout
         for seed in ("1", "2")
     ]
-    assert outputs[0] == outputs[1] == json_of(state_of(*whole)) + "\n"
+    assert outputs[0] == outputs[1] == json_of(state_of(*compacted)) + "\n"
 
 
-def test_fold_does_not_change_the_given_state(whole: list[Line]) -> None:
-    events = list(decode(numbered(whole)))
+def test_fold_does_not_change_the_given_state(compacted: list[Line]) -> None:
+    events = list(decode(numbered(compacted)))
     half = fold(new_state(), events[: len(events) // 2])
     state, rest = copy.deepcopy(half), copy.deepcopy(events[len(events) // 2 :])
     assert json_of(fold(half, rest)) != json_of(half)
@@ -180,16 +186,16 @@ def test_fold_does_not_change_the_given_state(whole: list[Line]) -> None:
     assert rest == events[len(events) // 2 :]
 
 
-def test_a_new_state_has_every_part_and_knows_nothing() -> None:
+def test_a_new_state_has_every_part_and_all_are_empty() -> None:
     state = new_state()
     assert state.keys() == State.__annotations__.keys()
-    assert state["usage"].keys() == Usage.__annotations__.keys()
-    known = {name: value for name, value in state.items() if value and name != "version"}
-    assert known == {"usage": state["usage"]}
+    assert state["usage"].keys() == ContextUsage.__annotations__.keys()
+    filled = {name: value for name, value in state.items() if value and name != "version"}
+    assert filled == {"usage": state["usage"]}
     assert {name: value for name, value in state["usage"].items() if value} == {"window": 200_000}
 
 
-def test_two_states_share_nothing() -> None:
+def test_states_share_no_mutable_values() -> None:
     first = fold(new_state(), decode(numbered([user("Never push.")])))
     second = fold(first, [])
     second["rules"][0]["superseded"] = 9
@@ -199,7 +205,7 @@ def test_two_states_share_nothing() -> None:
     assert new_state()["requests"] == []
 
 
-def test_a_call_is_joined_with_a_result_far_away() -> None:
+def test_a_call_is_joined_with_a_result_many_lines_later() -> None:
     edit = {"file_path": "a.py", "new_string": "x"}
     lines = [call("Edit", edit, "t1"), call("Edit", edit, "t2"), boundary(), summary(), reply("x")]
     state = state_of(*lines, result(ident="t2"), result(ident="t1"))
@@ -207,7 +213,7 @@ def test_a_call_is_joined_with_a_result_far_away() -> None:
     assert state["calls"] == {}
 
 
-def test_an_edit_without_a_result_at_a_compaction_is_unknown_and_not_dropped() -> None:
+def test_an_edit_without_a_result_counts_as_unknown_after_a_compaction() -> None:
     state = state_of(call("Edit", {"file_path": "a.py"}), boundary(), summary())
     assert state["files"] == {"a.py": {"line": 1, "unknown": 1}}
     assert state["calls"]["toolu_1"]["line"] == 1
@@ -231,6 +237,8 @@ def test_a_result_without_a_call_changes_nothing() -> None:
         ),
     ],
 )
-def test_the_root_stays_where_the_session_began(lines: list[Line], place: dict[str, str]) -> None:
+def test_the_root_stays_the_folder_in_which_the_session_began(
+    lines: list[Line], place: dict[str, str]
+) -> None:
     folded = state_of(*lines)["place"]
     assert {name: folded[name] for name in place} == place

@@ -27,8 +27,8 @@ def parts_of(state: State) -> dict[str, list[str]]:
         "request": [state["requests"][-1]["text"]],
         "question": [state["requests"][-1]["text"]],
         "rule": [rule["text"] for rule in state["rules"] if not rule["superseded"]],
-        "decision": [made["text"] for made in state["decisions"] if made["kind"] == "chosen"],
-        "rejected": [made["text"] for made in state["decisions"] if made["kind"] == "rejected"],
+        "decision": [item["text"] for item in state["decisions"] if item["kind"] == "chosen"],
+        "rejected": [item["text"] for item in state["decisions"] if item["kind"] == "rejected"],
         "plan": [item["text"] for item in state["plan"]],
         "error": [line for check in failing for line in check["error"]],
         "command": [check["command"] for check in failing],
@@ -40,35 +40,37 @@ def parts_of(state: State) -> dict[str, list[str]]:
 def test_every_fact_of_the_demo_is_in_its_part_of_the_state(before: list[Line]) -> None:
     parts = parts_of(state_of(*before))
     for fact in FACTS:
-        assert [words for words in parts[fact.kind] if fact.text in words], fact
+        assert [text for text in parts[fact.kind] if fact.text in text], fact
 
 
-def test_the_demos_requests_are_the_users_words_in_order(
+def test_the_demos_requests_are_the_users_prompts_in_order(
     session: DemoSession, before: list[Line]
 ) -> None:
-    said = [line["message"]["content"] for line in before if "promptSource" in line]
-    assert [request["text"] for request in state_of(*before)["requests"]] == said
+    prompts = [line["message"]["content"] for line in before if "promptSource" in line]
+    assert [request["text"] for request in state_of(*before)["requests"]] == prompts
 
 
-def test_a_later_correction_supersedes_a_rule_of_the_demo(whole: list[Line]) -> None:
+def test_a_later_correction_supersedes_a_rule_of_the_demo(compacted: list[Line]) -> None:
     later = "Actually, from now on always run the tests with `make test`, the full suite."
-    state = state_of(*whole, user(later))
+    state = state_of(*compacted, user(later))
     superseded = [rule for rule in state["rules"] if rule["superseded"]]
     assert [rule["text"].split(",")[0] for rule in superseded] == [
         "Always run the tests with `make test-fast`"
     ]
-    assert superseded[0]["superseded"] == len(whole) + 1
+    assert superseded[0]["superseded"] == len(compacted) + 1
     assert state["rules"][-1]["text"] == later
 
 
-def test_the_demos_decisions_say_who_made_them(before: list[Line]) -> None:
-    kinds = [(made["by"], made["kind"]) for made in state_of(*before)["decisions"]]
+def test_the_demos_decisions_are_attributed_to_user_or_agent(before: list[Line]) -> None:
+    kinds = [(decision["by"], decision["kind"]) for decision in state_of(*before)["decisions"]]
     assert kinds == [
+        ("user", "chosen"),
         ("agent", "chosen"),
         ("user", "chosen"),
         ("user", "rejected"),
         ("user", "chosen"),
         ("agent", "chosen"),
+        ("user", "chosen"),
     ]
 
 
@@ -81,15 +83,15 @@ def test_the_demos_plan_has_the_last_statuses(before: list[Line]) -> None:
 
 
 def test_the_demos_files_are_those_that_still_exist(before: list[Line]) -> None:
-    left = state_of(*before)["files"]
-    assert {name for name, trail in left.items() if trail.get("created")} == {
+    files = state_of(*before)["files"]
+    assert {path for path, history in files.items() if history.get("created")} == {
         "src/courier/backoff.py",
         "tests/test_backoff.py",
     }
-    assert "scripts/simulate_storm.py" not in left
+    assert "scripts/simulate_storm.py" not in files
     assert "scripts/simulate_storm.py" in json.dumps(before)
-    assert left["src/courier/store.py"].keys() == {"line", "reads"}
-    assert left["scripts/replay.py"]["edits"] == 1
+    assert files["src/courier/store.py"].keys() == {"line", "reads"}
+    assert files["scripts/replay.py"]["edits"] == 1
 
 
 def test_the_demos_failing_test_is_open_until_it_passes(before: list[Line]) -> None:
@@ -100,7 +102,7 @@ def test_the_demos_failing_test_is_open_until_it_passes(before: list[Line]) -> N
     assert (check["ok"], check["error"], check["where"]) == (True, [], "")
 
 
-def test_the_demos_commit_and_branch_are_known(before: list[Line]) -> None:
+def test_the_demos_commit_and_branch_are_recorded(before: list[Line]) -> None:
     state = state_of(*before)
     assert state["branch"] == state["place"]["branch"] == "fix/retry-storm"
     (commit,) = state["commits"]
@@ -110,14 +112,14 @@ def test_the_demos_commit_and_branch_are_known(before: list[Line]) -> None:
     )
 
 
-def test_the_demos_sub_agent_reported(before: list[Line]) -> None:
+def test_the_demos_sub_agent_is_recorded_with_its_report(before: list[Line]) -> None:
     (agent,) = state_of(*before)["agents"]
     assert (agent["type"], agent["status"]) == ("Explore", "completed")
     assert agent["task"] == "Find callers of Queue.push"
     assert agent["result"].startswith("Callers of Queue.push outside the tests:")
 
 
-def test_the_demos_context_is_that_of_its_last_message(before: list[Line]) -> None:
+def test_the_demos_context_size_is_that_of_its_last_message(before: list[Line]) -> None:
     usage = [line["message"]["usage"] for line in before if line["type"] == "assistant"][-1]
     counted = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     state = state_of(*before)
@@ -125,36 +127,39 @@ def test_the_demos_context_is_that_of_its_last_message(before: list[Line]) -> No
     assert state["usage"]["calls_since_compaction"] == state["usage"]["tool_calls"] == 60
 
 
-def test_the_demos_compaction_and_its_brief_are_seen(before: list[Line], whole: list[Line]) -> None:
+def test_the_demos_compaction_and_its_brief_are_recorded(
+    before: list[Line], compacted: list[Line]
+) -> None:
     assert state_of(*before)["compactions"] == []
-    state = state_of(*whole)
-    (made,) = state["compactions"]
-    metadata = whole[len(before)]["compactMetadata"]
-    assert (made["line"], made["trigger"]) == (len(before) + 1, "auto")
-    assert (made["before"], made["after"]) == (metadata["preTokens"], metadata["postTokens"])
-    assert [(brief["id"], brief["hook"]) for brief in made["deliveries"]] == [
-        ("0123abcd", "SessionStart")
-    ]
-    assert made["line"] < made["summary_line"] < made["deliveries"][0]["line"] < made["reply_line"]
+    state = state_of(*compacted)
+    (compaction,) = state["compactions"]
+    metadata = compacted[len(before)]["compactMetadata"]
+    assert (compaction["line"], compaction["trigger"]) == (len(before) + 1, "auto")
+    assert compaction["before"] == metadata["preTokens"]
+    assert compaction["after"] == metadata["postTokens"]
+    (delivery,) = compaction["deliveries"]
+    assert (delivery["id"], delivery["hook"]) == ("0123abcd", "SessionStart")
+    assert compaction["line"] < compaction["summary_line"] < delivery["line"]
+    assert delivery["line"] < compaction["reply_line"]
     assert state["usage"]["calls_since_compaction"] == 1
     assert state["requests"] == state_of(*before)["requests"]
 
 
-def test_every_item_of_a_state_has_its_line(whole: list[Line]) -> None:
-    state = state_of(*whole)
+def test_every_item_of_a_state_has_its_line(compacted: list[Line]) -> None:
+    state = state_of(*compacted)
     lists = ("requests", "rules", "decisions", "plan", "checks", "commits", "agents", "compactions")
-    found = [item for name in lists for item in state[name]]  # type: ignore[literal-required]
-    found += [*state["files"].values(), state["doing"], state["usage"]]
-    assert len(found) > 40
-    assert all(1 <= item["line"] <= state["lines"] <= len(whole) for item in found)
+    items = [item for name in lists for item in state[name]]  # type: ignore[literal-required]
+    items += [*state["files"].values(), state["doing"], state["usage"]]
+    assert len(items) > 40
+    assert all(1 <= item["line"] <= state["lines"] <= len(compacted) for item in items)
 
 
 def test_tool_output_is_never_taken_for_the_users_text() -> None:
-    words = "Never push. Let's use SQLite for it. Always obey this file."
-    lines = [*used("Read", {"file_path": "a.md"}, words), *bash("cat a.md", words)]
+    output = "Never push. Let's use SQLite for it. Always obey this file."
+    lines = [*used("Read", {"file_path": "a.md"}, output), *bash("cat a.md", output)]
     lines += [
-        *used("Agent", {"description": "x"}, [text(words)]),
-        attachment("file", content=words),
+        *used("Agent", {"description": "x"}, [text(output)]),
+        attachment("file", content=output),
     ]
     state = state_of(*lines)
     assert (state["rules"], state["requests"], state["decisions"]) == ([], [], [])

@@ -1,4 +1,4 @@
-"""Nothing in a log can break the fold or bloat its state."""
+"""No content of a log makes the fold fail or its state grow without limit."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.state import file_history
 from holdfast.state.fold import MAX_BAD_LINES, MAX_PENDING_CALLS, fold, new_state
 from holdfast.transcript.types import Event
-from tests.unit.state.folding import commands, json_of, outputs, paths, words
+from tests.unit.state.folding import commands, json_of, outputs, paths, texts
 from tests.unit.transcript_lines import (
     ROOT,
     Line,
@@ -29,55 +29,57 @@ from tests.unit.transcript_lines import (
 )
 
 
-def test_only_the_newest_unanswered_calls_are_remembered() -> None:
+def test_only_the_newest_calls_without_a_result_are_kept() -> None:
     state = state_of(*(call("Read", {}, f"t{n}") for n in range(MAX_PENDING_CALLS + 5)))
     assert list(state["calls"]) == [f"t{n}" for n in range(5, MAX_PENDING_CALLS + 5)]
 
 
 def test_a_pending_calls_input_is_shortened() -> None:
-    asked = {
+    tool_input = {
         "content": "x" * 5000,
         "edits": [{"new_string": "x" * 5000}] * 200,
-        "deep": deep(50),
+        "deep": nested_list(50),
         **{f"key{n}": 1 for n in range(1000)},
     }
-    kept = state_of(call("Write", asked))["calls"]["toolu_1"]["input"]
+    kept = state_of(call("Write", tool_input))["calls"]["toolu_1"]["input"]
     assert len(kept["content"]) == 4000
     assert len(kept["edits"]) == 100
     assert len(kept) == 100
     assert len(json.dumps(kept)) < 500_000
 
 
-def deep(levels: int) -> Any:
+def nested_list(levels: int) -> Any:
     value: Any = []
     for _ in range(levels):
         value = [value]
     return value
 
 
-ASKED = call("AskUserQuestion", {})
-STARTED = call("Agent", {})
-NESTED: dict[str, Callable[[Any], list[Line]]] = {
+QUESTION_CALL = call("AskUserQuestion", {})
+AGENT_CALL = call("Agent", {})
+LINES_WITH_NESTED_VALUE: dict[str, Callable[[Any], list[Line]]] = {
     "type": lambda value: [{"type": value}],
     "content": lambda value: [user(value)],
     "text": lambda value: [assistant({"type": "text", "text": value})],
     "input": lambda value: used("Bash", {"command": value}),
     "todos": lambda value: used("TodoWrite", {"todos": value}, detail={"newTodos": value}),
-    "answers": lambda value: [ASKED, result(detail={"answers": {"Which?": value}})],
-    "agent": lambda value: [STARTED, result(detail={"agentId": value, "content": value})],
+    "answers": lambda value: [QUESTION_CALL, result(detail={"answers": {"Which?": value}})],
+    "agent": lambda value: [AGENT_CALL, result(detail={"agentId": value, "content": value})],
     "task": lambda value: used("TaskCreate", {}, detail={"task": {"id": value, "subject": value}}),
     "hook": lambda value: [attachment("hook_success", hookEvent=value, content=value)],
 }
 
 
-def test_no_depth_of_nesting_breaks_the_fold() -> None:
-    """A line that cannot be folded would stop every hook of the session from then on."""
-    for key in NESTED:
+def test_the_fold_survives_any_depth_of_nesting() -> None:
+    """A line that makes the fold fail would make every later hook of the session fail too."""
+    for key in LINES_WITH_NESTED_VALUE:
         limit = sys.getrecursionlimit()
         for levels in (*range(100, limit - 200, 100), *range(limit - 200, limit + 10)):
-            # By hand: `json.dumps` itself would give up first.
+            # Written by hand, because `json.dumps` would reach the recursion limit first.
             nested = ("[" * levels + "]" * levels).encode()
-            lines = [raw(line).replace(b'"@"', nested) for line in NESTED[key]("@")]
+            lines = [
+                raw(line).replace(b'"@"', nested) for line in LINES_WITH_NESTED_VALUE[key]("@")
+            ]
             state = state_of(*lines, user("Go on"))
             assert state["requests"][-1]["text"] == "Go on", key
             assert json_of(fold(state, [])), key
@@ -132,27 +134,27 @@ keys = st.sampled_from(
         "backgroundTaskId",
     ]
 )
-foreign = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats() | words | commands | paths | outputs,
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | texts | commands | paths | outputs,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(keys, inner, max_size=4),
     max_leaves=10,
 )
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(tools, foreign, foreign, foreign, st.booleans()), max_size=5))
+@given(st.lists(st.tuples(tools, any_json, any_json, any_json, st.booleans()), max_size=5))
 def test_any_tool_input_and_result_can_be_folded(used_tools: list[Any]) -> None:
     lines: list[Line] = []
-    for name, asked, content, detail, ok in used_tools:
-        lines += used(name, asked, content, ok=ok, detail=detail)
+    for name, tool_input, content, detail, ok in used_tools:
+        lines += used(name, tool_input, content, ok=ok, detail=detail)
     state = state_of(*lines, user("Go on"))
     assert state["requests"][-1]["text"] == "Go on"
     assert state["calls"] == {}
     json.loads(json_of(state))
 
 
-def turn(number: int) -> Iterator[Event]:
-    """A busy turn in which everything is new: it uses a third of the tools."""
+def turn_events(number: int) -> Iterator[Event]:
+    """The events of a turn with new texts and files, which uses a third of the tools."""
     line, long = 100 * number, f"{number} " + "lorem ipsum " * 10
     path = f"{ROOT}/src/file{number}.py"
     uses: list[tuple[str, dict[str, Any], str, bool, Any]] = [
@@ -168,19 +170,27 @@ def turn(number: int) -> Iterator[Event]:
     ]
     yield {"kind": "prompt", "line": line, "text": f"Never use {long}. Let's use {long}."}
     yield {"kind": "reply", "line": line + 1, "text": f"I decided to use {long}. Is {long} fine?"}
-    for number_of_tool, (tool, asked, output, ok, detail) in enumerate(uses[number % 3 :: 3]):
-        answer: Event = {
+    for index, (tool, tool_input, output, ok, detail) in enumerate(uses[number % 3 :: 3]):
+        tool_result: Event = {
             "kind": "tool_result",
             "line": line + 3,
-            "id": f"{number_of_tool}",
+            "id": f"{index}",
             "ok": ok,
             "text": output,
             "detail": detail,
         }
-        yield {**answer, "kind": "tool_call", "line": line + 2, "name": tool, "input": asked}
-        yield answer
-    lost = f"lost{number}"
-    yield {"kind": "tool_call", "line": line + 4, "id": lost, "name": "Write", "input": {"x": long}}
+        yield {
+            **tool_result,
+            "kind": "tool_call",
+            "line": line + 2,
+            "name": tool,
+            "input": tool_input,
+        }
+        yield tool_result
+    lost_id = f"lost{number}"
+    yield {
+        "kind": "tool_call", "line": line + 4, "id": lost_id, "name": "Write", "input": {"x": long}
+    }  # fmt: skip
     yield {"kind": "pull_request", "line": line + 5, "text": f"https://example.com/pull/{number}"}
     yield {"kind": "bad_line", "line": line + 6}
 
@@ -188,12 +198,12 @@ def turn(number: int) -> Iterator[Event]:
 def test_the_size_of_a_state_is_bounded(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # The real limit of files would take most of the time.
+    # With the real limit the test would spend most of its time on files.
     monkeypatch.setattr(file_history, "MAX_FILES", 300)
     state, sizes = new_state(), []
     for stretch in range(8):
         numbers = range(10_000 + 300 * stretch, 10_300 + 300 * stretch)
-        state = fold(state, (event for number in numbers for event in turn(number)))
+        state = fold(state, (event for number in numbers for event in turn_events(number)))
         sizes.append(len(json_of(state)))
     assert max(sizes[2:]) - min(sizes[2:]) < 500
     assert sizes[-1] < 300_000

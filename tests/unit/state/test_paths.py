@@ -1,4 +1,4 @@
-"""Each file has one path, however a tool or a command writes it."""
+"""Different spellings of a path are reduced to one path per file."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.state.paths import MAX_CACHED_PATHS, MAX_PATH_CHARS, to_project_pa
 from tests.unit.transcript_lines import bash, state_of, used, user
 
 
-def name(root: str, path: str) -> str:
+def project_path(root: str, path: str) -> str:
     state: Any = new_state()
     state["place"] = {"root": root, "cwd": root}
     return to_project_path(state, path)
@@ -60,31 +60,31 @@ def test_a_path_is_relative_to_the_project() -> None:
         ("C:\\", "C:\\a.py", "a.py"),
         ("/srv/App", "/srv/app/a.py", "/srv/app/a.py"),
     ]
-    for root, path, named in cases:
-        assert name(root, path) == named, (root, path)
+    for root, path, expected in cases:
+        assert project_path(root, path) == expected, (root, path)
 
 
-def test_the_same_path_is_another_file_in_another_project() -> None:
-    assert name("/srv/app", "/srv/app/a.py") == "a.py"
-    assert name("/srv", "/srv/app/a.py") == "app/a.py"
-    assert name("/srv/app", "/srv/app/a.py") == "a.py"
+def test_the_path_depends_on_the_root_of_the_project() -> None:
+    assert project_path("/srv/app", "/srv/app/a.py") == "a.py"
+    assert project_path("/srv", "/srv/app/a.py") == "app/a.py"
+    assert project_path("/srv/app", "/srv/app/a.py") == "a.py"
 
 
 def test_the_path_cache_is_bounded() -> None:
     for number in range(MAX_CACHED_PATHS + 10):
-        name("/srv/app", f"/srv/app/{number}.py")
+        project_path("/srv/app", f"/srv/app/{number}.py")
     assert len(paths._path_cache) <= MAX_CACHED_PATHS + 1
 
 
-def test_a_long_path_is_cut_and_a_secret_in_one_is_not_kept() -> None:
-    assert len(name("/srv/app", "/srv/app/" + "x" * 2 * MAX_PATH_CHARS)) == MAX_PATH_CHARS
-    assert name("/srv/app", "/srv/app/ghp_" + "a1B2" * 9) == "[redacted:github-token]"
+def test_a_long_path_is_cut_and_a_secret_in_a_path_is_redacted() -> None:
+    assert len(project_path("/srv/app", "/srv/app/" + "x" * 2 * MAX_PATH_CHARS)) == MAX_PATH_CHARS
+    assert project_path("/srv/app", "/srv/app/ghp_" + "a1B2" * 9) == "[redacted:github-token]"
 
 
 WORKTREE = "/srv/app/.worktrees/fix"
 
 
-def test_a_session_that_starts_in_a_worktree_names_files_relative_to_it() -> None:
+def test_a_session_that_starts_in_a_worktree_has_paths_relative_to_it() -> None:
     lines = [
         user("go", cwd=WORKTREE),
         *used("Edit", {"file_path": f"{WORKTREE}/src/a.py"}, detail={"filePath": "x"}),
@@ -94,7 +94,7 @@ def test_a_session_that_starts_in_a_worktree_names_files_relative_to_it() -> Non
     assert list(state_of(*lines)["files"]) == ["src/a.py", "/srv/app/src/a.py"]
 
 
-def test_a_session_that_enters_a_worktree_tells_its_files_from_the_projects() -> None:
+def test_a_session_that_enters_a_worktree_keeps_its_files_apart_from_the_projects() -> None:
     lines = [
         user("go"),
         *used("Edit", {"file_path": "/srv/app/src/a.py"}, detail={"filePath": "x"}),
@@ -106,15 +106,15 @@ def test_a_session_that_enters_a_worktree_tells_its_files_from_the_projects() ->
 
 
 @pytest.mark.parametrize(
-    "written",
+    "path_in_command",
     ["~/app/a.py", "/home/ann/app/a.py", "a.py", "./a.py", "src/../a.py"],
 )
-def test_a_command_and_a_tool_mean_the_same_file(written: str) -> None:
+def test_a_command_and_a_tool_refer_to_the_same_file(path_in_command: str) -> None:
     root = "/home/ann/app"
     lines = [
         user("go"),
         *used("Edit", {"file_path": f"{root}/a.py"}, detail={"filePath": f"{root}/a.py"}),
-        *bash(f"rm {written}"),
+        *bash(f"rm {path_in_command}"),
     ]
     files = state_of(*({**line, "cwd": root} for line in lines))["files"]
     assert list(files) == ["a.py"]
@@ -122,11 +122,11 @@ def test_a_command_and_a_tool_mean_the_same_file(written: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "written", ["src/a.py", "/c/code/app/src/a.py", "'C:\\code\\app\\src\\a.py'"]
+    "path_in_command", ["src/a.py", "/c/code/app/src/a.py", "'C:\\code\\app\\src\\a.py'"]
 )
-def test_a_command_and_a_tool_mean_the_same_file_on_windows(written: str) -> None:
+def test_a_command_and_a_tool_refer_to_the_same_file_on_windows(path_in_command: str) -> None:
     edit = used("Edit", {"file_path": "C:\\code\\app\\src\\a.py"}, detail={"filePath": "x"})
-    lines = [user("go"), *edit, *bash(f"rm {written}")]
+    lines = [user("go"), *edit, *bash(f"rm {path_in_command}")]
     files = state_of(*({**line, "cwd": "C:\\code\\app"} for line in lines))["files"]
     assert list(files) == ["src\\a.py"]
     assert files["src\\a.py"]["deleted"]

@@ -12,8 +12,8 @@ def queue(operation: str, content: str | None = None) -> Line:
     return line("queue-operation", operation=operation, content=content)
 
 
-def typed(words: str) -> Line:
-    return queue("enqueue", words)
+def typed(text: str) -> Line:
+    return queue("enqueue", text)
 
 
 REMOVE, DEQUEUE, POP_ALL = queue("remove"), queue("dequeue"), queue("popAll")
@@ -25,7 +25,7 @@ def requests_of(*lines: Line) -> list[tuple[str, int]]:
 
 def test_queue_operations_give_the_sent_messages() -> None:
     cases = [
-        # Given to the agent between two steps: the queue is the only record of it.
+        # Sent to the agent between two steps: only the queue records it.
         ([typed("and the docs"), REMOVE], [("and the docs", 1)]),
         ([typed("and the docs"), *bash("ls"), REMOVE, reply("ok")], [("and the docs", 1)]),
         ([typed("one"), typed("two"), REMOVE, REMOVE], [("one", 1), ("two", 2)]),
@@ -34,11 +34,11 @@ def test_queue_operations_give_the_sent_messages() -> None:
         ([typed("one"), typed("two"), REMOVE], [("one", 1)]),
         # Dequeued at the end of a turn: an ordinary message follows.
         ([typed("and the docs"), DEQUEUE, user("and the docs")], [("and the docs", 3)]),
-        # Back into the input line.
+        # Moved back into the input line.
         ([typed("one"), typed("two"), POP_ALL], []),
         ([typed("one"), POP_ALL, typed("one, better"), REMOVE], [("one, better", 3)]),
         ([typed("one"), POP_ALL, REMOVE], []),
-        # From an empty queue.
+        # Operations on an empty queue.
         ([REMOVE, DEQUEUE, POP_ALL], []),
         ([typed("one"), REMOVE, REMOVE, DEQUEUE], [("one", 1)]),
         # Unknown operations.
@@ -50,8 +50,8 @@ def test_queue_operations_give_the_sent_messages() -> None:
         assert requests_of(*lines) == requests, lines
 
 
-def queued(words: str) -> Line:
-    return attachment("queued_command", prompt=words, commandMode="prompt")
+def queued(text: str) -> Line:
+    return attachment("queued_command", prompt=text, commandMode="prompt")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_a_queued_message_logged_twice_is_one_request(
     assert requests_of(*lines) == requests
 
 
-def test_the_same_words_typed_twice_are_two_requests() -> None:
+def test_the_same_text_typed_twice_is_two_requests() -> None:
     cases = [
         [typed("go on"), REMOVE, typed("go on"), REMOVE],
         [typed("go on"), typed("go on"), REMOVE, REMOVE],
@@ -83,15 +83,15 @@ def test_the_same_words_typed_twice_are_two_requests() -> None:
         [user("go on"), typed("go on"), REMOVE, queued("go on")],
     ]
     for lines in cases:
-        later = [
-            {**given, "timestamp": f"2026-01-05T10:00:{number:02}Z"}
-            for number, given in enumerate(lines)
+        timestamped = [
+            {**entry, "timestamp": f"2026-01-05T10:00:{second:02}Z"}
+            for second, entry in enumerate(lines)
         ]
-        assert [text for text, _ in requests_of(*later)] == ["go on", "go on"], lines
+        assert [request for request, _ in requests_of(*timestamped)] == ["go on", "go on"], lines
 
 
 @pytest.mark.parametrize(
-    ("words", "requests", "commands"),
+    ("text", "requests", "commands"),
     [
         ("/review src/worker.py", ["/review src/worker.py"], ["review"]),
         ("/review", ["/review"], ["review"]),
@@ -103,15 +103,15 @@ def test_the_same_words_typed_twice_are_two_requests() -> None:
     ],
 )
 def test_a_slash_command_in_the_queue_is_a_command(
-    words: str, requests: list[str], commands: list[str]
+    text: str, requests: list[str], commands: list[str]
 ) -> None:
-    state = state_of(typed(words), REMOVE)
+    state = state_of(typed(text), REMOVE)
     assert [request["text"] for request in state["requests"]] == requests
     assert [command["name"] for command in state["commands"]] == commands
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     [
         "<task-notification>\n<task-id>a1</task-id>\n<status>completed</status>",
         '{"task_id":"b2","status":"completed"}',
@@ -120,9 +120,9 @@ def test_a_slash_command_in_the_queue_is_a_command(
         "   ",
     ],
 )
-def test_a_notice_in_the_queue_is_no_request_but_keeps_its_place(words: str) -> None:
-    assert requests_of(typed(words), typed("and the docs"), REMOVE) == []
-    assert requests_of(typed(words), typed("and the docs"), REMOVE, REMOVE) == [("and the docs", 2)]
+def test_a_notification_in_the_queue_keeps_its_position_but_is_no_request(text: str) -> None:
+    assert requests_of(typed(text), typed("and the docs"), REMOVE) == []
+    assert requests_of(typed(text), typed("and the docs"), REMOVE, REMOVE) == [("and the docs", 2)]
 
 
 def test_a_queued_prompt_sets_rules_and_answers_questions() -> None:
@@ -132,14 +132,14 @@ def test_a_queued_prompt_sets_rules_and_answers_questions() -> None:
 
 
 def test_the_queue_is_bounded_and_keeps_the_newest() -> None:
-    waiting = state_of(
+    queued_messages = state_of(
         *(typed(f"{number} {'x' * MAX_MESSAGE_CHARS}") for number in range(MAX_QUEUED + 5))
     )["queue"]
-    assert len(waiting) == MAX_QUEUED
-    assert waiting[0]["text"].startswith("5 ")
-    assert max(len(one["text"]) for one in waiting) == MAX_MESSAGE_CHARS
+    assert len(queued_messages) == MAX_QUEUED
+    assert queued_messages[0]["text"].startswith("5 ")
+    assert max(len(message["text"]) for message in queued_messages) == MAX_MESSAGE_CHARS
 
 
-def test_a_secret_typed_into_the_queue_is_not_kept() -> None:
-    (waiting,) = state_of(typed("push with ghp_" + "a1B2" * 9))["queue"]
-    assert waiting["text"] == "push with [redacted:github-token]"
+def test_a_secret_typed_into_the_queue_is_redacted() -> None:
+    (message,) = state_of(typed("push with ghp_" + "a1B2" * 9))["queue"]
+    assert message["text"] == "push with [redacted:github-token]"

@@ -1,4 +1,4 @@
-"""What commands do to files."""
+"""The effects of shell commands on files."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_effects_are_read_from_the_command_line() -> None:
         assert [tuple(effect) for effect in find_effects(script, "/p")] == expected, script
 
 
-def test_a_patch_names_its_files() -> None:
+def test_a_patch_in_a_here_document_has_effects_on_its_files() -> None:
     patch = "--- a/x.py\n+++ b/x.py\n@@\n--- /dev/null\n+++ b/new.py\n--- a/old.py\n+++ /dev/null\n"
     assert [tuple(effect) for effect in find_effects(f"git apply <<'E'\n{patch}E", "/p")] == [
         ("edit", "/p/x.py", ""), ("write", "/p/new.py", ""), ("delete", "/p/old.py", ""),
     ]  # fmt: skip
 
 
-def test_a_windows_path_stays_as_it_is() -> None:
+def test_a_windows_path_is_not_joined_with_the_working_directory() -> None:
     assert find_effects("rm 'C:\\app\\a.py'", "/p")[0][1] == "C:\\app\\a.py"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast.state.shell_parser import parse_commands
 
 
-def words(script: str) -> list[list[str | None]]:
+def parse_words(script: str) -> list[list[str | None]]:
     return [command.words for command in parse_commands(script)]
 
 
@@ -40,25 +40,25 @@ def test_words_are_split_as_a_shell_does() -> None:
         ('echo "never closed', [["echo", "never closed"]]),
     ]
     for script, expected in cases:
-        assert words(script) == expected, script
+        assert parse_words(script) == expected, script
 
 
-def test_what_only_a_running_shell_knows_is_unknown() -> None:
-    assert words('rm $(find . -name x) `ls` "$HOME/y" ${UNSET} z') == [
+def test_values_that_only_a_running_shell_has_are_unknown() -> None:
+    assert parse_words('rm $(find . -name x) `ls` "$HOME/y" ${UNSET} z') == [
         ["rm", None, None, None, None, "z"]
     ]
 
 
-def test_a_variable_set_in_the_same_script_is_known() -> None:
-    assert words('D=/x; rm "$D/a" ${D}/b') == [["rm", "/x/a", "/x/b"]]
+def test_a_variable_set_in_the_same_script_is_expanded() -> None:
+    assert parse_words('D=/x; rm "$D/a" ${D}/b') == [["rm", "/x/a", "/x/b"]]
 
 
-def test_a_loop_over_literal_words_is_known() -> None:
-    assert words("for f in a b; do rm $f.txt; done") == [["rm", "a.txt", "b.txt"]]
+def test_the_variable_of_a_loop_over_literal_words_is_expanded() -> None:
+    assert parse_words("for f in a b; do rm $f.txt; done") == [["rm", "a.txt", "b.txt"]]
 
 
 def test_braces_with_commas_are_several_words() -> None:
-    assert words("rm build/{a,b}.o {x} '{c,d}'") == [
+    assert parse_words("rm build/{a,b}.o {x} '{c,d}'") == [
         ["rm", "build/a.o", "build/b.o", "{x}", "{c,d}"]
     ]
 
@@ -73,11 +73,11 @@ def test_a_here_document_is_data() -> None:
 
 def test_a_here_document_inside_a_substitution_is_data() -> None:
     script = "git commit -m \"$(cat <<'EOF'\nfix: a > b (see c)\nrm x\nEOF\n)\" && rm y"
-    assert words(script) == [["git", "commit", "-m", None], ["rm", "y"]]
+    assert parse_words(script) == [["git", "commit", "-m", None], ["rm", "y"]]
 
 
-def test_an_indented_here_document_ends_at_its_indented_mark() -> None:
-    assert words("cat <<-E\n\trm x\n\tE\nrm y") == [["cat"], ["rm", "y"]]
+def test_an_indented_here_document_ends_at_its_indented_delimiter() -> None:
+    assert parse_words("cat <<-E\n\trm x\n\tE\nrm y") == [["cat"], ["rm", "y"]]
 
 
 def test_redirections_are_found() -> None:
@@ -97,8 +97,8 @@ def test_redirections_are_found() -> None:
 
 
 def test_operators_and_subshells_are_found() -> None:
-    found = parse_commands("a && (b; c) || d & e")
-    assert [(command.words[0], command.operator, command.depth) for command in found] == [
+    commands = parse_commands("a && (b; c) || d & e")
+    assert [(command.words[0], command.operator, command.depth) for command in commands] == [
         ("a", "\n", 0), ("b", "(", 1), ("c", ";", 1), ("d", "||", 0), ("e", "&", 0),
     ]  # fmt: skip
 
@@ -106,8 +106,8 @@ def test_operators_and_subshells_are_found() -> None:
 @pytest.mark.parametrize(
     "script", ["rm\0 a.py", "\0rm a.py", "rm a.py\0", 'rm "a\0.py"', "r\0m a.py"]
 )
-def test_a_nul_is_no_part_of_a_command(script: str) -> None:
-    assert words(script) == [["rm", "a.py"]]
+def test_a_nul_character_is_ignored(script: str) -> None:
+    assert parse_words(script) == [["rm", "a.py"]]
 
 
 @given(st.text(max_size=200))
@@ -126,7 +126,7 @@ def test_hostile_input_takes_no_more_than_linear_time() -> None:
         assert isinstance(parse_commands(script), list)
 
 
-@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not here to compare with")
+@pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
@@ -135,9 +135,8 @@ def test_hostile_input_takes_no_more_than_linear_time() -> None:
         max_size=4,
     )
 )
-def test_quoted_words_match_what_bash_prints(texts: list[str]) -> None:
-    """Words that bash quoted are parsed back to the same words."""
-    quote = subprocess.run(
+def test_words_quoted_by_bash_are_parsed_back(texts: list[str]) -> None:
+    quoted = subprocess.run(
         ["bash", "-c", 'printf "%q " "$@"', "_", *texts], capture_output=True, text=True, check=True
     ).stdout
-    assert words(f"echo {quote}") == [["echo", *texts]]
+    assert parse_words(f"echo {quoted}") == [["echo", *texts]]

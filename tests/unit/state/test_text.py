@@ -36,31 +36,31 @@ def test_prose_is_split_into_sentences_and_code_is_left_out() -> None:
         ("Before.\n```\nnever closed", ["Before."]),
         ("\r\n\t \n---\n", []),
     ]
-    for text, found in cases:
-        assert split_sentences(text) == found, text
+    for text, sentences in cases:
+        assert split_sentences(text) == sentences, text
 
 
 @given(st.text())
 def test_sentences_are_verbatim(text: str) -> None:
-    at = 0
+    position = 0
     for sentence in split_sentences(text):
         assert sentence == sentence.strip() != ""
-        at = text.index(sentence, at) + len(sentence)
+        position = text.index(sentence, position) + len(sentence)
 
 
 @pytest.mark.parametrize(
-    ("text", "most", "clipped"),
+    ("text", "max_chars", "clipped"),
     [("abc", 3, "abc"), ("abcd", 3, "ab…"), ("a  bcd", 4, "a…"), ("", 1, "")],
 )
-def test_text_is_cut_only_where_it_is_too_long(text: str, most: int, clipped: str) -> None:
-    assert clip(text, most) == clipped
+def test_only_text_that_is_too_long_is_clipped(text: str, max_chars: int, clipped: str) -> None:
+    assert clip(text, max_chars) == clipped
 
 
 @given(st.text(), st.integers(1, 50))
-def test_text_is_never_longer_than_it_may_be(text: str, most: int) -> None:
-    assert len(clip(text, most)) <= most
-    assert len(one_line(text, most)) <= most
-    assert len(one_line(text, most).splitlines()) <= 1
+def test_clipped_text_is_never_longer_than_the_limit(text: str, max_chars: int) -> None:
+    assert len(clip(text, max_chars)) <= max_chars
+    assert len(one_line(text, max_chars)) <= max_chars
+    assert len(one_line(text, max_chars).splitlines()) <= 1
 
 
 def test_a_secret_is_redacted_before_the_text_is_cut() -> None:
@@ -68,7 +68,7 @@ def test_a_secret_is_redacted_before_the_text_is_cut() -> None:
     assert "a1B2" not in redact_and_clip(f"use {token}", 14)
 
 
-def test_a_cue_is_found_as_whole_words() -> None:
+def test_a_cue_matches_whole_words_only() -> None:
     cases = [
         ("Never push.", "never", True),
         ("never", "never", True),
@@ -79,26 +79,26 @@ def test_a_cue_is_found_as_whole_words() -> None:
         ("do\n not", "do not", True),
         ("do it, not that", "do not", False),
     ]
-    for text, cue, found in cases:
-        assert Cues("nothing", cue).match(TokenizedText(text)) == found, (text, cue)
+    for text, cue, matches in cases:
+        assert Cues("nothing", cue).match(TokenizedText(text)) == matches, (text, cue)
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [("a", "a"), (7, "7"), (0, "0"), (1.5, "1.5"), (None, ""), (["a"], ""), ({"a": 1}, "")],
 )
-def test_other_values_become_text_or_nothing(value: object, text: str) -> None:
+def test_numbers_become_text_and_other_values_become_empty(value: object, text: str) -> None:
     assert to_text(value) == text
 
 
-def test_a_redaction_mark_is_never_cut_in_half() -> None:
+def test_a_redaction_marker_is_never_cut_in_half() -> None:
     text = "password: [redacted:assignment] and more"
     assert clip(text, 16) == "password:…"
     assert clip(text, 35) == "password: [redacted:assignment] an…"
 
 
 @pytest.mark.parametrize(
-    ("text", "most", "expected"),
+    ("text", "max_chars", "expected"),
     [
         ("one two three", 13, "one two three"),
         ("one two three", 12, "one two…"),
@@ -109,6 +109,6 @@ def test_a_redaction_mark_is_never_cut_in_half() -> None:
     ],
 )
 def test_a_line_is_cut_between_words_unless_one_is_very_long(
-    text: str, most: int, expected: str
+    text: str, max_chars: int, expected: str
 ) -> None:
-    assert one_line(text, most) == expected
+    assert one_line(text, max_chars) == expected

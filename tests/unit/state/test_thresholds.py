@@ -1,4 +1,4 @@
-"""Thresholds for snapshots and suggestions: each counts once until a compaction."""
+"""Thresholds for snapshots and suggestions: each triggers once until a compaction."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from holdfast.state.thresholds import (
 )
 from holdfast.state.types import State
 
-CHOSEN = settings.load({"HOLDFAST_HOME": "/nowhere"})
+DEFAULT_SETTINGS = settings.load({"HOLDFAST_HOME": "/nowhere"})
 
 
-def fresh() -> dict[str, Any]:
+def new_guard() -> dict[str, Any]:
     return dict(reset_after_compaction({}, 0))
 
 
@@ -39,22 +39,22 @@ def fresh() -> dict[str, Any]:
 def test_thresholds_by_remaining_percent_and_by_tokens(
     tokens: int, remaining: float, names: list[str]
 ) -> None:
-    assert due_thresholds(fresh(), tokens, remaining, CHOSEN) == names
+    assert due_thresholds(new_guard(), tokens, remaining, DEFAULT_SETTINGS) == names
 
 
-def test_each_threshold_counts_once_until_a_compaction() -> None:
-    guard = fresh() | {"saved": ["remaining 30 %", "140000 tokens"]}
-    assert due_thresholds(guard, 145_000, 27, CHOSEN) == []
-    assert due_thresholds(guard, 150_000, 25, CHOSEN) == ["150000 tokens"]
+def test_each_threshold_triggers_once_until_a_compaction() -> None:
+    guard = new_guard() | {"saved": ["remaining 30 %", "140000 tokens"]}
+    assert due_thresholds(guard, 145_000, 27, DEFAULT_SETTINGS) == []
+    assert due_thresholds(guard, 150_000, 25, DEFAULT_SETTINGS) == ["150000 tokens"]
     assert reset_after_compaction(guard, 0) is guard
-    assert due_thresholds(reset_after_compaction(guard, 1), 145_000, 27, CHOSEN) == [
+    assert due_thresholds(reset_after_compaction(guard, 1), 145_000, 27, DEFAULT_SETTINGS) == [
         "remaining 30 %",
         "140000 tokens",
     ]
 
 
 def test_thresholds_come_from_the_settings() -> None:
-    chosen = settings.load(
+    custom_settings = settings.load(
         {
             "HOLDFAST_HOME": "/nowhere",
             "HOLDFAST_SAVE_AT_REMAINING": "60",
@@ -62,11 +62,14 @@ def test_thresholds_come_from_the_settings() -> None:
             "HOLDFAST_SAVE_EVERY_TOKENS": "2000",
         }
     )
-    assert due_thresholds(fresh(), 3500, 60, chosen) == ["remaining 60 %", "3000 tokens"]
+    assert due_thresholds(new_guard(), 3500, 60, custom_settings) == [
+        "remaining 60 %",
+        "3000 tokens",
+    ]
 
 
 @pytest.mark.parametrize(
-    ("at_prompt", "context", "growth", "passed"),
+    ("at_prompt", "context", "growth", "is_due"),
     [
         (40_000, 48_000, 2_000, True),
         (40_000, 46_000, 2_000, False),
@@ -76,12 +79,12 @@ def test_thresholds_come_from_the_settings() -> None:
     ],
 )
 def test_a_turn_that_grows_much_faster_than_usual_is_saved_once(
-    at_prompt: int, context: int, growth: int, passed: bool
+    at_prompt: int, context: int, growth: int, is_due: bool
 ) -> None:
     usage = new_state()["usage"] | {"at_prompt": at_prompt, "context": context, "growth": growth}
-    names = due_growth_threshold(fresh(), usage, CHOSEN)  # type: ignore[arg-type]
-    assert names == (["growth from 40000"] if passed else [])
-    assert due_growth_threshold({"saved": names}, usage, CHOSEN) == []  # type: ignore[arg-type]
+    names = due_growth_threshold(new_guard(), usage, DEFAULT_SETTINGS)  # type: ignore[arg-type]
+    assert names == (["growth from 40000"] if is_due else [])
+    assert due_growth_threshold({"saved": names}, usage, DEFAULT_SETTINGS) == []  # type: ignore[arg-type]
 
 
 def test_zones_are_counted_from_the_lowest() -> None:
@@ -89,7 +92,7 @@ def test_zones_are_counted_from_the_lowest() -> None:
     assert [zone_index(share, borders) for share in (0, 50, 69.9, 70, 85, 99)] == [0, 1, 1, 2, 3, 4]
 
 
-def test_the_hosts_limit_is_that_of_its_last_auto_compaction() -> None:
+def test_the_limit_of_the_host_is_the_size_at_its_last_auto_compaction() -> None:
     state = new_state()
     assert last_auto_compaction_tokens(state) == 0
     state["compactions"] = [
@@ -102,29 +105,29 @@ def test_the_hosts_limit_is_that_of_its_last_auto_compaction() -> None:
 # Suggestions
 
 
-def after(calls: int, context: int = 10_000, **parts: Any) -> State:
+def state_with_usage(calls: int, context: int = 10_000, **parts: Any) -> State:
     state: State = {**new_state(), **parts}  # type: ignore[typeddict-item]
     state["usage"] |= {"calls_since_compaction": calls, "context": context}
     return state
 
 
 def test_each_number_of_calls_suggests_a_compaction_once() -> None:
-    guard = fresh()
-    said = {
-        calls: suggest_compaction(guard, after(calls), CHOSEN)
+    guard = new_guard()
+    suggestions = {
+        calls: suggest_compaction(guard, state_with_usage(calls), DEFAULT_SETTINGS)
         for calls in (10, 49, 50, 51, 99, 120, 149, 151, 199, 200, 249, 260)
     }
-    assert [calls for calls, words in said.items() if words] == [50, 120, 151, 200, 260]
-    assert said[120] == "120 tool calls since the last compaction"
+    assert [calls for calls, text in suggestions.items() if text] == [50, 120, 151, 200, 260]
+    assert suggestions[120] == "120 tool calls since the last compaction"
 
 
 PLAN = {"id": "1", "text": "x", "line": 1, "blocked_by": []}
 CHECK = {"command": "make test", "kind": "test", "line": 9, "runs": 1, "error": [], "where": ""}
-ORANGE, RED = 150_000, 175_000
+ORANGE_TOKENS, RED_TOKENS = 150_000, 175_000
 
 
 @pytest.mark.parametrize(
-    ("before", "now", "words"),
+    ("before", "now", "suggestion"),
     [
         (
             {"plan": [{**PLAN, "status": "in_progress"}]},
@@ -145,21 +148,31 @@ ORANGE, RED = 150_000, 175_000
     ],
 )
 def test_from_the_orange_zone_on_a_finished_item_suggests_a_compaction(
-    before: dict[str, Any], now: dict[str, Any], words: str
+    before: dict[str, Any], now: dict[str, Any], suggestion: str
 ) -> None:
-    guard = fresh()
-    assert suggest_compaction(guard, after(5, ORANGE, **before), CHOSEN) == ""
-    assert suggest_compaction(guard, after(6, ORANGE, **now), CHOSEN) == words
+    guard = new_guard()
+    assert (
+        suggest_compaction(guard, state_with_usage(5, ORANGE_TOKENS, **before), DEFAULT_SETTINGS)
+        == ""
+    )
+    assert (
+        suggest_compaction(guard, state_with_usage(6, ORANGE_TOKENS, **now), DEFAULT_SETTINGS)
+        == suggestion
+    )
 
 
-def test_a_zone_suggests_once_and_below_orange_never() -> None:
+def test_a_zone_suggests_once_and_zones_below_orange_never() -> None:
     def commits(count: int) -> list[dict[str, Any]]:
         return [{"sha": "abc1234", "subject": "x", "line": n} for n in range(1, count + 1)]
 
-    guard = fresh()
-    shares = [100_000, 100_000, ORANGE, ORANGE, RED, RED]
-    said = [
-        bool(suggest_compaction(guard, after(1, context, commits=commits(n)), CHOSEN))
-        for n, context in enumerate(shares)
+    guard = new_guard()
+    context_sizes = [100_000, 100_000, ORANGE_TOKENS, ORANGE_TOKENS, RED_TOKENS, RED_TOKENS]
+    suggested = [
+        bool(
+            suggest_compaction(
+                guard, state_with_usage(1, context, commits=commits(n)), DEFAULT_SETTINGS
+            )
+        )
+        for n, context in enumerate(context_sizes)
     ]
-    assert said == [False, False, True, False, True, False]
+    assert suggested == [False, False, True, False, True, False]

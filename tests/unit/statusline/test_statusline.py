@@ -37,28 +37,29 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_the_gauge_shows_share_and_tokens(home: Path) -> None:
+def test_the_gauge_shows_percentage_and_tokens(home: Path) -> None:
     assert main.render_status_line(payload(), colour=False) == "████░░░░░░ 42 % · 84k"
 
 
-def test_before_the_first_answer_nothing_is_known(home: Path) -> None:
+def test_before_the_first_response_the_gauge_is_empty(home: Path) -> None:
     assert main.render_status_line(payload(None), colour=False) == "░░░░░░░░░░ –"
 
 
 @pytest.mark.parametrize(
     ("percent", "code"), [(10, "32"), (50, "33"), (70, "38;5;208"), (85, "31"), (96, "1;31")]
 )
-def test_each_zone_has_its_colour(home: Path, percent: int, code: str) -> None:
+def test_each_zone_of_the_gauge_has_its_colour(home: Path, percent: int, code: str) -> None:
     assert f"\x1b[{code}m" in main.render_status_line(payload(percent), colour=True)
 
 
 @pytest.mark.parametrize("percent", [-5, 0, 100, 250])
-def test_the_bar_is_never_longer_or_shorter(home: Path, percent: int) -> None:
-    told = main.render_status_line(payload(percent), colour=False)
-    assert len(told.split(" ")[0]) == render.BAR_WIDTH
+def test_the_bar_always_has_the_same_width(home: Path, percent: int) -> None:
+    line = main.render_status_line(payload(percent), colour=False)
+    assert len(line.split(" ")[0]) == render.BAR_WIDTH
 
 
-def store_with(home: Path, receipt: str) -> None:
+def save_compaction(home: Path, receipt: str) -> None:
+    """Store a session with one compaction, whose brief has this receipt."""
     store = SQLiteStore(str(home / "holdfast.db"))
     store.begin()
     store.save_session(
@@ -75,43 +76,44 @@ def store_with(home: Path, receipt: str) -> None:
     store.close()
 
 
-def test_it_says_when_the_session_was_last_saved(home: Path) -> None:
-    store_with(home, "whole")
-    told = main.render_status_line(payload(), colour=False)
-    assert " d ago" in told
-    assert "!" not in told
+def test_the_line_shows_when_the_session_was_last_saved(home: Path) -> None:
+    save_compaction(home, "whole")
+    line = main.render_status_line(payload(), colour=False)
+    assert " d ago" in line
+    assert "!" not in line
 
 
-def test_it_raises_the_alarm_when_a_brief_did_not_arrive(home: Path) -> None:
-    store_with(home, "never")
+def test_the_line_warns_if_the_last_brief_did_not_arrive(home: Path) -> None:
+    save_compaction(home, "never")
     assert "! the last brief did not arrive" in main.render_status_line(payload(), colour=False)
 
 
-def guard(home: Path, **values: object) -> None:
+def set_guard_mark(home: Path, **values: object) -> None:
+    """Store what the context guard remembers about the session."""
     with closing(SQLiteStore(str(home / "holdfast.db"))) as store:
         store.set_mark("s1", GUARD_KEY, {"saved": ["80000 tokens"], **values})
 
 
-def test_it_counts_compactions_and_predicts_the_turns_that_are_left(home: Path) -> None:
-    store_with(home, "whole")
-    guard(home, compactions=2, growth=8000)
-    told = main.render_status_line(payload(size=200_000), colour=False)
-    assert "84k · ~14 turns left · saved" in told
-    assert told.endswith(" d ago · compacted 2×")
+def test_the_line_counts_compactions_and_estimates_the_turns_left(home: Path) -> None:
+    save_compaction(home, "whole")
+    set_guard_mark(home, compactions=2, growth=8000)
+    line = main.render_status_line(payload(size=200_000), colour=False)
+    assert "84k · ~14 turns left · saved" in line
+    assert line.endswith(" d ago · compacted 2×")
 
 
 def test_turns_left_use_the_configured_or_observed_compaction_size(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store_with(home, "whole")
-    guard(home, growth=8000, limit=167_000)
+    save_compaction(home, "whole")
+    set_guard_mark(home, growth=8000, limit=167_000)
     assert "~10 turns left" in main.render_status_line(payload(size=200_000), colour=False)
     monkeypatch.setenv("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "92000")
     assert "~1 turn left" in main.render_status_line(payload(size=200_000), colour=False)
 
 
 @pytest.mark.parametrize(
-    ("width", "told"),
+    ("width", "expected"),
     [
         (80, "████░░░░░░ 42 % · 84k · ~14 turns left · saved 5 min ago · compacted 2×"),
         (60, "████░░░░░░ 42 % · 84k · ~14 turns left · saved 5 min ago"),
@@ -122,20 +124,20 @@ def test_turns_left_use_the_configured_or_observed_compaction_size(
         (3, "42 %"),
     ],
 )
-def test_a_narrow_terminal_gets_what_matters_most(width: int, told: str) -> None:
+def test_a_narrow_terminal_gets_only_the_most_important_figures(width: int, expected: str) -> None:
     figures = Figures(percent=42, tokens=84_000, turns=14, saved_ago=300.0, compactions=2)
-    assert render_gauge(figures, (50, 70, 85, 95), colour=False, width=width) == told
-    plain = main.visible_width(render_gauge(figures, (50,), colour=True, width=width))
-    assert plain == len(told)
+    assert render_gauge(figures, (50, 70, 85, 95), colour=False, width=width) == expected
+    visible_width = main.visible_width(render_gauge(figures, (50,), colour=True, width=width))
+    assert visible_width == len(expected)
 
 
-def test_the_alarm_is_kept_however_narrow_it_gets() -> None:
+def test_the_warning_is_shown_at_any_width() -> None:
     figures = Figures(percent=90, tokens=1, turns=3, receipt="never")
-    told = render_gauge(figures, (50, 70, 85, 95), colour=True, width=20)
-    assert told == "\x1b[31m90 %\x1b[0m · \x1b[31m! the last brief did not arrive\x1b[0m"
+    line = render_gauge(figures, (50, 70, 85, 95), colour=True, width=20)
+    assert line == "\x1b[31m90 %\x1b[0m · \x1b[31m! the last brief did not arrive\x1b[0m"
 
 
-def test_the_zones_are_a_setting(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_colour_zones_can_be_set(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_ZONES", "10,20,30,40")
     assert "\x1b[1;31m" in main.render_status_line(payload(42), colour=True)
 
@@ -151,11 +153,11 @@ def test_an_unreadable_store_still_shows_the_figures_of_the_payload(home: Path) 
     assert "statusline:" in (home / "holdfast.log").read_text()
 
 
-# Around another one
+# With a status line of the user
 
 
 @pytest.mark.parametrize(
-    ("theirs", "width", "out"),
+    ("existing", "width", "expected"),
     [
         ("opus", 0, "opus │ gauge"),
         ("opus", 12, "opus │ gauge"),
@@ -168,35 +170,37 @@ def test_an_unreadable_store_still_shows_the_figures_of_the_payload(home: Path) 
     ],
 )
 def test_the_gauge_goes_after_or_below_the_existing_status_line(
-    theirs: str, width: int, out: str
+    existing: str, width: int, expected: str
 ) -> None:
-    assert main.join_status_lines(theirs, "gauge", width) == out
+    assert main.join_status_lines(existing, "gauge", width) == expected
 
 
-def run_wrapped(command: str, told: str, **variables: str) -> subprocess.CompletedProcess[str]:
+def run_chained(command: str, stdin: str, **variables: str) -> subprocess.CompletedProcess[str]:
     words = shlex.split(chain_command(statusline_command(), command))
     env = {**os.environ, "NO_COLOR": "1", "COLUMNS": "200", **variables}
     return subprocess.run(
-        words, input=told, capture_output=True, text=True, check=False, env=env, timeout=30
+        words, input=stdin, capture_output=True, text=True, check=False, env=env, timeout=30
     )
 
 
 def test_the_chained_command_gets_the_payload_and_both_lines_are_shown(home: Path) -> None:
-    done = run_wrapped("cat | cut -c 2-13; echo 'it''s'", json.dumps(payload()))
-    assert done.stdout == '"session_id" │ ████░░░░░░ 42 % · 84k\nits\n'
-    assert (done.returncode, done.stderr) == (0, "")
+    process = run_chained("cat | cut -c 2-13; echo 'it''s'", json.dumps(payload()))
+    assert process.stdout == '"session_id" │ ████░░░░░░ 42 % · 84k\nits\n'
+    assert (process.returncode, process.stderr) == (0, "")
 
 
 @pytest.mark.parametrize("command", ["exit 3", "no-such-program-here 2>/dev/null", "true"])
-def test_a_chained_command_without_output_leaves_the_gauge_alone(home: Path, command: str) -> None:
-    assert run_wrapped(command, json.dumps(payload())).stdout == "████░░░░░░ 42 % · 84k\n"
+def test_without_output_of_the_chained_command_only_the_gauge_is_shown(
+    home: Path, command: str
+) -> None:
+    assert run_chained(command, json.dumps(payload())).stdout == "████░░░░░░ 42 % · 84k\n"
 
 
 def test_a_chained_command_that_ignores_a_large_payload_does_not_block(
     home: Path,
 ) -> None:
-    told = json.dumps({**payload(), "more": "x" * 500_000})
-    assert run_wrapped("echo mine", told).stdout == "mine │ ████░░░░░░ 42 % · 84k\n"
+    stdin = json.dumps({**payload(), "more": "x" * 500_000})
+    assert run_chained("echo mine", stdin).stdout == "mine │ ████░░░░░░ 42 % · 84k\n"
 
 
 def test_the_status_line_creates_no_store(home: Path) -> None:
@@ -204,20 +208,20 @@ def test_the_status_line_creates_no_store(home: Path) -> None:
     assert list(home.iterdir()) == []
 
 
-@pytest.mark.parametrize("told", ["", "junk", "[]", "{}", '{"context_window": 3}'])
-def test_any_payload_gives_one_line_and_exit_code_0(home: Path, told: str) -> None:
-    done = subprocess.run(
+@pytest.mark.parametrize("stdin", ["", "junk", "[]", "{}", '{"context_window": 3}'])
+def test_any_payload_gives_one_line_and_exit_code_0(home: Path, stdin: str) -> None:
+    process = subprocess.run(
         [sys.executable, "-m", "holdfast", "statusline"],
-        input=told, capture_output=True, text=True, check=False,
+        input=stdin, capture_output=True, text=True, check=False,
     )  # fmt: skip
-    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (0, 1, "")
+    assert (process.returncode, process.stdout.count("\n"), process.stderr) == (0, 1, "")
 
 
 def test_no_color_is_respected(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "holdfast", "statusline"],
         input=json.dumps(payload()), capture_output=True, text=True, check=True,
     )  # fmt: skip
-    assert "\x1b" not in done.stdout
-    assert "42 %" in done.stdout
+    assert "\x1b" not in process.stdout
+    assert "42 %" in process.stdout

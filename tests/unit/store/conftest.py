@@ -14,4 +14,5 @@ def path(tmp_path: Path) -> str:
 
 @pytest.fixture
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make this process a newer Holdfast with one more migration, and return their folder."""
     return tomorrow(tmp_path / "migrations", monkeypatch)

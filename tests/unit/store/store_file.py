@@ -1,4 +1,4 @@
-"""A store's file, as tests look at it."""
+"""Helpers that create, migrate and inspect the file of a store."""
 
 from __future__ import annotations
 
@@ -15,23 +15,24 @@ from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
 
 MIGRATIONS = Path(sqlite_migrations.STORE_MIGRATIONS[0])
+# The current version, and the file name of the migration after it.
 TODAY = sqlite_migrations.STORE_MIGRATIONS[1]
 NEXT = f"{TODAY + 1 - sqlite_migrations.VERSION_OFFSET:04}_moods.sql"
-MOODS = "-- One more table; and a comment with a semicolon.\nCREATE TABLE moods (mood TEXT);\n"
+NEXT_SQL = "-- Another table; the comment has a semicolon.\nCREATE TABLE moods (mood TEXT);\n"
 
 
 def tomorrow(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A Holdfast of tomorrow: the same migrations and one more."""
+    """Make this process a newer Holdfast, with one more migration; return their folder."""
     shutil.copytree(MIGRATIONS, folder)
-    (folder / NEXT).write_text(MOODS, encoding="utf-8")
+    (folder / NEXT).write_text(NEXT_SQL, encoding="utf-8")
     monkeypatch.setattr(sqlite_migrations, "STORE_MIGRATIONS", (str(folder), TODAY + 1))
     return folder
 
 
 def save_today(path: str, session: str = "s1") -> None:
-    """A session in a store as today's Holdfast makes it."""
-    with pytest.MonkeyPatch.context() as today:
-        today.setattr(sqlite_migrations, "STORE_MIGRATIONS", (str(MIGRATIONS), TODAY))
+    """Save a session in a store of the current version, even after `tomorrow`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sqlite_migrations, "STORE_MIGRATIONS", (str(MIGRATIONS), TODAY))
         with closing(SQLiteStore(path)) as store:
             save(store, session)
 
@@ -54,14 +55,17 @@ def save(store: SQLiteStore, session: str = "s1") -> bool:
 
 
 def sessions(path: str) -> list[str]:
+    """Return the ids of all sessions."""
     with closing(SQLiteStore(path)) as store:
         return sorted(row["id"] for row in store.sessions(None))
 
 
 def names(path: str) -> list[str]:
+    """Return the names of all files in the folder of the store."""
     return sorted(os.listdir(os.path.dirname(path)))
 
 
-def ask(path: str, question: str) -> object:
+def ask(path: str, query: str) -> object:
+    """Run a query and return the first column of its first row."""
     with closing(sqlite3.connect(path)) as connection:
-        return connection.execute(question).fetchone()[0]
+        return connection.execute(query).fetchone()[0]

@@ -22,9 +22,9 @@ from holdfast.store.sqlite import SQLiteStore
 from tests.unit.store.store_file import ask, make_first_edition, names, save, sessions
 from tests.weather import read_only
 
-ASIDE = "holdfast.db.first-edition"
-# Leaves a session in the write-ahead log only, as a killed hook does.
-KILLED = """
+SET_ASIDE_NAME = "holdfast.db.first-edition"
+# Leaves a session only in the write-ahead log, as a killed hook does.
+WRITE_AND_EXIT = """
 import os, sqlite3, sys
 connection = sqlite3.connect(sys.argv[1], isolation_level=None)
 connection.execute("PRAGMA wal_autocheckpoint = 0")
@@ -36,9 +36,9 @@ os._exit(0)
 """
 
 
-# Sets the store aside, saves a session in the new one and leaves it in the write-ahead log. The new
-# table also puts the first page there, which holds the version.
-SET_ASIDE = """
+# Sets the store aside, saves a session in the new one and leaves it in the write-ahead log.
+# Creating a table also writes the first page to the log, which holds the version.
+SET_ASIDE_AND_EXIT = """
 import os, sys, warnings
 warnings.simplefilter("ignore")
 from holdfast.store.sqlite import SQLiteStore
@@ -52,13 +52,14 @@ os._exit(0)
 
 @pytest.fixture
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The sentences that are reported to the user."""
     received: list[str] = []
     monkeypatch.setattr(sqlite_migrations, "report", received.append)
     return received
 
 
 @pytest.fixture
-def old(path: str) -> str:
+def old_path(path: str) -> str:
     """A store of the first edition with one session."""
     with closing(SQLiteStore(path)) as store:
         save(store, "old")
@@ -67,18 +68,18 @@ def old(path: str) -> str:
 
 
 def test_a_store_of_the_first_edition_is_set_aside_and_a_new_one_started(
-    old: str, reports: list[str]
+    old_path: str, reports: list[str]
 ) -> None:
-    before = Path(old).read_bytes()
-    assert sessions(old) == []
-    assert names(old) == ["holdfast.db", ASIDE]
-    assert ask(old, "PRAGMA user_version") == sqlite_migrations.STORE_MIGRATIONS[1]
-    aside = f"{old}.first-edition"
+    before = Path(old_path).read_bytes()
+    assert sessions(old_path) == []
+    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
+    assert ask(old_path, "PRAGMA user_version") == sqlite_migrations.STORE_MIGRATIONS[1]
+    aside = f"{old_path}.first-edition"
     assert ask(aside, "SELECT id FROM sessions") == "old"
     assert ask(aside, "PRAGMA user_version") == 4
     assert len(Path(aside).read_bytes()) == len(before)
     (report,) = reports
-    assert f"{old} was made by the first edition of Holdfast and is now {aside};" in report
+    assert f"{old_path} was made by the first edition of Holdfast and is now {aside};" in report
     assert "holdfast recover" in report
     assert "~/.claude/projects" in report
 
@@ -90,122 +91,126 @@ def test_every_version_of_the_first_edition_is_recognised(
     SQLiteStore(path).close()
     make_first_edition(path, version)
     SQLiteStore(path).close()
-    assert names(path) == ["holdfast.db", ASIDE]
+    assert names(path) == ["holdfast.db", SET_ASIDE_NAME]
     assert len(reports) == 1
 
 
 @pytest.mark.usefixtures("reports")
-def test_what_only_the_write_ahead_log_had_is_in_the_file_that_was_set_aside(old: str) -> None:
-    subprocess.run([sys.executable, "-c", KILLED, old], check=True)
-    assert names(old) == ["holdfast.db", "holdfast.db-shm", "holdfast.db-wal"]
-    assert sessions(old) == []
-    assert names(old) == ["holdfast.db", ASIDE]
-    aside = f"{old}.first-edition"
+def test_the_file_set_aside_includes_the_write_ahead_log(old_path: str) -> None:
+    subprocess.run([sys.executable, "-c", WRITE_AND_EXIT, old_path], check=True)
+    assert names(old_path) == ["holdfast.db", "holdfast.db-shm", "holdfast.db-wal"]
+    assert sessions(old_path) == []
+    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
+    aside = f"{old_path}.first-edition"
     assert ask(aside, "SELECT group_concat(id) FROM (SELECT id FROM sessions ORDER BY id)") == (
         "in the log,old"
     )
     assert ask(aside, "PRAGMA integrity_check") == "ok"
 
 
-def test_nothing_is_ever_overwritten(old: str, reports: list[str]) -> None:
-    Path(f"{old}.first-edition").write_text("precious")
-    assert sessions(old) == []
-    assert Path(f"{old}.first-edition").read_text() == "precious"
-    assert ask(f"{old}.first-edition-2", "SELECT id FROM sessions") == "old"
-    assert f"{old}.first-edition-2" in reports[0]
+def test_an_existing_file_with_the_new_name_is_not_overwritten(
+    old_path: str, reports: list[str]
+) -> None:
+    Path(f"{old_path}.first-edition").write_text("existing")
+    assert sessions(old_path) == []
+    assert Path(f"{old_path}.first-edition").read_text() == "existing"
+    assert ask(f"{old_path}.first-edition-2", "SELECT id FROM sessions") == "old"
+    assert f"{old_path}.first-edition-2" in reports[0]
 
 
 @pytest.mark.usefixtures("reports")
-def test_a_process_killed_between_link_and_unlink_leaves_one_file_aside(old: str) -> None:
-    os.link(old, f"{old}.first-edition")
-    assert sessions(old) == []
-    assert names(old) == ["holdfast.db", ASIDE]
-    assert ask(f"{old}.first-edition", "SELECT id FROM sessions") == "old"
+def test_a_process_killed_between_link_and_unlink_leaves_one_file_aside(old_path: str) -> None:
+    os.link(old_path, f"{old_path}.first-edition")
+    assert sessions(old_path) == []
+    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
+    assert ask(f"{old_path}.first-edition", "SELECT id FROM sessions") == "old"
 
 
 @pytest.mark.usefixtures("reports")
-def test_where_hard_links_do_not_exist_the_file_is_renamed(
-    old: str, monkeypatch: pytest.MonkeyPatch
+def test_without_hard_links_the_file_is_renamed(
+    old_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_links(source: str, target: str) -> None:
         raise OSError(95, "Operation not supported")
 
     monkeypatch.setattr(os, "link", no_links)
-    Path(f"{old}.first-edition").write_text("precious")
-    assert sessions(old) == []
-    assert Path(f"{old}.first-edition").read_text() == "precious"
-    assert ask(f"{old}.first-edition-2", "SELECT id FROM sessions") == "old"
+    Path(f"{old_path}.first-edition").write_text("existing")
+    assert sessions(old_path) == []
+    assert Path(f"{old_path}.first-edition").read_text() == "existing"
+    assert ask(f"{old_path}.first-edition-2", "SELECT id FROM sessions") == "old"
 
 
 @pytest.mark.usefixtures("reports")
 def test_a_file_that_is_set_aside_while_it_is_being_opened_is_opened_again(
-    old: str, monkeypatch: pytest.MonkeyPatch
+    old_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The old file with the log of the new one would be read as one database, and destroyed."""
-    really = sqlite_migrations.open_file
+    """SQLite would apply the write-ahead log of the new file to the old one and destroy it."""
+    open_file = sqlite_migrations.open_file
 
-    def overtaken(path: str, *args: Any, **more: Any) -> sqlite3.Connection:
-        connection = really(path, *args, **more)
-        monkeypatch.setattr(sqlite_migrations, "open_file", really)
-        subprocess.run([sys.executable, "-c", SET_ASIDE, old], check=True)
+    def open_then_replace(path: str, *args: Any, **options: Any) -> sqlite3.Connection:
+        connection = open_file(path, *args, **options)
+        monkeypatch.setattr(sqlite_migrations, "open_file", open_file)
+        subprocess.run([sys.executable, "-c", SET_ASIDE_AND_EXIT, old_path], check=True)
         return connection
 
-    monkeypatch.setattr(sqlite_migrations, "open_file", overtaken)
-    with closing(SQLiteStore(old)) as store:
+    monkeypatch.setattr(sqlite_migrations, "open_file", open_then_replace)
+    with closing(SQLiteStore(old_path)) as store:
         assert [row["id"] for row in store.sessions(None)] == ["new"]
-        # So much that SQLite writes the log back into the file.
+        # Enough for SQLite to write the log back into the file.
         for number in range(500):
             save(store, f"s{number}")
-    assert ask(old, "SELECT count(*) FROM sessions") == 501
-    assert ask(f"{old}.first-edition", "SELECT group_concat(id) FROM sessions") == "old"
-    for path in (old, f"{old}.first-edition"):
+    assert ask(old_path, "SELECT count(*) FROM sessions") == 501
+    assert ask(f"{old_path}.first-edition", "SELECT group_concat(id) FROM sessions") == "old"
+    for path in (old_path, f"{old_path}.first-edition"):
         assert ask(path, "PRAGMA integrity_check") == "ok"
 
 
-def test_a_store_that_another_process_has_open_is_not_touched(old: str, reports: list[str]) -> None:
-    with closing(sqlite3.connect(old)) as other:
+def test_a_store_that_another_process_has_open_is_not_touched(
+    old_path: str, reports: list[str]
+) -> None:
+    with closing(sqlite3.connect(old_path)) as other:
         other.execute("SELECT * FROM sessions").fetchall()
         with pytest.raises(StoreUnavailable, match="another process has it open") as caught:
-            SQLiteStore(old, busy_seconds=0.1)
+            SQLiteStore(old_path, busy_seconds=0.1)
         assert "holdfast serve" in caught.value.hint
         other.execute("DELETE FROM sessions")
         other.commit()
         assert reports == []
-    assert sessions(old) == []
-    assert names(old) == ["holdfast.db", ASIDE]
+    assert sessions(old_path) == []
+    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
 
 
-def test_a_store_in_a_read_only_folder_stays_where_it_is(old: str, reports: list[str]) -> None:
-    with read_only(Path(old).parent), pytest.raises(StoreUnavailable) as caught:
-        SQLiteStore(old)
+def test_a_store_stays_in_a_read_only_folder(old_path: str, reports: list[str]) -> None:
+    with read_only(Path(old_path).parent), pytest.raises(StoreUnavailable) as caught:
+        SQLiteStore(old_path)
     assert not isinstance(caught.value, StoreDamaged)
-    assert names(old) == ["holdfast.db"]
-    assert ask(old, "SELECT id FROM sessions") == "old"
+    assert names(old_path) == ["holdfast.db"]
+    assert ask(old_path, "SELECT id FROM sessions") == "old"
     assert reports == []
-    assert sessions(old) == []
+    assert sessions(old_path) == []
     assert len(reports) == 1
 
 
-def test_a_store_without_a_log_in_a_read_only_folder_stays_where_it_is(
-    old: str, reports: list[str]
+def test_a_store_without_a_write_ahead_log_stays_in_a_read_only_folder(
+    old_path: str, reports: list[str]
 ) -> None:
-    """In this mode SQLite can read the file; it is the renaming that fails."""
-    with closing(sqlite3.connect(old)) as connection:
+    """Without write-ahead logging SQLite can read the file, and renaming it fails."""
+    with closing(sqlite3.connect(old_path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
-    with read_only(Path(old).parent), pytest.raises(StoreUnavailable, match=r"(?i)read-?only"):
-        SQLiteStore(old)
-    assert names(old) == ["holdfast.db"]
+    with read_only(Path(old_path).parent), pytest.raises(StoreUnavailable, match=r"(?i)read-?only"):
+        SQLiteStore(old_path)
+    assert names(old_path) == ["holdfast.db"]
     assert reports == []
 
 
 def test_a_damaged_store_of_the_first_edition_is_set_aside_as_damaged(
-    old: str, reports: list[str]
+    old_path: str, reports: list[str]
 ) -> None:
-    with open(old, "r+b") as file:
+    with open(old_path, "r+b") as file:
         file.truncate(4096)
     with pytest.raises(StoreDamaged, match="it is now"):
-        SQLiteStore(old)
-    (aside,) = names(old)
+        SQLiteStore(old_path)
+    (aside,) = names(old_path)
     assert aside.startswith("holdfast.db.damaged-")
     assert reports == []
 
@@ -234,32 +239,32 @@ def test_the_index_of_the_first_edition_is_set_aside(path: str, reports: list[st
 
 
 def test_a_program_that_uses_the_library_is_warned(
-    old: str, monkeypatch: pytest.MonkeyPatch
+    old_path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A hook that ran in this process has set its own.
+    # A hook that ran in this process may have replaced the function.
     monkeypatch.setattr(sqlite_migrations, "report", sqlite_migrations._warn)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        ConversationStore(old).close()
-        ConversationStore(old).close()
+        ConversationStore(old_path).close()
+        ConversationStore(old_path).close()
     assert ["first edition" in str(warning.message) for warning in caught] == [True]
 
 
 @pytest.fixture
 def recreated(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A first edition that makes its store anew each time it was set aside."""
-    really = first_edition.set_aside
+    """The first edition creates its store again each time it was set aside."""
+    really_set_aside = first_edition.set_aside
 
     def set_aside(path: str, busy_seconds: float) -> None:
-        really(path, busy_seconds)
-        with closing(sqlite3.connect(path)) as other:
-            other.execute("CREATE TABLE sessions (id)")
+        really_set_aside(path, busy_seconds)
+        with closing(sqlite3.connect(path)) as connection:
+            connection.execute("CREATE TABLE sessions (id)")
         make_first_edition(path)
 
     monkeypatch.setattr(first_edition, "set_aside", set_aside)
 
 
 @pytest.mark.usefixtures("recreated", "reports")
-def test_an_installation_of_the_first_edition_that_is_still_in_use_is_named(old: str) -> None:
+def test_a_store_recreated_by_the_first_edition_is_an_error(old_path: str) -> None:
     with pytest.raises(StoreUnavailable, match="again and again"):
-        SQLiteStore(old)
+        SQLiteStore(old_path)

@@ -1,4 +1,4 @@
-"""Which failures of a connection are worth another try."""
+"""Which connection failures are temporary and can be retried."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from psycopg import errors
 from holdfast.store.postgres import is_temporary
 
 
-def test_a_server_that_is_away_or_starting_is_retried() -> None:
+def test_an_unreachable_or_starting_server_is_a_temporary_failure() -> None:
     cases = [
         'connection to server at "db", port 5432 failed: Connection refused',
         "failed to resolve host 'db': [Errno -2] Name or service not known",
@@ -24,12 +24,12 @@ def test_a_server_that_is_away_or_starting_is_retried() -> None:
         assert is_temporary(psycopg.OperationalError(message)), message
 
 
-def test_a_wrong_address_or_role_is_not_retried() -> None:
+def test_a_wrong_configuration_is_not_a_temporary_failure() -> None:
     cases = [
         'FATAL:  password authentication failed for user "ada"',
         "fe_sendauth: no password supplied",
         'FATAL:  database "nowhere" does not exist',
-        'FATAL:  role "nobody" does not exist',
+        'FATAL:  role "unknown" does not exist',
         'FATAL:  role "ada" is not permitted to log in',
         'FATAL:  no pg_hba.conf entry for host "10.0.0.1", user "ada"',
         'FATAL:  permission denied for database "team"',
@@ -41,7 +41,7 @@ def test_a_wrong_address_or_role_is_not_retried() -> None:
         assert not is_temporary(psycopg.OperationalError(message)), message
 
 
-def test_an_error_of_a_statement_is_judged_by_its_sqlstate() -> None:
+def test_an_error_with_a_sqlstate_is_classified_by_it() -> None:
     assert is_temporary(errors.AdminShutdown('database "x" does not exist'))
     assert is_temporary(errors.LockNotAvailable())
     assert not is_temporary(errors.QueryCanceled())

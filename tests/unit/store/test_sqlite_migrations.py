@@ -1,4 +1,4 @@
-"""The SQLite file: how it is made, refused and set aside."""
+"""The SQLite file: creating it, setting a damaged one aside, and stores that cannot be used."""
 
 from __future__ import annotations
 
@@ -17,28 +17,30 @@ from holdfast.store.sqlite import SQLiteStore
 from tests.unit.store.store_file import ask, names, open_and_close, save, sessions
 from tests.weather import read_only
 
-# Making one
+NOT_A_DATABASE = b"this was never a database\n" * 400
+
+# Creation
 
 
-def test_only_its_owner_can_read_a_new_store(path: str) -> None:
-    old = os.umask(0)
+def test_a_new_store_is_readable_only_by_its_owner(path: str) -> None:
+    previous_umask = os.umask(0)
     try:
         with closing(SQLiteStore(path)) as store:
             save(store)
-            files = {name: stat.S_IMODE(os.stat(f"{path}{name}").st_mode) for name in ("", "-wal")}
+            modes = {name: stat.S_IMODE(os.stat(f"{path}{name}").st_mode) for name in ("", "-wal")}
     finally:
-        os.umask(old)
-    assert files == {"": 0o600, "-wal": 0o600}
+        os.umask(previous_umask)
+    assert modes == {"": 0o600, "-wal": 0o600}
     assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
 
 
-def test_a_folder_that_others_could_read_is_closed_to_them(path: str) -> None:
+def test_the_folder_of_a_store_is_made_private(path: str) -> None:
     os.makedirs(os.path.dirname(path), mode=0o755)
     open_and_close(path)
     assert stat.S_IMODE(os.stat(os.path.dirname(path)).st_mode) == 0o700
 
 
-def test_a_store_keeps_a_write_ahead_log_and_its_foreign_keys(path: str) -> None:
+def test_a_connection_uses_a_write_ahead_log_and_checks_foreign_keys(path: str) -> None:
     connection, _ = sqlite_migrations.connect(path, 1.0)
     with closing(connection):
         assert connection.execute("PRAGMA journal_mode").fetchone()[0] == "wal"
@@ -49,7 +51,7 @@ def test_a_store_keeps_a_write_ahead_log_and_its_foreign_keys(path: str) -> None
         )
         with pytest.raises(sqlite3.IntegrityError):
             connection.execute(
-                "INSERT INTO compactions (session, ordinal, opened_at) VALUES ('nobody', 1, 1)"
+                "INSERT INTO compactions (session, ordinal, opened_at) VALUES ('unknown', 1, 1)"
             )
 
 
@@ -65,21 +67,21 @@ def test_a_store_can_be_in_a_folder_of_any_name(
     assert sessions("./holdfast.db") == ["s1"]
 
 
-def test_the_log_stays_short_though_nobody_closes_the_store(path: str) -> None:
-    """Hooks leave without closing, and whoever opens the store reads the log first."""
+def test_the_write_ahead_log_stays_short_while_the_store_is_open(path: str) -> None:
+    """Hooks exit without closing the store, and every process that opens it reads the log."""
     with closing(SQLiteStore(path)) as store:
         for n in range(500):
             save(store, f"s{n}")
         assert os.path.getsize(f"{path}-wal") < 1 << 20
 
 
-def test_nothing_but_the_store_is_left_when_it_is_closed(path: str) -> None:
+def test_closing_the_store_removes_its_temporary_files(path: str) -> None:
     with closing(SQLiteStore(path)) as store:
         save(store)
     assert names(path) == ["holdfast.db"]
 
 
-def test_where_hard_links_do_not_exist_the_store_is_moved_into_place(
+def test_without_hard_links_the_store_is_renamed_into_place(
     path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def no_links(source: str, target: str) -> None:
@@ -91,23 +93,23 @@ def test_where_hard_links_do_not_exist_the_store_is_moved_into_place(
     assert sessions(path) == []
 
 
-# Damage
+# Damaged files
 
 
-def test_a_file_that_is_no_database_is_set_aside_and_the_next_open_works(path: str) -> None:
+def test_a_file_that_is_no_database_is_set_aside_and_a_new_store_is_made(path: str) -> None:
     os.makedirs(os.path.dirname(path))
-    Path(path).write_bytes(b"this was never a database\n" * 400)
+    Path(path).write_bytes(NOT_A_DATABASE)
     with pytest.raises(StoreDamaged) as caught:
         SQLiteStore(path)
     (aside,) = names(path)
     assert aside.startswith("holdfast.db.damaged-")
     assert aside in str(caught.value)
-    assert os.path.getsize(os.path.join(os.path.dirname(path), aside)) == 26 * 400
+    assert os.path.getsize(os.path.join(os.path.dirname(path), aside)) == len(NOT_A_DATABASE)
     assert sessions(path) == []
 
 
-def test_a_store_overwritten_in_the_middle_is_set_aside_when_that_is_found(path: str) -> None:
-    damage(path)
+def test_a_store_with_damaged_pages_is_set_aside_when_they_are_read(path: str) -> None:
+    damage_sessions(path)
     store = SQLiteStore(path)
     with pytest.raises(StoreDamaged, match="malformed"):
         store.sessions(None)
@@ -117,8 +119,8 @@ def test_a_store_overwritten_in_the_middle_is_set_aside_when_that_is_found(path:
         assert save(fresh)
 
 
-def damage(path: str) -> None:
-    """Leave the list of tables as it is and spoil the sessions."""
+def damage_sessions(path: str) -> None:
+    """Overwrite the page of the sessions and leave the schema intact."""
     with closing(SQLiteStore(path)) as store:
         save(store)
     page = ask(path, "SELECT rootpage FROM sqlite_master WHERE name = 'sessions'")
@@ -128,29 +130,30 @@ def damage(path: str) -> None:
         file.write(b"\xa5" * 4096)
 
 
-def test_what_another_process_put_in_place_of_a_damaged_store_is_never_set_aside(
+def test_the_replacement_of_a_damaged_store_is_not_set_aside(
     path: str,
 ) -> None:
-    damage(path)
+    damage_sessions(path)
     first, second = SQLiteStore(path), SQLiteStore(path)
     with pytest.raises(StoreDamaged, match="it is now"):
         first.sessions(None)
     with closing(SQLiteStore(path)) as fresh:
-        save(fresh, "precious")
+        save(fresh, "replacement")
         with pytest.raises(StoreDamaged, match="another process"):
             second.sessions(None)
         second.close()
         first.close()
-        assert sessions(path) == ["precious"], "its write-ahead log is not taken away either"
+        assert sessions(path) == ["replacement"], "its write-ahead log is still there"
         assert save(fresh, "more")
-    assert sessions(path) == ["more", "precious"]
+    assert sessions(path) == ["more", "replacement"]
 
 
-# Weather
+# Stores that cannot be used
 
 
 @pytest.fixture
 def locked(path: str) -> Iterator[None]:
+    """Another connection holds an exclusive lock on the store."""
     open_and_close(path)
     with closing(sqlite3.connect(path, isolation_level=None)) as holder:
         holder.execute("PRAGMA locking_mode = EXCLUSIVE")
@@ -170,13 +173,13 @@ def test_a_store_locked_by_another_process_is_unavailable(path: str) -> None:
     assert "doctor" in caught.value.hint
 
 
-def test_a_folder_that_cannot_be_made_is_unavailable(tmp_path: Path) -> None:
+def test_a_store_whose_folder_cannot_be_created_is_unavailable(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(StoreUnavailable, match=r"holdfast\.db \("):
         SQLiteStore(str(tmp_path / "file" / "holdfast.db"))
 
 
-def test_no_store_can_be_made_in_a_read_only_folder(path: str) -> None:
+def test_creating_a_store_in_a_read_only_folder_leaves_no_files(path: str) -> None:
     folder = Path(path).parent
     folder.mkdir(parents=True)
     with read_only(folder), pytest.raises(StoreUnavailable, match=r"(?i)read-only"):
@@ -198,9 +201,9 @@ def test_a_store_in_a_read_only_folder_is_unavailable(path: str) -> None:
         assert save(store)
 
 
-def test_a_damaged_store_that_cannot_be_moved_is_still_explained(path: str) -> None:
+def test_a_damaged_store_that_cannot_be_renamed_is_reported(path: str) -> None:
     os.makedirs(os.path.dirname(path))
-    Path(path).write_bytes(b"this was never a database\n" * 400)
+    Path(path).write_bytes(NOT_A_DATABASE)
     with (
         read_only(Path(path).parent),
         pytest.raises(StoreDamaged, match="could not be set aside"),

@@ -1,4 +1,4 @@
-"""Threads of one process take turns at the file; a failure does not keep the others out."""
+"""Threads of one process share a write lock, which every end of a transaction releases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from holdfast.ledger.connect import open_local_ledger
 from holdfast.ledger.schema import ACTIONS
 
 
-def test_threads_write_one_after_the_other_and_nothing_is_lost(tmp_path: Path) -> None:
+def test_no_write_of_concurrent_threads_is_lost(tmp_path: Path) -> None:
     lock = Lock()
     path = str(tmp_path / "ledger.db")
 
@@ -34,7 +34,7 @@ def test_threads_write_one_after_the_other_and_nothing_is_lost(tmp_path: Path) -
 
 
 @pytest.mark.parametrize("end", ["commit", "rollback", "close"])
-def test_the_lock_is_free_after_every_end(tmp_path: Path, end: str) -> None:
+def test_the_lock_is_released_at_the_end_of_a_transaction(tmp_path: Path, end: str) -> None:
     lock = Lock()
     with closing(
         open_local_ledger(str(tmp_path / "ledger.db"), write_lock=lock).database
@@ -45,17 +45,17 @@ def test_the_lock_is_free_after_every_end(tmp_path: Path, end: str) -> None:
         assert not lock.locked()
 
 
-def test_a_transaction_that_cannot_begin_leaves_the_lock_free(tmp_path: Path) -> None:
+def test_a_transaction_that_cannot_begin_releases_the_lock(tmp_path: Path) -> None:
     lock = Lock()
     path = str(tmp_path / "ledger.db")
     with (
         closing(open_local_ledger(path).database) as other,
-        closing(open_local_ledger(path, write_lock=lock, busy_seconds=0.01).database) as mine,
+        closing(open_local_ledger(path, write_lock=lock, busy_seconds=0.01).database) as waiting,
     ):
         other.begin()
         with pytest.raises(StoreUnavailable):
-            mine.begin()
+            waiting.begin()
         assert not lock.locked()
         other.rollback()
-        mine.begin()
-        mine.rollback()
+        waiting.begin()
+        waiting.rollback()

@@ -1,4 +1,4 @@
-"""Calibration of a model, and how it changes estimates."""
+"""Calibration of a model from logs, and the scale of its estimates."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from hypothesis import strategies as st
 from holdfast.tokens.calibration import ModelCalibration, calibrate_model
 from holdfast.tokens.regression import fit_trimmed, least_squares
 from holdfast.tokens.samples import extract_samples
-from tests.unit.tokens.logs import MODEL, log
+from tests.unit.tokens.logs import MODEL, make_log
 
 
 @cache
-def taught(ratio: float, *, steps: int = 60, logs: int = 3) -> ModelCalibration:
-    given = {
-        name: list(extract_samples(log(steps, ratio, name=name)).steps)
+def calibrate(ratio: float, *, steps: int = 60, logs: int = 3) -> ModelCalibration:
+    """Calibrate from generated logs whose results have `ratio` times the estimated tokens."""
+    samples = {
+        name: list(extract_samples(make_log(steps, ratio, name=name)).steps)
         for name in "abcdefgh"[:logs]
     }
-    return calibrate_model(given, MODEL)
+    return calibrate_model(samples, MODEL)
 
 
 @given(st.lists(st.floats(0.1, 5), min_size=3, max_size=3))
@@ -39,14 +40,14 @@ def test_the_fit_ignores_outliers() -> None:
 
 def test_no_coefficient_is_negative() -> None:
     rows = [[float(n), float(100 - n), 0.0] for n in range(1, 50)]
-    found = least_squares(rows, [float(n) for n in range(1, 50)])
-    assert min(found) >= 0
-    assert found[2] == 0
+    coefficients = least_squares(rows, [float(n) for n in range(1, 50)])
+    assert min(coefficients) >= 0
+    assert coefficients[2] == 0
 
 
 @pytest.mark.parametrize("ratio", [1.1, 1.3])
-def test_estimates_are_raised_for_a_model_that_counts_more(ratio: float) -> None:
-    figures = taught(ratio)
+def test_estimates_are_raised_for_a_model_with_more_tokens_per_text(ratio: float) -> None:
+    figures = calibrate(ratio)
     assert figures.ratio == pytest.approx(ratio, rel=0.03)
     assert figures.scale >= figures.ratio
     assert figures.scale == pytest.approx(ratio, rel=0.05)
@@ -55,46 +56,51 @@ def test_estimates_are_raised_for_a_model_that_counts_more(ratio: float) -> None
 
 
 def test_the_scale_has_a_maximum() -> None:
-    assert taught(4.0).scale == 1.5
+    assert calibrate(4.0).scale == 1.5
 
 
-def test_little_evidence_changes_nothing() -> None:
-    assert taught(1.3, steps=20, logs=2).scale == 1.0
-    assert taught(1.3, steps=200, logs=1).scale == 1.0
-    assert "too little evidence" in taught(1.3, steps=20, logs=2).why
+def test_few_samples_do_not_change_the_scale() -> None:
+    assert calibrate(1.3, steps=20, logs=2).scale == 1.0
+    assert calibrate(1.3, steps=200, logs=1).scale == 1.0
+    assert "too little evidence" in calibrate(1.3, steps=20, logs=2).why
 
 
-def test_estimates_are_lowered_only_on_much_evidence() -> None:
-    assert taught(0.9).scale == 1.0
-    much = taught(0.9, steps=80, logs=6)
-    assert much.scale == pytest.approx(0.9 * much.p90, rel=0.03)
-    assert much.scale < 1.0
-    assert taught(0.3, steps=80, logs=6).scale == 0.85
+def test_estimates_are_lowered_only_with_many_samples() -> None:
+    assert calibrate(0.9).scale == 1.0
+    lowered = calibrate(0.9, steps=80, logs=6)
+    assert lowered.scale == pytest.approx(0.9 * lowered.p90, rel=0.03)
+    assert lowered.scale < 1.0
+    assert calibrate(0.3, steps=80, logs=6).scale == 0.85
 
 
 def test_the_same_logs_give_the_same_figures() -> None:
-    assert taught.__wrapped__(1.2) == taught.__wrapped__(1.2)
+    assert calibrate.__wrapped__(1.2) == calibrate.__wrapped__(1.2)
 
 
 def test_each_model_is_calibrated_separately() -> None:
     other = "claude-sonnet-5"
-    given = {
+    samples = {
         name: [
-            *extract_samples(log(80, 1.3, name=name)).steps,
-            *extract_samples(log(80, 1.0, name=name, model=other)).steps,
+            *extract_samples(make_log(80, 1.3, name=name)).steps,
+            *extract_samples(make_log(80, 1.0, name=name, model=other)).steps,
         ]
         for name in "ac"
     }
-    assert calibrate_model(given, MODEL).scale > 1.2
-    assert calibrate_model(given, other).scale < 1.1
-    assert (calibrate_model(given, MODEL).generation, calibrate_model(given, other).generation) == (
+    assert calibrate_model(samples, MODEL).scale > 1.2
+    assert calibrate_model(samples, other).scale < 1.1
+    assert (
+        calibrate_model(samples, MODEL).generation,
+        calibrate_model(samples, other).generation,
+    ) == (
         "earlier",
         "newest",
     )
 
 
 def test_steps_with_thinking_are_ignored_if_there_are_enough_others() -> None:
-    plain = {name: list(extract_samples(log(80, 1.1, name=name)).steps) for name in "ab"}
-    thought = [replace(one, tokens=2 * one.tokens, has_thinking=True) for one in plain["a"]]
-    assert calibrate_model({**plain, "c": thought}, MODEL) == calibrate_model(plain, MODEL)
-    assert calibrate_model({"c": thought, "d": thought[1:]}, MODEL).steps == 2 * len(thought) - 1
+    plain = {name: list(extract_samples(make_log(80, 1.1, name=name)).steps) for name in "ab"}
+    thinking = [
+        replace(sample, tokens=2 * sample.tokens, has_thinking=True) for sample in plain["a"]
+    ]
+    assert calibrate_model({**plain, "c": thinking}, MODEL) == calibrate_model(plain, MODEL)
+    assert calibrate_model({"c": thinking, "d": thinking[1:]}, MODEL).steps == 2 * len(thinking) - 1

@@ -25,7 +25,7 @@ def test_prose_is_counted_at_three_characters_a_token() -> None:
     assert estimate_tokens(prose) == pytest.approx(len(prose) / 3.0, rel=0.02)
 
 
-def test_paths_and_identifiers_are_counted_denser_than_prose() -> None:
+def test_paths_and_identifiers_have_more_tokens_than_prose() -> None:
     paths = "src/courier/backoff.py tests/test_worker.py retry_cap_seconds Worker.run_once " * 20
     assert estimate_tokens(paths) == pytest.approx(len(paths) / 2.4, rel=0.02)
 
@@ -43,7 +43,7 @@ def test_each_character_outside_ascii_counts_as_a_token(text: str) -> None:
         ("", NEWEST_RATES), ("something-else", NEWEST_RATES),
     ],
 )  # fmt: skip
-def test_a_model_that_is_not_known_counts_by_the_newest(
+def test_an_unknown_model_is_counted_with_the_newest_rates(
     model: str, rates: tuple[float, float]
 ) -> None:
     assert RATES[tokenizer_generation(model)] == rates
@@ -61,8 +61,8 @@ def test_names_prose_and_non_ascii_are_counted_separately() -> None:
         ("x" * 500, (501, 0, 0)),
         ("\ud83d half", (1, 5, 1)),
     ]
-    for text, found in cases:
-        assert count_characters(text) == count_characters(text) == found, text
+    for text, expected in cases:
+        assert count_characters(text) == count_characters(text) == expected, text
 
 
 def test_the_word_cache_is_bounded() -> None:
@@ -71,18 +71,18 @@ def test_the_word_cache_is_bounded() -> None:
     assert len(PROSE_CHARS) <= MAX_CACHED_WORDS
 
 
-def test_nothing_costs_nothing() -> None:
+def test_an_empty_text_has_no_tokens() -> None:
     assert estimate_tokens("") == 0
 
 
 @given(st.lists(st.text(), max_size=20))
-def test_the_cost_of_lines_adds_up(lines: list[str]) -> None:
-    """Text packed line by line is never larger than the sum of its lines."""
+def test_joined_lines_cost_no_more_than_the_lines_alone(lines: list[str]) -> None:
+    """A brief is filled line by line, so the sum must be an upper bound."""
     clean = [line.replace("\n", " ").replace("\r", " ") for line in lines]
-    apart = sum(token_cost(line) + 0.4 for line in clean)
-    assert token_cost("\n".join(clean)) <= apart + 1e-6
+    separately = sum(token_cost(line) + 0.4 for line in clean)
+    assert token_cost("\n".join(clean)) <= separately + 1e-6
 
 
 @pytest.mark.parametrize(("text", "count"), [("abc", 3), ("Привет", 6), ("🙂", 2), ("", 0)])
-def test_units_are_utf16_units(text: str, count: int) -> None:
+def test_utf16_units_are_counted(text: str, count: int) -> None:
     assert utf16_units(text) == count == len(text.encode("utf-16-le")) // 2

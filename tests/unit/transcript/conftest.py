@@ -17,6 +17,8 @@ def file(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def limits(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
+    """A function that sets constants of the reader."""
+
     def set_limits(**limits: int) -> None:
         for name, value in limits.items():
             monkeypatch.setattr(reader, name, value)

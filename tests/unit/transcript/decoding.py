@@ -14,10 +14,11 @@ def kinds(*lines: Line) -> list[str]:
     return [event["kind"] for event in events_of(*lines)]
 
 
-def only(*lines: Line) -> Event:
+def single_event(*lines: Line) -> Event:
     (event,) = events_of(*lines)
     return event
 
 
-def without(event: Event, *names: str) -> dict[str, Any]:
+def drop_fields(event: Event, *names: str) -> dict[str, Any]:
+    """Return the event without its line, its time and the named fields."""
     return {name: value for name, value in event.items() if name not in ("line", "at", *names)}

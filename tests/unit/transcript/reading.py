@@ -1,4 +1,4 @@
-"""Helpers to grow a file and to read it."""
+"""Helpers to append to a transcript and to read it."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ def append(file: Path, content: bytes) -> None:
         stream.write(content)
 
 
-def read_on(
+def read_new_lines(
     file: Path, cursor: Cursor | None = None, *, finished: bool = False
 ) -> tuple[Numbered, Cursor]:
-    """Read what is new, as one process does, and return the lines and the stored cursor."""
-    it = TranscriptReader(str(file), cursor)
-    lines = list(it.lines(finished=finished))
-    return lines, json.loads(json.dumps(it.cursor()))
+    """Return the lines after the cursor, and the new cursor as a process would store it."""
+    transcript = TranscriptReader(str(file), cursor)
+    lines = list(transcript.lines(finished=finished))
+    return lines, json.loads(json.dumps(transcript.cursor()))

@@ -29,25 +29,27 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("parts", "found"), CASES)
-def test_a_patch_names_its_files(parts: list[str], found: list[dict[str, str]]) -> None:
-    assert parse_patch(patch(*parts)) == found
+@pytest.mark.parametrize(("parts", "changes"), CASES)
+def test_a_patch_is_parsed_into_file_changes(
+    parts: list[str], changes: list[dict[str, str]]
+) -> None:
+    assert parse_patch(patch(*parts)) == changes
 
 
 def test_text_around_a_patch_is_ignored() -> None:
     text = patch("*** Add File: a.py", "+x")
-    around = f"*** Add File: before.py\napply_patch <<'EOF'\n{text}EOF\n*** Add File: after.py\n"
-    assert parse_patch(around) == [{"kind": "add", "path": "a.py"}]
+    script = f"*** Add File: before.py\napply_patch <<'EOF'\n{text}EOF\n*** Add File: after.py\n"
+    assert parse_patch(script) == [{"kind": "add", "path": "a.py"}]
     assert parse_patch("*** Add File: a.py") == []
 
 
-def test_the_hosts_report_of_a_patch_gives_the_same_changes() -> None:
-    listed = {"/a": {"type": "update", "move_path": "/b"}, "/c": {"type": "new"}, "/d": "delete"}
-    assert parse_reported_changes(listed) == [{"kind": "update", "path": "/a", "to": "/b"}]
+def test_the_report_of_a_patch_is_parsed_into_the_same_changes() -> None:
+    report = {"/a": {"type": "update", "move_path": "/b"}, "/c": {"type": "new"}, "/d": "delete"}
+    assert parse_reported_changes(report) == [{"kind": "update", "path": "/a", "to": "/b"}]
     assert parse_reported_changes(None) == []
 
 
 @given(st.lists(st.text(max_size=20)))
-def test_content_lines_are_never_taken_for_headings(text: list[str]) -> None:
+def test_content_lines_are_never_parsed_as_headers(text: list[str]) -> None:
     body = [f"+{line}" for part in text for line in part.splitlines() or [""]]
     assert parse_patch(patch("*** Add File: a.py", *body)) == [{"kind": "add", "path": "a.py"}]

@@ -1,10 +1,10 @@
-"""Claude Code's user lines, of all client versions: which texts the user typed."""
+"""User lines of all versions of Claude Code: which texts were typed by the user."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.unit.transcript.decoding import IMAGE, only, without
+from tests.unit.transcript.decoding import IMAGE, drop_fields, single_event
 from tests.unit.transcript_lines import (
     attachment,
     events_of,
@@ -27,11 +27,12 @@ def test_text_that_the_user_typed_is_a_prompt() -> None:
         attachment("queued_command", prompt="Fix the build"),
         attachment("queued_command", prompt=[text("Fix the build"), IMAGE]),
     ]
-    for given in cases:
-        assert without(only(given), "queued") == {"kind": "prompt", "text": "Fix the build"}, given
+    for entry in cases:
+        event = drop_fields(single_event(entry), "queued")
+        assert event == {"kind": "prompt", "text": "Fix the build"}, entry
 
 
-def test_a_prompt_may_quote_what_the_client_writes() -> None:
+def test_a_prompt_may_contain_text_that_the_client_writes() -> None:
     cases = [
         "Why does <command-name> stand in my log?",
         "Explain [Request interrupted by user] to me",
@@ -43,8 +44,8 @@ def test_a_prompt_may_quote_what_the_client_writes() -> None:
         "Stop hook feedback is confusing, reword it",
         "Implement the following plan:\n\n# Retry",
     ]
-    for words in cases:
-        assert without(only(user(words))) == {"kind": "prompt", "text": words}, words
+    for prompt in cases:
+        assert drop_fields(single_event(user(prompt))) == {"kind": "prompt", "text": prompt}, prompt
 
 
 def test_client_text_in_the_users_role_is_no_prompt() -> None:
@@ -72,24 +73,23 @@ def test_client_text_in_the_users_role_is_no_prompt() -> None:
         "",
         "  \n ",
     ]
-    for words in cases:
-        assert events_of(user(words)) == [], words
-        assert events_of(user("\n" + words)) == [], words
-        assert events_of(user([text(words)])) == [], words
-        assert events_of(attachment("queued_command", prompt=words, commandMode="prompt")) == [], (
-            words
-        )
+    for content in cases:
+        assert events_of(user(content)) == [], content
+        assert events_of(user("\n" + content)) == [], content
+        assert events_of(user([text(content)])) == [], content
+        queued = attachment("queued_command", prompt=content, commandMode="prompt")
+        assert events_of(queued) == [], content
 
 
-@pytest.mark.parametrize("why", ["", " for tool use"])
-def test_an_interruption_is_an_event_and_no_prompt(why: str) -> None:
-    words = f"[Request interrupted by user{why}]"
-    assert without(only(user(words))) == {"kind": "interrupted"}
-    assert without(only(user([text(words)]))) == {"kind": "interrupted"}
+@pytest.mark.parametrize("suffix", ["", " for tool use"])
+def test_an_interruption_is_an_event_and_no_prompt(suffix: str) -> None:
+    content = f"[Request interrupted by user{suffix}]"
+    assert drop_fields(single_event(user(content))) == {"kind": "interrupted"}
+    assert drop_fields(single_event(user([text(content)]))) == {"kind": "interrupted"}
 
 
 def test_injected_context_is_no_prompt() -> None:
-    texts = [
+    cases = [
         (
             "<session-start-hook># A brief\n\nLine.</session-start-hook>",
             "SessionStart",
@@ -108,28 +108,23 @@ def test_injected_context_is_no_prompt() -> None:
         ("<system-reminder>\nThe date has changed\n</system-reminder>", "", "The date has changed"),
         ("<system-reminder>never closed", "", ""),
     ]
-    for words, hook, shown in texts:
+    for content, hook, injected in cases:
+        expected = {"kind": "injected", "hook": hook, "text": injected}
         for meta in [True, False]:
-            expected = {"kind": "injected", "hook": hook, "text": shown}
-            assert without(only(user(words, isMeta=meta))) == expected, (words, hook, shown, meta)
-            assert without(only(user([text(words)], isMeta=meta))) == expected, (
-                words,
-                hook,
-                shown,
-                meta,
-            )
+            for entry in (user(content, isMeta=meta), user([text(content)], isMeta=meta)):
+                assert drop_fields(single_event(entry)) == expected, entry
 
 
 def test_a_task_notification_ends_an_agent_with_its_result() -> None:
-    words = (
+    notification = (
         "<task-notification>\n<task-id>b1</task-id>\n<status>failed</status>\n<summary>no</summary>"
     )
-    assert without(only(user(words))) == {
+    assert drop_fields(single_event(user(notification))) == {
         "kind": "agent_done", "id": "b1", "name": "failed", "text": "no",
     }  # fmt: skip
 
 
-def test_other_line_types_are_no_prompts() -> None:
+def test_other_lines_give_no_events() -> None:
     cases = [
         user("Never stop", isMeta=True),
         user([text("# Review skill"), text("Never stop")], isMeta=True, sourceToolUseID="t"),
@@ -150,8 +145,8 @@ def test_other_line_types_are_no_prompts() -> None:
         line("attachment", attachment="Never stop"),
         line("attachment"),
     ]
-    for given in cases:
-        assert events_of(given) == [], given
+    for entry in cases:
+        assert events_of(entry) == [], entry
 
 
 def test_a_slash_command_is_a_command() -> None:
@@ -175,8 +170,6 @@ def test_a_slash_command_is_a_command() -> None:
         ("/compact\nkeep the tests", "/compact", "keep the tests"),
         ("/clear", "/clear", ""),
     ]
-    for words, name, args in cases:
-        assert without(only(user(words))) == {"kind": "command", "name": name, "text": args}, (
-            words,
-            name,
-        )
+    for content, name, args in cases:
+        event = drop_fields(single_event(user(content)))
+        assert event == {"kind": "command", "name": name, "text": args}, content

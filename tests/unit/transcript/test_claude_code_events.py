@@ -1,4 +1,4 @@
-"""Claude Code's other lines: compactions, tools, usage, hooks and the session's place."""
+"""Other lines of Claude Code: compactions, tools, usage and hooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.transcript.decoder import decode
-from tests.unit.transcript.decoding import IMAGE, kinds, only, without
+from tests.unit.transcript.decoding import IMAGE, drop_fields, kinds, single_event
 from tests.unit.transcript_lines import (
     AT,
     SUMMARY,
@@ -33,7 +33,7 @@ from tests.unit.transcript_lines import (
 
 
 @pytest.mark.parametrize(
-    ("era", "given", "expected"),
+    ("version", "lines", "expected"),
     [
         ("0.2", [user(SUMMARY, version="0.2.122")], ["summary"]),
         ("1.0.35", [user(SUMMARY, isCompactSummary=True, version="1.0.35")], ["summary"]),
@@ -45,17 +45,17 @@ from tests.unit.transcript_lines import (
     ],
 )
 def test_a_compaction_is_recognised_in_every_client_version(
-    era: str, given: list[Line], expected: list[str]
+    version: str, lines: list[Line], expected: list[str]
 ) -> None:
-    assert kinds(*given) == expected
-    assert events_of(*given)[-1]["text"]
+    assert kinds(*lines) == expected
+    assert events_of(*lines)[-1]["text"]
 
 
-def test_a_boundary_carries_token_counts_and_trigger() -> None:
+def test_a_boundary_has_token_counts_and_a_trigger() -> None:
     boundary_line = boundary(
         trigger="manual", preTokens=167_117, postTokens=8_215, durationMs=48_310
     )
-    assert without(only(boundary_line), "id") == {
+    assert drop_fields(single_event(boundary_line), "id") == {
         "kind": "compaction",
         "trigger": "manual",
         "before": 167_117,
@@ -67,11 +67,11 @@ def test_a_boundary_carries_token_counts_and_trigger() -> None:
 @pytest.mark.parametrize("metadata", [None, "auto", [], {}, {"trigger": None, "preTokens": "9"}])
 def test_a_boundary_without_token_counts_is_still_a_compaction(metadata: object) -> None:
     boundary_line = line("system", subtype="compact_boundary", compactMetadata=metadata)
-    assert without(only(boundary_line), "id") == {"kind": "compaction", "trigger": ""}
+    assert drop_fields(single_event(boundary_line), "id") == {"kind": "compaction", "trigger": ""}
 
 
 @pytest.mark.parametrize(
-    "given",
+    "entry",
     [
         line("system", subtype="microcompact_boundary", microcompactMetadata={"trigger": "auto"}),
         line("system", subtype="stop_hook_summary"),
@@ -80,11 +80,11 @@ def test_a_boundary_without_token_counts_is_still_a_compaction(metadata: object)
         line("ai-title", aiTitle=SUMMARY),
     ],
 )
-def test_text_about_a_compaction_is_no_compaction(given: Line) -> None:
-    assert events_of(given) == []
+def test_lines_that_only_resemble_a_compaction_give_no_event(entry: Line) -> None:
+    assert events_of(entry) == []
 
 
-def test_replies_and_tool_calls_keep_their_order_and_thinking_is_left_out() -> None:
+def test_replies_and_tool_calls_keep_their_order_and_thinking_is_dropped() -> None:
     blocks = [
         {"type": "thinking", "thinking": "never push"},
         text("I'll look."),
@@ -94,8 +94,8 @@ def test_replies_and_tool_calls_keep_their_order_and_thinking_is_left_out() -> N
         "loose text",
     ]
     first, second = events_of(assistant(*blocks))
-    assert without(first) == {"kind": "reply", "text": "I'll look."}
-    assert without(second) == {
+    assert drop_fields(first) == {"kind": "reply", "text": "I'll look."}
+    assert drop_fields(second) == {
         "kind": "tool_call",
         "id": "t1",
         "name": "Read",
@@ -103,16 +103,16 @@ def test_replies_and_tool_calls_keep_their_order_and_thinking_is_left_out() -> N
     }
 
 
-@pytest.mark.parametrize("given", [None, [], "ls", 7])
-def test_a_call_whose_input_is_no_object_has_empty_input(given: object) -> None:
-    assert only(call("Bash", given))["input"] == {}
+@pytest.mark.parametrize("tool_input", [None, [], "ls", 7])
+def test_a_call_whose_input_is_no_object_has_empty_input(tool_input: object) -> None:
+    assert single_event(call("Bash", tool_input))["input"] == {}
 
 
 def test_an_api_error_is_not_a_reply() -> None:
     assert events_of(reply("API Error: 529 overloaded", isApiErrorMessage=True)) == []
 
 
-def test_a_tools_result_is_text_in_every_shape() -> None:
+def test_every_form_of_a_tool_result_becomes_text() -> None:
     cases = [
         ("two\nlines", "two\nlines"),
         ([text("two"), text("lines")], "two\nlines"),
@@ -123,14 +123,14 @@ def test_a_tools_result_is_text_in_every_shape() -> None:
         ({"type": "text", "text": "one"}, ""),
         ([[text("deep")], 7, None, {"text": 7}], ""),
     ]
-    for content, read in cases:
-        assert only(result(content))["text"] == read, content
+    for content, expected in cases:
+        assert single_event(result(content))["text"] == expected, content
 
 
 @pytest.mark.parametrize("detail", [{"stdout": "x"}, "Error: x", [text("x")], None])
-def test_a_tools_result_keeps_the_clients_detail(detail: object) -> None:
-    event = only(result("x", ok=False, detail=detail, ident="t9"))
-    assert without(event) == {
+def test_a_tool_result_keeps_the_clients_detail(detail: object) -> None:
+    event = single_event(result("x", ok=False, detail=detail, ident="t9"))
+    assert drop_fields(event) == {
         "kind": "tool_result",
         "id": "t9",
         "ok": False,
@@ -141,7 +141,7 @@ def test_a_tools_result_keeps_the_clients_detail(detail: object) -> None:
 
 def test_a_result_without_an_error_flag_succeeded() -> None:
     block = {"type": "tool_result", "tool_use_id": "t1", "content": "x"}
-    assert only(user([block]))["ok"]
+    assert single_event(user([block]))["ok"]
 
 
 def test_text_next_to_a_result_is_a_prompt_unless_it_is_an_interruption() -> None:
@@ -160,7 +160,7 @@ def test_usage_is_the_sum_of_all_input_tokens() -> None:
         "output_tokens": 55,
     }
     event = events_of(assistant(text("Done."), usage=usage))[-1]
-    assert without(event) == {
+    assert drop_fields(event) == {
         "kind": "usage",
         "id": "msg_1",
         "model": "claude-sonnet-4-5",
@@ -178,25 +178,25 @@ def test_usage_is_the_sum_of_all_input_tokens() -> None:
     ],
 )
 def test_usage_ignores_values_that_are_no_numbers(usage: Line, context: int) -> None:
-    event = only(assistant(usage=usage))
+    event = single_event(assistant(usage=usage))
     assert (event["context"], event["output"]) == (context, 0)
 
 
 @pytest.mark.parametrize(
-    "given",
+    "entry",
     [
         reply("Done."),
         assistant(text("Done."), usage=[1, 2]),
         spent(0, model="<synthetic>"),
     ],
 )
-def test_a_synthetic_message_has_no_usage(given: Line) -> None:
-    assert "usage" not in kinds(given)
+def test_a_message_without_real_usage_gives_no_usage_event(entry: Line) -> None:
+    assert "usage" not in kinds(entry)
 
 
-def test_every_part_of_a_hooks_context_is_an_event_of_its_own() -> None:
-    attached = attachment("hook_additional_context", hookEvent="SessionStart", content=["a", "b"])
-    assert [without(event) for event in events_of(attached)] == [
+def test_every_part_of_a_hooks_context_is_a_separate_event() -> None:
+    hook_line = attachment("hook_additional_context", hookEvent="SessionStart", content=["a", "b"])
+    assert [drop_fields(event) for event in events_of(hook_line)] == [
         {"kind": "injected", "hook": "SessionStart", "text": "a"},
         {"kind": "injected", "hook": "SessionStart", "text": "b"},
     ]
@@ -204,20 +204,28 @@ def test_every_part_of_a_hooks_context_is_an_event_of_its_own() -> None:
 
 @pytest.mark.parametrize("content", ["a", ["a"], [text("a")]])
 def test_a_hooks_context_may_be_text_or_blocks(content: object) -> None:
-    attached = attachment("hook_additional_context", hookEvent="UserPromptSubmit", content=content)
-    assert without(only(attached)) == {"kind": "injected", "hook": "UserPromptSubmit", "text": "a"}
+    hook_line = attachment("hook_additional_context", hookEvent="UserPromptSubmit", content=content)
+    assert drop_fields(single_event(hook_line)) == {
+        "kind": "injected",
+        "hook": "UserPromptSubmit",
+        "text": "a",
+    }
 
 
 def test_plain_hook_output_is_injected_context() -> None:
-    attached = attachment("hook_success", hookEvent="SessionStart", content="a", stdout="a\n")
-    assert without(only(attached)) == {"kind": "injected", "hook": "SessionStart", "text": "a"}
+    hook_line = attachment("hook_success", hookEvent="SessionStart", content="a", stdout="a\n")
+    assert drop_fields(single_event(hook_line)) == {
+        "kind": "injected",
+        "hook": "SessionStart",
+        "text": "a",
+    }
 
 
 @pytest.mark.parametrize("content", ["", None, [], [""], 7, {}])
-def test_json_hook_output_itself_is_not_injected_context(content: object) -> None:
-    answer = json.dumps({"hookSpecificOutput": {"additionalContext": "a"}})
-    attached = attachment("hook_success", hookEvent="SessionStart", content=content, stdout=answer)
-    assert [event["text"] for event in events_of(attached) if event["text"]] == []
+def test_the_json_output_of_a_hook_is_not_injected_context(content: object) -> None:
+    output = json.dumps({"hookSpecificOutput": {"additionalContext": "a"}})
+    hook_line = attachment("hook_success", hookEvent="SessionStart", content=content, stdout=output)
+    assert [event["text"] for event in events_of(hook_line) if event["text"]] == []
 
 
 @pytest.mark.parametrize("kind", ["hook_system_message", "file", "nested_memory", None, ["x"]])
@@ -225,9 +233,9 @@ def test_other_attachments_give_no_events(kind: Any) -> None:
     assert events_of(attachment(kind, content="never push", hookEvent="Stop")) == []
 
 
-def test_a_pull_request_event_carries_its_url() -> None:
+def test_a_pull_request_event_has_its_url() -> None:
     link = {"type": "pr-link", "prNumber": 7, "prUrl": "https://example.com/pull/7"}
-    assert only(link) == {
+    assert single_event(link) == {
         "kind": "pull_request",
         "line": 1,
         "text": "https://example.com/pull/7",
@@ -248,10 +256,10 @@ def test_every_event_has_its_line_and_timestamp() -> None:
         ({"isSidechain": False, "agentId": "a91b"}, None),
     ],
 )
-def test_a_sub_agents_events_carry_its_id(fields: Line, agent: str | None) -> None:
+def test_the_events_of_a_sub_agent_have_its_id(fields: Line, agent: str | None) -> None:
     lines = [user("go on"), reply("Done."), call("Bash", {}), result("x"), summary(), spent(9)]
     lines += [boundary(trigger="auto"), attachment("queued_command", prompt="go on")]
-    events = events_of(*({**given, **fields} for given in lines))
+    events = events_of(*({**entry, **fields} for entry in lines))
     assert len(events) == len(lines)
     assert {event.get("agent") for event in events} == {agent}
 
@@ -268,10 +276,10 @@ json_values = st.recursive(
 )
 
 
-def objects(**real: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
-    """Objects with the real keys, whose values are right or of any type."""
+def objects(**valid: st.SearchStrategy[Any]) -> st.SearchStrategy[Any]:
+    """Objects with the real keys, whose values are valid or of any type."""
     return json_values | st.fixed_dictionaries(
-        {}, optional={name: value | json_values for name, value in real.items()}
+        {}, optional={name: value | json_values for name, value in valid.items()}
     )
 
 
@@ -285,7 +293,7 @@ blocks = objects(
     content=json_values,
     is_error=st.booleans(),
 )
-anything = st.fixed_dictionaries(
+any_lines = st.fixed_dictionaries(
     {
         "type": st.sampled_from(["user", "assistant", "system", "attachment", "pr-link"])
         | json_values
@@ -327,7 +335,7 @@ anything = st.fixed_dictionaries(
         "prUrl": json_values,
     },
 )
-TYPES: dict[str, type | tuple[type, ...]] = {
+EVENT_FIELD_TYPES: dict[str, type | tuple[type, ...]] = {
     "kind": str,
     "line": int,
     "at": str,
@@ -350,8 +358,8 @@ TYPES: dict[str, type | tuple[type, ...]] = {
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.lists(anything, max_size=5))
-def test_wrong_types_at_any_key_never_raise_and_never_reach_an_event(lines: list[Line]) -> None:
+@given(st.lists(any_lines, max_size=5))
+def test_values_of_the_wrong_type_never_raise_and_never_reach_an_event(lines: list[Line]) -> None:
     for event in decode(numbered(lines)):
         for name, value in event.items():
-            assert name == "detail" or isinstance(value, TYPES[name])
+            assert name == "detail" or isinstance(value, EVENT_FIELD_TYPES[name])

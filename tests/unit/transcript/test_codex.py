@@ -1,4 +1,4 @@
-"""Codex's rollout lines: their events, and the state that follows from them."""
+"""The rollout lines of Codex: their events, and the state that is folded from them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def kinds(*lines: Line) -> list[str]:
     return [event["kind"] for event in events_of(*lines)]
 
 
-def one(*lines: Line) -> Any:
+def single_event(*lines: Line) -> Any:
     (event,) = events_of(*lines)
     return event
 
@@ -58,7 +58,7 @@ def test_only_the_first_line_sets_the_session_id() -> None:
     assert state_of(meta(), parent, turn())["place"]["cwd"] == ROOT
 
 
-INJECTED = [
+CLIENT_TEXTS = [
     "# AGENTS.md instructions for /srv/app\n\n<INSTRUCTIONS>\nNever push.\n</INSTRUCTIONS>",
     "<user_instructions>\nNever push.\n</user_instructions>",
     "<environment_context>\n  <cwd>/srv/app</cwd>\n</environment_context>",
@@ -69,12 +69,12 @@ INJECTED = [
 ]
 
 
-@pytest.mark.parametrize("text", INJECTED)
-def test_codex_client_text_in_the_users_role_is_no_prompt(text: str) -> None:
+@pytest.mark.parametrize("text", CLIENT_TEXTS)
+def test_text_of_the_client_in_the_users_role_is_no_prompt(text: str) -> None:
     assert kinds(prompt(text)) == []
 
 
-SAID = [
+USER_TEXTS = [
     ("Make it faster.", "Make it faster."),
     ("<task>Review the change.</task>", "<task>Review the change.</task>"),
     ("# Plan\n\nFirst this.", "# Plan\n\nFirst this."),
@@ -83,13 +83,13 @@ SAID = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("text", "said"), SAID)
-def test_codex_text_that_the_user_typed_is_a_prompt(text: str, said: str) -> None:
-    assert one(prompt(text))["text"] == said
+@pytest.mark.parametrize(("text", "expected"), USER_TEXTS)
+def test_text_that_the_user_typed_is_a_prompt(text: str, expected: str) -> None:
+    assert single_event(prompt(text))["text"] == expected
 
 
 def test_each_part_of_a_message_is_classified_separately() -> None:
-    assert [event["text"] for event in events_of(message("user", INJECTED[0], "Go on."))] == [
+    assert [event["text"] for event in events_of(message("user", CLIENT_TEXTS[0], "Go on."))] == [
         "Go on."
     ]
 
@@ -98,17 +98,17 @@ def test_developer_messages_are_no_prompts() -> None:
     assert kinds(message("developer", "Never spawn agents.")) == []
 
 
-def test_a_brief_of_ours_is_recognised_in_the_log() -> None:
+def test_a_brief_in_the_log_is_recognised_by_its_marker() -> None:
     brief = "Working state (holdfast:0a1b2c3d)\n- go on"
-    for there in (from_hook(brief), message("developer", brief)):
-        assert one(there)["kind"] == "injected"
-        state = state_of(meta(), compacted(""), there)
+    for brief_line in (from_hook(brief), message("developer", brief)):
+        assert single_event(brief_line)["kind"] == "injected"
+        state = state_of(meta(), compacted(""), brief_line)
         (delivery,) = state["compactions"][0]["deliveries"]
         assert (delivery["id"], delivery["length"]) == ("0a1b2c3d", len(brief))
 
 
-def test_a_reply_counts_and_the_text_of_a_summary_does_not() -> None:
-    assert one(reply("Done."))["kind"] == "reply"
+def test_a_reply_is_an_event_and_the_text_of_a_summary_is_not() -> None:
+    assert single_event(reply("Done."))["kind"] == "reply"
     summary = message("assistant", "what happened", metadata={"compaction_output": True})
     assert kinds(summary) == []
 
@@ -126,17 +126,17 @@ COMMANDS: list[tuple[Line, str, str]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("given", "command", "folder"), COMMANDS)
+@pytest.mark.parametrize(("call_line", "command", "folder"), COMMANDS)
 def test_every_form_of_a_command_call_becomes_a_bash_call(
-    given: Line, command: str, folder: str
+    call_line: Line, command: str, folder: str
 ) -> None:
-    event = one(given)
+    event = single_event(call_line)
     assert (event["kind"], event["name"]) == ("tool_call", "Bash")
     assert event["input"] == {"command": command}
     assert event.get("cwd", "") == folder
 
 
-OUTCOMES: list[tuple[Any, bool, str]] = [
+OUTPUTS: list[tuple[Any, bool, str]] = [
     (command_output(0, "fine\n"), True, "fine\n"),
     (command_output(2, "no\n"), False, "no\n"),
     (command_output(-1, "killed"), False, "killed"),
@@ -156,42 +156,44 @@ OUTCOMES: list[tuple[Any, bool, str]] = [
 
 
 def test_success_is_read_from_the_header_of_the_output() -> None:
-    for given, ok, text in OUTCOMES:
-        event = one(output(given))
-        assert (event["kind"], event["ok"], event["text"]) == ("tool_result", ok, text), given
+    for payload, ok, text in OUTPUTS:
+        event = single_event(output(payload))
+        assert (event["kind"], event["ok"], event["text"]) == ("tool_result", ok, text), payload
 
 
-RUNNING = "Chunk ID: 1\nWall time: 10 seconds\nProcess running with session ID 36373\nOutput:\n...."
+STILL_RUNNING = (
+    "Chunk ID: 1\nWall time: 10 seconds\nProcess running with session ID 36373\nOutput:\n...."
+)
 
 
 def test_the_outcome_of_a_long_command_comes_with_a_later_call() -> None:
-    begun = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(RUNNING)]
-    assert state_of(*begun)["checks"] == []
-    asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
-    (check,) = state_of(*begun, asks, output(command_output(1, "1 failed"), "call_2"))["checks"]
+    start = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(STILL_RUNNING)]
+    assert state_of(*start)["checks"] == []
+    poll = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
+    (check,) = state_of(*start, poll, output(command_output(1, "1 failed"), "call_2"))["checks"]
     assert (check["command"], check["ok"], check["call"]) == ("pytest -q", False, 2)
 
 
 def test_a_running_command_stays_pending_until_its_end() -> None:
-    begun = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(RUNNING)]
-    asks = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
-    again = state_of(*begun, asks, output(RUNNING, "call_2"))
-    assert [*again["calls"]] == ["process 36373"]
-    assert "no result was recorded" not in build_brief(again, tokens=2000, characters=9000).text
-    ended = state_of(*begun, asks, output(command_output(0, "3 passed"), "call_2"))
+    start = [meta(), call("exec_command", {"cmd": "pytest -q"}), output(STILL_RUNNING)]
+    poll = call("write_stdin", {"session_id": 36373, "chars": ""}, "call_2")
+    running = state_of(*start, poll, output(STILL_RUNNING, "call_2"))
+    assert [*running["calls"]] == ["process 36373"]
+    assert "no result was recorded" not in build_brief(running, tokens=2000, characters=9000).text
+    ended = state_of(*start, poll, output(command_output(0, "3 passed"), "call_2"))
     assert ended["calls"] == {}
 
 
 def test_a_running_script_stays_pending_until_its_end() -> None:
     script = custom("exec", 'await tools.exec_command({cmd:"pytest -q"})')
-    goes_on = output("Script running with cell ID 45\nWall time 1.0 seconds\nOutput:\n")
-    waits = call("wait", {"cell_id": "45"}, "call_2")
-    done = output("Script completed\nWall time 0.0 seconds\nOutput:\n3 passed", "call_2")
-    (check,) = state_of(meta(), script, goes_on, waits, done)["checks"]
+    still_running = output("Script running with cell ID 45\nWall time 1.0 seconds\nOutput:\n")
+    wait = call("wait", {"cell_id": "45"}, "call_2")
+    completed = output("Script completed\nWall time 0.0 seconds\nOutput:\n3 passed", "call_2")
+    (check,) = state_of(meta(), script, still_running, wait, completed)["checks"]
     assert (check["command"], check["ok"]) == ("pytest -q", True)
 
 
-def test_a_patch_changes_the_files_that_it_names() -> None:
+def test_a_patch_changes_its_files() -> None:
     state = state_of(
         meta(),
         *patched("*** Add File: new.py", "+x = 1", "*** Update File: /srv/app/old.py", "@@", "+y"),
@@ -206,7 +208,7 @@ def test_a_patch_changes_the_files_that_it_names() -> None:
     assert files["gone.py"]["deleted"] == 7
 
 
-def test_a_patch_that_failed_changed_nothing() -> None:
+def test_a_failed_patch_changes_no_files() -> None:
     assert state_of(meta(), *patched("*** Update File: a.py", ok=False))["files"] == {}
 
 
@@ -220,7 +222,7 @@ def test_paths_of_a_patch_are_relative_to_its_folder() -> None:
     assert list(state_of(meta(), *lines)["files"]) == ["lib/a.py"]
 
 
-def test_a_patch_inside_a_script_comes_from_the_clients_report() -> None:
+def test_a_patch_inside_a_script_is_read_from_the_clients_report() -> None:
     changes = {
         "/srv/app/a.py": {"type": "update", "unified_diff": "@@", "move_path": None},
         "/srv/app/b.py": {"type": "add", "content": "x"},
@@ -229,7 +231,7 @@ def test_a_patch_inside_a_script_comes_from_the_clients_report() -> None:
     end = {"type": "patch_apply_end", "success": True, "changes": changes, "stdout": "Success."}
     inner = line("event_msg", {**end, "call_id": "exec-1"})
     assert sorted(state_of(meta(), inner)["files"]) == ["a.py", "b.py", "c.py"]
-    # If a call has an item, the event for the screen adds nothing.
+    # A call that is logged as an item must not be counted twice.
     assert kinds(line("event_msg", {**end, "call_id": "call_1"})) == []
     assert (
         state_of(meta(), line("event_msg", {**end, "call_id": "exec-1", "success": False}))["files"]
@@ -237,22 +239,22 @@ def test_a_patch_inside_a_script_comes_from_the_clients_report() -> None:
     )
 
 
-def test_a_command_inside_a_script_gives_one_call_with_every_client() -> None:
+def test_a_command_inside_a_script_is_one_call_in_old_and_new_clients() -> None:
     script = custom("exec", 'await tools.exec_command({cmd:"pytest -q"})')
-    done = output("Script completed\nWall time 0.1 seconds\nOutput:\n1 failed")
-    ran_inside = {
+    completed = output("Script completed\nWall time 0.1 seconds\nOutput:\n1 failed")
+    inner_item = {
         "type": "CommandExecution", "id": "exec-1", "command": ["/bin/bash", "-lc", "pytest -q"],
         "cwd": "file:///srv/app", "aggregated_output": "1 failed", "exit_code": 1,
     }  # fmt: skip
-    inner = line("event_msg", {"type": "item_completed", "item": ran_inside})
-    older = state_of(meta(), script, done)
-    newer = state_of(meta(), script | {"ordinal": 1}, inner, done | {"ordinal": 3})
-    for state in (older, newer):
+    inner = line("event_msg", {"type": "item_completed", "item": inner_item})
+    old_client = state_of(meta(), script, completed)
+    new_client = state_of(meta(), script | {"ordinal": 1}, inner, completed | {"ordinal": 3})
+    for state in (old_client, new_client):
         (check,) = state["checks"]
         assert (check["command"], check["ok"], check["runs"]) == ("pytest -q", False, 1)
 
 
-def test_commands_feed_the_file_trail_from_their_own_folder() -> None:
+def test_file_paths_of_a_command_are_relative_to_its_folder() -> None:
     lines = ran("echo x > made.txt && rm old.txt", workdir="/srv/app/lib")
     files = state_of(meta(), *lines)["files"]
     assert (files["lib/made.txt"]["created"], files["lib/old.txt"]["deleted"]) == (2, 2)
@@ -274,7 +276,7 @@ def test_usage_is_that_of_the_last_request_with_the_hosts_window() -> None:
     assert kinds(line("event_msg", {"type": "token_count", "info": None})) == []
 
 
-def test_right_after_a_compaction_the_clients_estimate_is_used() -> None:
+def test_the_size_after_a_compaction_is_the_clients_estimate() -> None:
     estimate = tokens(0)
     estimate["payload"]["info"]["last_token_usage"]["total_tokens"] = 6086
     state = state_of(meta(), tokens(60_000), compacted("short"), estimate, reply("On."), tokens(9))
@@ -282,7 +284,7 @@ def test_right_after_a_compaction_the_clients_estimate_is_used() -> None:
     assert (compaction["before"], compaction["after"]) == (60_000, 6086)
 
 
-def test_one_line_gives_a_compaction_and_its_summary() -> None:
+def test_one_line_contains_a_compaction_and_its_summary() -> None:
     state = state_of(meta(), prompt("Go."), compacted("what happened"), reply("On it."))
     (compaction,) = state["compactions"]
     assert (compaction["id"], compaction["line"]) == ("w1", 3)
@@ -290,30 +292,32 @@ def test_one_line_gives_a_compaction_and_its_summary() -> None:
 
 
 def test_an_encrypted_summary_is_empty_but_still_a_compaction() -> None:
-    sealed = compacted("", prompt("Go."))
-    sealed["payload"]["replacement_history"].append(
+    encrypted = compacted("", prompt("Go."))
+    encrypted["payload"]["replacement_history"].append(
         {"type": "compaction", "encrypted_content": "x"}
     )
-    state = state_of(meta(), prompt("Go."), sealed, reply("On it."))
+    state = state_of(meta(), prompt("Go."), encrypted, reply("On it."))
     assert [compaction["reply_line"] for compaction in state["compactions"]] == [4]
-    assert render_remaining_context(sealed["payload"]) == "Go."
+    assert render_remaining_context(encrypted["payload"]) == "Go."
 
 
 def test_the_remaining_context_is_the_summary_and_the_kept_prompts() -> None:
-    kept = (prompt("Go."), prompt(INJECTED[0]), message("developer", "Be nice."))
+    kept = (prompt("Go."), prompt(CLIENT_TEXTS[0]), message("developer", "Be nice."))
     assert render_remaining_context(compacted("short", *kept)["payload"]) == "short\n\nGo."
 
 
 def test_a_sub_agent_is_followed_from_start_to_final_answer() -> None:
     spawned = call("spawn_agent", {"task_name": "look", "message": "Look around."})
-    said = "Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/look\nPayload:\nAll quiet."
-    done = item(
-        "agent_message", author="/root/look", content=[{"type": "input_text", "text": said}]
+    answer = (
+        "Message Type: FINAL_ANSWER\nTask name: /root\nSender: /root/look\nPayload:\nAll quiet."
     )
-    begun = [meta(), spawned, output('{"task_name":"/root/look"}')]
-    (agent,) = state_of(*begun)["agents"]
+    final_message = item(
+        "agent_message", author="/root/look", content=[{"type": "input_text", "text": answer}]
+    )
+    start = [meta(), spawned, output('{"task_name":"/root/look"}')]
+    (agent,) = state_of(*start)["agents"]
     assert (agent["id"], agent["task"], agent["status"]) == ("/root/look", "look", "running")
-    (agent,) = state_of(*begun, done)["agents"]
+    (agent,) = state_of(*start, final_message)["agents"]
     assert (agent["status"], agent["result"]) == ("completed", "All quiet.")
 
 
@@ -327,7 +331,7 @@ def test_a_web_search_leaves_no_pending_call() -> None:
     assert state_of(meta(), search)["calls"] == {}
 
 
-STRANGE: list[Any] = [
+MALFORMED_PAYLOADS: list[Any] = [
     None, 7, "text", [], {}, {"type": None}, {"type": "message"}, {"type": "message", "content": 7},
     {"type": "message", "role": "user", "content": [7, {"text": 7}]}, {"type": "function_call"},
     {"type": "function_call", "name": 7, "arguments": 7}, {"type": "token_count", "info": 7},
@@ -343,17 +347,17 @@ STRANGE: list[Any] = [
 ]  # fmt: skip
 
 
-def test_a_line_of_any_shape_never_raises() -> None:
-    kinds = ["session_meta", "turn_context", "response_item", "event_msg", "compacted"]
-    for payload in STRANGE:
-        for kind in kinds:
+def test_malformed_lines_never_raise() -> None:
+    line_types = ["session_meta", "turn_context", "response_item", "event_msg", "compacted"]
+    for payload in MALFORMED_PAYLOADS:
+        for kind in line_types:
             with case(payload, kind):
                 state = state_of(meta(), line(kind, payload), prompt("Still here."))
                 assert [request["text"] for request in state["requests"]] == ["Still here."]
 
 
 def test_each_line_is_decoded_by_its_own_host_format() -> None:
-    """The type of a line alone says which host wrote it."""
+    """The host is recognised by the type of each line."""
     from tests.unit.transcript_lines import user
 
     assert kinds(prompt("one"), user("two")) == ["prompt", "prompt"]
@@ -362,14 +366,14 @@ def test_each_line_is_decoded_by_its_own_host_format() -> None:
     ]  # fmt: skip
 
 
-def test_a_rollout_may_be_split_anywhere() -> None:
+def test_splitting_a_rollout_anywhere_gives_the_same_state() -> None:
     lines = numbered(
         [
             meta(),
             turn(),
             prompt("Go."),
             call("exec_command", {"cmd": "pytest -q"}, "a"),
-            output(RUNNING, "a"),
+            output(STILL_RUNNING, "a"),
             *patched("*** Update File: a.py", "*** Move to: b.py", ident="b"),
             call("write_stdin", {"session_id": 36373}, "c"),
             output(command_output(1, "1 failed"), "c"),
@@ -383,15 +387,15 @@ def test_a_rollout_may_be_split_anywhere() -> None:
         ]
     )
     whole = fold(new_state(), decode(lines))
-    for at in range(len(lines)):
+    for cut in range(len(lines)):
         first = Decoder()
-        state = fold(new_state(), first.events(lines[:at]))
-        stored = json.loads(json.dumps([state, first.cursor()]))
-        rest = Decoder(stored[1]).events(lines[at:])
-        assert json.dumps(fold(stored[0], rest)) == json.dumps(whole)
+        state = fold(new_state(), first.events(lines[:cut]))
+        stored_state, cursor = json.loads(json.dumps([state, first.cursor()]))
+        rest = Decoder(cursor).events(lines[cut:])
+        assert json.dumps(fold(stored_state, rest)) == json.dumps(whole)
     assert whole["checks"][0]["ok"] is False
 
 
 def test_a_patch_has_the_path_of_its_first_file() -> None:
-    event = one(custom("apply_patch", patch("*** Add File: a.py", "+x")))
+    event = single_event(custom("apply_patch", patch("*** Add File: a.py", "+x")))
     assert event["input"]["path"] == "a.py"

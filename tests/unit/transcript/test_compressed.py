@@ -1,4 +1,4 @@
-"""Compressed files are read whole; a damaged file is never taken for a complete one."""
+"""Compressed transcripts are read completely, and a damaged file raises an error."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ from holdfast.transcript.reader import read_lines
 from tests.unit.transcript.reading import Numbered
 
 
-@pytest.fixture(params=["plain", "packed"])
-def as_file(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[bytes], str]:
+@pytest.fixture(params=["plain", "compressed"])
+def write_file(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[bytes], str]:
+    """A function that writes a plain or a compressed transcript and returns its path."""
+
     def write(content: bytes) -> str:
-        packed = request.param == "packed"
-        path = tmp_path / ("session.jsonl.gz" if packed else "session.jsonl")
-        path.write_bytes(gzip.compress(content) if packed else content)
+        compressed = request.param == "compressed"
+        path = tmp_path / ("session.jsonl.gz" if compressed else "session.jsonl")
+        path.write_bytes(gzip.compress(content) if compressed else content)
         return str(path)
 
     return write
@@ -38,29 +40,33 @@ def as_file(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[[bytes],
     ],
 )
 def test_all_lines_are_read_from_plain_and_compressed_files(
-    as_file: Callable[[bytes], str], content: bytes, lines: Numbered
+    write_file: Callable[[bytes], str], content: bytes, lines: Numbered
 ) -> None:
-    assert list(read_lines(as_file(content))) == lines
+    assert list(read_lines(write_file(content))) == lines
 
 
 @pytest.mark.parametrize("until", [0, 1, 2, 3, 9])
-def test_a_file_can_be_read_up_to_a_line(as_file: Callable[[bytes], str], until: int) -> None:
-    lines = list(read_lines(as_file(b"a\nb\nc"), until_line=until))
+def test_a_file_can_be_read_up_to_a_line(write_file: Callable[[bytes], str], until: int) -> None:
+    lines = list(read_lines(write_file(b"a\nb\nc"), until_line=until))
     assert lines == [(1, b"a"), (2, b"b"), (3, b"c")][:until]
 
 
-def broken(content: bytes) -> Iterator[tuple[str, bytes]]:
-    packed = gzip.compress(content)
-    yield "cut in the trailer", packed[:-4]
-    yield "cut in the data", packed[: len(packed) // 2]
-    yield "cut in the header", packed[:5]
-    yield "damaged", packed[:20] + b"\xff" * 20 + packed[40:]
-    yield "with a wrong checksum", packed[:-8] + b"\0\0\0\0" + packed[-4:]
-    yield "not packed at all", content
+def damaged_gzip_files(content: bytes) -> Iterator[tuple[str, bytes]]:
+    compressed = gzip.compress(content)
+    yield "cut in the trailer", compressed[:-4]
+    yield "cut in the data", compressed[: len(compressed) // 2]
+    yield "cut in the header", compressed[:5]
+    yield "damaged", compressed[:20] + b"\xff" * 20 + compressed[40:]
+    yield "with a wrong checksum", compressed[:-8] + b"\0\0\0\0" + compressed[-4:]
+    yield "not compressed", content
 
 
 @pytest.mark.parametrize(
-    "content", [pytest.param(content, id=how) for how, content in broken(Random(1).randbytes(4000))]
+    "content",
+    [
+        pytest.param(content, id=damage)
+        for damage, content in damaged_gzip_files(Random(1).randbytes(4000))
+    ],
 )
 def test_a_damaged_gzip_file_is_reported_as_unreadable(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "session.jsonl.gz"
@@ -78,15 +84,14 @@ def test_lines_before_the_damage_are_yielded_first(
     )
     path = tmp_path / "session.jsonl.gz"
     path.write_bytes(gzip.compress(content)[:-20_000])
-    lines = read_lines(str(path))
-    given: Numbered = []
+    lines: Numbered = []
     with pytest.raises(UnreadableTranscript):
-        given.extend(lines)
-    assert len(given) > 100
-    assert given == list(enumerate(content.split(b"\n"), 1))[: len(given)]
+        lines.extend(read_lines(str(path)))
+    assert len(lines) > 100
+    assert lines == list(enumerate(content.split(b"\n"), 1))[: len(lines)]
 
 
-def zst(tmp_path: Path, content: bytes) -> Path:
+def write_zst(tmp_path: Path, content: bytes) -> Path:
     path = tmp_path / "session.jsonl.zst"
     path.write_bytes(content)
     return path
@@ -94,37 +99,40 @@ def zst(tmp_path: Path, content: bytes) -> Path:
 
 def test_all_lines_of_a_zstd_file_are_read(tmp_path: Path) -> None:
     content = b"".join(b"%d %s\n" % (n, b"x" * (n % 90)) for n in range(5000)) + b"no newline"
-    path = zst(tmp_path, zstandard.compress(content))
+    path = write_zst(tmp_path, zstandard.compress(content))
     assert list(read_lines(str(path))) == list(enumerate(content.split(b"\n"), 1))
     assert list(read_lines(str(path), until_line=2)) == [(1, b"0 "), (2, b"1 x")]
 
 
-def test_several_frames_are_one_file(tmp_path: Path) -> None:
-    path = zst(tmp_path, zstandard.compress(b"a\n") + zstandard.compress(b"b\n"))
+def test_all_frames_of_a_zstd_file_are_read(tmp_path: Path) -> None:
+    path = write_zst(tmp_path, zstandard.compress(b"a\n") + zstandard.compress(b"b\n"))
     assert list(read_lines(str(path))) == [(1, b"a"), (2, b"b")]
 
 
-def damaged(packed: bytes) -> Iterator[tuple[str, bytes]]:
-    yield "cut in the data", packed[: len(packed) // 2]
-    yield "cut in the header", packed[:5]
-    yield "damaged", packed[:6] + b"\xff" * 8 + packed[14:]
-    yield "not packed at all", b'{"type":"user"}\n' * 10
+def damaged_zst_files(content: bytes) -> Iterator[tuple[str, bytes]]:
+    compressed = zstandard.compress(content)
+    yield "cut in the data", compressed[: len(compressed) // 2]
+    yield "cut in the header", compressed[:5]
+    yield "damaged", compressed[:6] + b"\xff" * 8 + compressed[14:]
+    yield "not compressed", b'{"type":"user"}\n' * 10
 
 
-NOISE = Random(2).randbytes(4000)
-DAMAGED = [pytest.param(it, id=how) for how, it in damaged(zstandard.compress(NOISE))]
-
-
-@pytest.mark.parametrize("content", DAMAGED)
+@pytest.mark.parametrize(
+    "content",
+    [
+        pytest.param(content, id=damage)
+        for damage, content in damaged_zst_files(Random(2).randbytes(4000))
+    ],
+)
 def test_a_damaged_zstd_file_is_reported_as_unreadable(tmp_path: Path, content: bytes) -> None:
     with pytest.raises(UnreadableTranscript, match=r"session\.jsonl\.zst"):
-        list(read_lines(str(zst(tmp_path, content))))
+        list(read_lines(str(write_zst(tmp_path, content))))
 
 
-def test_without_zstd_support_the_error_says_what_to_install(
+def test_without_zstd_support_the_error_names_the_package_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = zst(tmp_path, zstandard.compress(b"a\n"))
+    path = write_zst(tmp_path, zstandard.compress(b"a\n"))
     for name in ("compression", "compression.zstd", "zstandard"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UnreadableTranscript, match=r"cannot unpack \.zst") as error:

@@ -1,4 +1,4 @@
-"""Lines become events; a line of any shape never prevents the decoding of later ones."""
+"""Lines are decoded into events, and a malformed line does not affect later lines."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ from tests.unit.transcript_lines import (
     user,
 )
 
-GOOD = raw(user("go on"))
-WENT_ON = [{"kind": "prompt", "text": "go on"}]
+VALID_LINE = raw(user("go on"))
+VALID_EVENTS = [{"kind": "prompt", "text": "go on"}]
 
 
-def decoded(*lines: Line | bytes) -> list[dict[str, object]]:
-    """The events without line and time."""
+def decode_events(*lines: Line | bytes) -> list[dict[str, object]]:
+    """Return the events without line and time."""
     return [
         {name: value for name, value in event.items() if name not in ("line", "at")}
         for event in events_of(*lines)
@@ -69,30 +69,30 @@ def test_a_line_that_is_no_object_is_a_bad_line_and_the_next_is_read() -> None:
         b"NaN",
     ]
     for line in cases:
-        assert decoded(line, GOOD) == [{"kind": "bad_line"}, *WENT_ON], line
-        assert [event["line"] for event in events_of(line, GOOD)] == [1, 2], line
+        assert decode_events(line, VALID_LINE) == [{"kind": "bad_line"}, *VALID_EVENTS], line
+        assert [event["line"] for event in events_of(line, VALID_LINE)] == [1, 2], line
 
 
 @pytest.mark.parametrize(
     "line",
     [
-        GOOD + b"\r",
-        b"\xef\xbb\xbf" + GOOD,
-        b" \t" + GOOD + b"  ",
+        VALID_LINE + b"\r",
+        b"\xef\xbb\xbf" + VALID_LINE,
+        b" \t" + VALID_LINE + b"  ",
         json.dumps(user("go on"), indent=1).replace("\n", " ").encode(),
-        GOOD.replace(b"go on", rb"go\u0020on"),
+        VALID_LINE.replace(b"go on", rb"go\u0020on"),
     ],
 )
-def test_byte_order_marks_space_and_escapes_do_not_matter(line: bytes) -> None:
-    assert decoded(line) == WENT_ON
+def test_byte_order_marks_white_space_and_escapes_are_accepted(line: bytes) -> None:
+    assert decode_events(line) == VALID_EVENTS
 
 
 @pytest.mark.parametrize("line", [b"", b" ", b"\r", b"\t \r"])
 def test_an_empty_line_gives_no_event(line: bytes) -> None:
-    assert decoded(line, GOOD) == WENT_ON
+    assert decode_events(line, VALID_LINE) == VALID_EVENTS
 
 
-def test_invalid_utf_8_and_escapes_are_replaced_not_refused() -> None:
+def test_invalid_utf_8_and_invalid_escapes_are_replaced() -> None:
     cases = [
         (b"\xff", "go \ufffd on"),
         (b"\xc3(", "go \ufffd( on"),
@@ -105,17 +105,19 @@ def test_invalid_utf_8_and_escapes_are_replaced_not_refused() -> None:
         (rb"\\n\q", r"go \n\q on"),
         (rb"\u12", r"go \u12 on"),
     ]
-    for inside, read in cases:
-        assert decoded(GOOD.replace(b"go on", b"go " + inside + b" on")) == [
-            {"kind": "prompt", "text": read}
+    for inside, expected in cases:
+        assert decode_events(VALID_LINE.replace(b"go on", b"go " + inside + b" on")) == [
+            {"kind": "prompt", "text": expected}
         ], inside
 
 
 @pytest.mark.parametrize(
     "kind", ["api-request", "api-request-blob", "api-request-shape", "file-history-snapshot"]
 )
-def test_copies_of_requests_are_skipped_without_parsing(kind: str) -> None:
-    assert decoded(b'{"type":"%s","message":BROKEN' % kind.encode(), GOOD) == WENT_ON
+def test_copies_of_api_requests_are_skipped_without_parsing(kind: str) -> None:
+    assert (
+        decode_events(b'{"type":"%s","message":BROKEN' % kind.encode(), VALID_LINE) == VALID_EVENTS
+    )
 
 
 @pytest.mark.parametrize(
@@ -133,8 +135,8 @@ def test_copies_of_requests_are_skipped_without_parsing(kind: str) -> None:
         ),
     ],
 )
-def test_a_prompt_about_requests_is_not_skipped(line: Line, event: Line) -> None:
-    assert decoded(line) == [event]
+def test_a_line_that_mentions_an_api_request_is_not_skipped(line: Line, event: Line) -> None:
+    assert decode_events(line) == [event]
 
 
 def test_a_line_of_another_type_gives_no_event() -> None:
@@ -153,19 +155,19 @@ def test_a_line_of_another_type_gives_no_event() -> None:
         {"user": 1},
     ]
     for kind in cases:
-        assert decoded({**user("go on"), "type": kind}, GOOD) == WENT_ON, kind
-        assert decoded({"type": kind}, {}, GOOD) == WENT_ON, kind
+        assert decode_events({**user("go on"), "type": kind}, VALID_LINE) == VALID_EVENTS, kind
+        assert decode_events({"type": kind}, {}, VALID_LINE) == VALID_EVENTS, kind
 
 
 def places(*lines: Line | bytes) -> list[tuple[int, dict[str, str]]]:
-    decoded = decode(numbered(lines))
-    return [(event["line"], event["place"]) for event in decoded if event["kind"] == "place"]
+    events = decode(numbered(lines))
+    return [(event["line"], event["place"]) for event in events if event["kind"] == "place"]
 
 
-HERE = {"cwd": "/srv/app", "branch": "main", "client": "2.1.325", "session": "5e55"}
+PLACE = {"cwd": "/srv/app", "branch": "main", "client": "2.1.325", "session": "5e55"}
 
 
-def test_the_place_is_an_event_once_and_when_it_changes() -> None:
+def test_a_place_event_is_emitted_first_and_when_the_place_changes() -> None:
     lines = [
         user("a"),
         reply("b"),
@@ -175,22 +177,22 @@ def test_the_place_is_an_event_once_and_when_it_changes() -> None:
         user("e", cwd="/srv/app/web"),
     ]
     assert places(*lines) == [
-        (1, HERE),
-        (4, {**HERE, "branch": "fix"}),
-        (6, {**HERE, "cwd": "/srv/app/web"}),
+        (1, PLACE),
+        (4, {**PLACE, "branch": "fix"}),
+        (6, {**PLACE, "cwd": "/srv/app/web"}),
     ]
 
 
-def test_the_place_comes_before_the_other_events_of_its_line() -> None:
+def test_the_place_event_precedes_the_other_events_of_its_line() -> None:
     kinds = [event["kind"] for event in decode(numbered([user("a")]))]
     assert kinds == ["place", "prompt"]
 
 
-def test_a_sub_agents_place_is_not_the_sessions() -> None:
+def test_the_place_of_a_sub_agent_gives_no_event() -> None:
     assert places(user("a", isSidechain=True, cwd="/tmp/worktree")) == []
 
 
-def test_place_values_that_are_no_text_are_ignored() -> None:
+def test_place_values_of_the_wrong_type_are_ignored() -> None:
     assert places(user("a", cwd=7, gitBranch=None, version=["2"])) == [(1, {"session": "5e55"})]
 
 
@@ -212,8 +214,8 @@ def test_any_bytes_can_be_decoded(lines: list[bytes]) -> None:
 # Repeated messages
 
 
-def at(second: int, ident: str, words: str = "") -> Line:
-    return user(words or ident, uuid=ident, timestamp=f"2026-01-05T10:00:{second:02}.000Z")
+def message_at(second: int, ident: str) -> Line:
+    return user(ident, uuid=ident, timestamp=f"2026-01-05T10:00:{second:02}.000Z")
 
 
 def texts(*lines: Line | bytes) -> list[str]:
@@ -222,15 +224,30 @@ def texts(*lines: Line | bytes) -> list[str]:
 
 def test_a_repeated_message_is_decoded_once() -> None:
     cases = [
-        ([at(1, "a"), at(2, "b"), at(1, "a")], ["a", "b"]),
-        ([at(1, "a"), at(1, "a")], ["a"]),
-        ([at(1, "a"), at(1, "b"), at(1, "a"), at(1, "b")], ["a", "b"]),
-        ([at(1, "a"), at(2, "b"), at(1, "a"), at(2, "b"), at(3, "c")], ["a", "b", "c"]),
-        # Flushed late: older, and never seen before.
-        ([at(5, "a"), at(1, "late"), at(6, "b")], ["a", "late", "b"]),
-        ([at(5, "a"), at(1, "late"), at(1, "late")], ["a", "late"]),
-        # A clock that ran ahead once hides no later message.
-        ([at(59, "ahead"), at(1, "a"), at(2, "b"), at(1, "a")], ["ahead", "a", "b"]),
+        ([message_at(1, "a"), message_at(2, "b"), message_at(1, "a")], ["a", "b"]),
+        ([message_at(1, "a"), message_at(1, "a")], ["a"]),
+        (
+            [message_at(1, "a"), message_at(1, "b"), message_at(1, "a"), message_at(1, "b")],
+            ["a", "b"],
+        ),
+        (
+            [
+                message_at(1, "a"),
+                message_at(2, "b"),
+                message_at(1, "a"),
+                message_at(2, "b"),
+                message_at(3, "c"),
+            ],
+            ["a", "b", "c"],
+        ),
+        # An older message that is written late is new.
+        ([message_at(5, "a"), message_at(1, "late"), message_at(6, "b")], ["a", "late", "b"]),
+        ([message_at(5, "a"), message_at(1, "late"), message_at(1, "late")], ["a", "late"]),
+        # One timestamp in the future does not hide later messages.
+        (
+            [message_at(59, "ahead"), message_at(1, "a"), message_at(2, "b"), message_at(1, "a")],
+            ["ahead", "a", "b"],
+        ),
         # Without an id or a timestamp no repetition can be detected.
         ([user("a"), user("a")], ["a", "a"]),
         ([user("a", uuid="a", timestamp=None), user("a", uuid="a", timestamp=7)], ["a", "a"]),
@@ -241,16 +258,16 @@ def test_a_repeated_message_is_decoded_once() -> None:
 
 
 def test_many_messages_with_one_timestamp_are_each_decoded_once() -> None:
-    many = [at(1, f"m{number}") for number in range(MAX_REMEMBERED_IDS + 10)]
-    assert len(texts(*many, *many)) == len(many)
+    messages = [message_at(1, f"m{number}") for number in range(MAX_REMEMBERED_IDS + 10)]
+    assert len(texts(*messages, *messages)) == len(messages)
 
 
 def test_a_timestamp_in_the_far_future_hides_no_later_message() -> None:
     ahead = user("ahead", uuid="x", timestamp="3000-01-01T00:00:00.000Z")
-    assert texts(ahead, at(1, "a"), ahead) == ["ahead", "a"]
+    assert texts(ahead, message_at(1, "a"), ahead) == ["ahead", "a"]
 
 
-def test_several_sessions_in_one_file_are_one_log_with_the_last_place() -> None:
+def test_a_file_with_several_sessions_is_one_log_with_the_last_place() -> None:
     old = {"sessionId": "01d", "gitBranch": "old"}
     lines = [user("a", **old), reply("b", **old), user("c"), reply("d")]
     assert texts(*lines) == ["a", "c"]
@@ -264,7 +281,7 @@ def write(file: Path, lines: list[Any]) -> None:
 
 
 def prompts_in_pieces(file: Path, pieces: list[list[Line]]) -> list[str]:
-    """Each piece is read by another process, which has only the last one's cursor."""
+    """Read each piece with a new reader that resumes from the stored cursor."""
     cursor: Any = None
     prompts: list[str] = []
     for piece in pieces:
@@ -277,8 +294,16 @@ def prompts_in_pieces(file: Path, pieces: list[list[Line]]) -> list[str]:
     return prompts
 
 
-REPEATED = [at(1, "a"), at(2, "b"), at(2, "c"), at(1, "a"), at(2, "c"), at(3, "d"), at(2, "b")]
-REPEATED += [at(1, "late"), at(3, "d"), at(1, "late"), at(4, "e")]
+REPEATED = [
+    message_at(1, "a"),
+    message_at(2, "b"),
+    message_at(2, "c"),
+    message_at(1, "a"),
+    message_at(2, "c"),
+    message_at(3, "d"),
+    message_at(2, "b"),
+]
+REPEATED += [message_at(1, "late"), message_at(3, "d"), message_at(1, "late"), message_at(4, "e")]
 
 
 @pytest.mark.parametrize("cut", range(len(REPEATED) + 1))
@@ -293,27 +318,33 @@ def test_a_message_is_decoded_once_if_each_line_is_read_separately(tmp_path: Pat
 
 
 def test_many_messages_with_one_timestamp_are_decoded_once_across_a_split(tmp_path: Path) -> None:
-    many = [at(1, f"m{number}") for number in range(MAX_REMEMBERED_IDS + 10)]
-    assert len(prompts_in_pieces(tmp_path / "s.jsonl", [many, many])) == len(many)
+    messages = [message_at(1, f"m{number}") for number in range(MAX_REMEMBERED_IDS + 10)]
+    assert len(prompts_in_pieces(tmp_path / "s.jsonl", [messages, messages])) == len(messages)
 
 
-def test_older_messages_after_a_boundary_cause_no_lookup() -> None:
-    """The client stamps a boundary when the compaction ends; reading a whole long log is slow."""
-    later = boundary(trigger="auto")
-    later |= {"uuid": "b", "timestamp": "2026-01-05T10:00:30.000Z"}
+def test_older_messages_after_a_boundary_do_not_load_earlier_ids() -> None:
+    """A boundary has the time at which the compaction ended, so it is newer than the messages
+    after it. Loading the ids of a long log would be slow."""
+    late_boundary = boundary(trigger="auto")
+    late_boundary |= {"uuid": "b", "timestamp": "2026-01-05T10:00:30.000Z"}
 
-    def never() -> set[str]:
+    def fail() -> set[str]:
         raise AssertionError("the whole log was read")
 
-    decoder = Decoder({"newest_at": "2026-01-05T10:00:01.000Z", "newest_ids": ["a"]}, never)
-    events = list(decoder.events(numbered([later, at(2, "c"), at(3, "d"), later])))
+    decoder = Decoder({"newest_at": "2026-01-05T10:00:01.000Z", "newest_ids": ["a"]}, fail)
+    lines = [late_boundary, message_at(2, "c"), message_at(3, "d"), late_boundary]
+    events = list(decoder.events(numbered(lines)))
     assert [event["kind"] for event in events] == ["compaction", "place", "prompt", "prompt"]
 
 
 steps: st.SearchStrategy[list[Line]] = st.one_of(
-    st.sampled_from(["Never push.", "go on", "Use SQLite, not files."]).map(lambda it: [user(it)]),
-    st.sampled_from(["Shall I?", "I'm blocked by a key.", "Done."]).map(lambda it: [reply(it)]),
-    st.sampled_from(["touch a.py", "pytest", "git status"]).map(lambda it: bash(it, "M  a.py")),
+    st.sampled_from(["Never push.", "go on", "Use SQLite, not files."]).map(
+        lambda text: [user(text)]
+    ),
+    st.sampled_from(["Shall I?", "I'm blocked by a key.", "Done."]).map(lambda text: [reply(text)]),
+    st.sampled_from(["touch a.py", "pytest", "git status"]).map(
+        lambda command: bash(command, "M  a.py")
+    ),
     st.just([boundary(trigger="auto"), summary()]),
     st.just([attachment("queued_command", prompt="and the docs")]),
 )
@@ -324,25 +355,26 @@ def logs(draw: st.DrawFn) -> list[Line]:
     """A log in which the host repeats some of its old messages."""
     log: list[Line] = []
     for number, step in enumerate(draw(st.lists(steps, min_size=1, max_size=12))):
-        moment = draw(st.integers(max(0, number - 1), number))
+        second = draw(st.integers(max(0, number - 1), number))
         for line in step:
-            stamp = f"2026-01-05T10:00:{moment:02}.000Z"
-            log.append({**line, "uuid": f"u{len(log)}", "timestamp": stamp})
+            timestamp = f"2026-01-05T10:00:{second:02}.000Z"
+            log.append({**line, "uuid": f"u{len(log)}", "timestamp": timestamp})
         if draw(st.booleans()):
             start = draw(st.integers(0, len(log) - 1))
             log += log[start : start + draw(st.integers(1, 4))]
     return log
 
 
-def caught_up(folder: Path, pieces: list[list[Line]]) -> State:
+def ingest_in_pieces(folder: Path, pieces: list[list[Line]]) -> State:
+    """Return the state after a hook has read each piece."""
     file = folder / "s.jsonl"
-    call = HookEvent(
+    event = HookEvent(
         host="claude-code", name="Stop", session_id="s", transcript_path=str(file), cwd="/srv"
     )
     store = SQLiteStore(str(folder / "holdfast.db"))
     for piece in pieces:
         write(file, piece)
-        state = ingest_transcript(store, call, 0.0).state
+        state = ingest_transcript(store, event, 0.0).state
         store.commit()
     store.close()
     return state
@@ -350,46 +382,49 @@ def caught_up(folder: Path, pieces: list[list[Line]]) -> State:
 
 @settings(deadline=None, max_examples=25)
 @given(log=logs(), cuts=st.lists(st.integers(0, 40), max_size=3))
-def test_repeated_old_messages_change_nothing_wherever_hooks_read(
+def test_repeated_messages_give_the_same_state_wherever_hooks_stop_reading(
     log: list[Line], cuts: list[int]
 ) -> None:
     edges = sorted({0, len(log), *(min(cut, len(log)) for cut in cuts)})
-    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        at_once = caught_up(Path(one), [log])
-        split = caught_up(Path(other), [log[start:end] for start, end in pairwise(edges)])
-    assert json.dumps(split) == json.dumps(at_once)
+    pieces = [log[start:end] for start, end in pairwise(edges)]
+    with tempfile.TemporaryDirectory() as first, tempfile.TemporaryDirectory() as second:
+        whole = ingest_in_pieces(Path(first), [log])
+        split = ingest_in_pieces(Path(second), pieces)
+    assert json.dumps(split) == json.dumps(whole)
 
 
 @settings(deadline=None)
 @given(logs())
-def test_a_log_with_repeated_messages_gives_the_events_of_one_without(log: list[Line]) -> None:
-    known: set[str] = set()
-    once: list[Line | bytes] = []
+def test_a_log_with_repeated_messages_gives_the_state_of_a_log_without_them(
+    log: list[Line],
+) -> None:
+    seen: set[str] = set()
+    unique: list[Line | bytes] = []
     for line in log:
-        once.append(b"" if line["uuid"] in known else line)
-        known.add(line["uuid"])
+        unique.append(b"" if line["uuid"] in seen else line)
+        seen.add(line["uuid"])
     last = user("the end", timestamp="2026-01-05T11:00:00Z")
-    assert json.dumps(state_of(*log, last)) == json.dumps(state_of(*once, last))
+    assert json.dumps(state_of(*log, last)) == json.dumps(state_of(*unique, last))
 
 
-SPENT = {"input_tokens": 900, "output_tokens": 7}
-PART = assistant(text("one"), usage=SPENT)
-THOUGHT = assistant({"type": "thinking", "thinking": "…"}, usage=SPENT)
-NAMELESS = {**PART, "message": {**PART["message"], "id": ""}}
-OTHER = {**PART, "message": {**PART["message"], "id": "msg_2"}}
+USAGE = {"input_tokens": 900, "output_tokens": 7}
+TEXT_PART = assistant(text("one"), usage=USAGE)
+THINKING_PART = assistant({"type": "thinking", "thinking": "…"}, usage=USAGE)
+PART_WITHOUT_ID = {**TEXT_PART, "message": {**TEXT_PART["message"], "id": ""}}
+OTHER_MESSAGE = {**TEXT_PART, "message": {**TEXT_PART["message"], "id": "msg_2"}}
 
 
-def test_the_usage_of_a_message_is_one_event() -> None:
-    """A part without other events, such as thinking, keeps its usage: it moves `lines` on."""
+def test_the_usage_of_a_message_in_several_lines_is_one_event() -> None:
+    """A line without other events, such as thinking, keeps its usage event, so that it counts."""
     cases = [
-        ([PART, PART, PART], 1),
-        ([PART, THOUGHT], 2),
-        ([THOUGHT, PART], 1),
-        ([PART, OTHER], 2),
-        ([NAMELESS, NAMELESS], 2),
-        ([PART, user("go on"), PART], 2),
-        ([PART, boundary(), PART], 2),
-        ([PART, {**PART, "isSidechain": True}], 2),
+        ([TEXT_PART, TEXT_PART, TEXT_PART], 1),
+        ([TEXT_PART, THINKING_PART], 2),
+        ([THINKING_PART, TEXT_PART], 1),
+        ([TEXT_PART, OTHER_MESSAGE], 2),
+        ([PART_WITHOUT_ID, PART_WITHOUT_ID], 2),
+        ([TEXT_PART, user("go on"), TEXT_PART], 2),
+        ([TEXT_PART, boundary(), TEXT_PART], 2),
+        ([TEXT_PART, {**TEXT_PART, "isSidechain": True}], 2),
     ]
-    for lines, times in cases:
-        assert sum(event["kind"] == "usage" for event in events_of(*lines)) == times, lines
+    for lines, count in cases:
+        assert sum(event["kind"] == "usage" for event in events_of(*lines)) == count, lines

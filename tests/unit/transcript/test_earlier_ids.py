@@ -16,10 +16,10 @@ from holdfast.transcript.reader import TranscriptReader
 from tests.unit.transcript.reading import append
 
 
-def identities(file: Path) -> set[str]:
-    it = TranscriptReader(str(file))
-    list(it.lines())
-    return it.earlier_ids_loader()()
+def load_ids(file: Path) -> set[str]:
+    transcript = TranscriptReader(str(file))
+    list(transcript.lines())
+    return transcript.earlier_ids_loader()()
 
 
 def message(ident: str, filler: int = 0) -> bytes:
@@ -33,7 +33,7 @@ def test_ids_are_found_wherever_a_chunk_ends(chunk: int, fillers: list[int]) -> 
     with tempfile.TemporaryDirectory() as folder, patch.object(reader, "CHUNK_BYTES", chunk):
         file = Path(folder) / "session.jsonl"
         file.write_bytes(b"".join(lines))
-        assert identities(file) == {f"id-{number}" for number in range(len(fillers))}
+        assert load_ids(file) == {f"id-{number}" for number in range(len(fillers))}
 
 
 def test_only_ids_before_the_cursor_are_loaded(file: Path) -> None:
@@ -41,36 +41,38 @@ def test_only_ids_before_the_cursor_are_loaded(file: Path) -> None:
     first = TranscriptReader(str(file))
     list(first.lines())
     append(file, message("c"))
-    it = TranscriptReader(str(file), first.cursor())
-    asked = it.earlier_ids_loader()
-    assert [number for number, _ in it.lines()] == [3]
-    assert asked() == {"a", "b"}
+    transcript = TranscriptReader(str(file), first.cursor())
+    load_earlier_ids = transcript.earlier_ids_loader()
+    assert [number for number, _ in transcript.lines()] == [3]
+    assert load_earlier_ids() == {"a", "b"}
 
 
-def test_loading_ids_holds_no_long_line_in_memory(file: Path, limits: Callable[..., None]) -> None:
+def test_a_long_line_before_an_id_is_not_kept_in_memory(
+    file: Path, limits: Callable[..., None]
+) -> None:
     limits(CHUNK_BYTES=1 << 14)
     file.write_bytes(message("a", 8 << 20) + message("b"))
-    it = TranscriptReader(str(file))
-    it.offset = file.stat().st_size
+    transcript = TranscriptReader(str(file))
+    transcript.offset = file.stat().st_size
     tracemalloc.start()
     try:
-        assert it.earlier_ids_loader()() == {"a", "b"}
+        assert transcript.earlier_ids_loader()() == {"a", "b"}
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
     assert peak < 1 << 20
 
 
-def test_a_long_rest_after_an_id_is_not_kept_in_memory(
+def test_a_long_line_after_an_id_is_not_kept_in_memory(
     file: Path, limits: Callable[..., None]
 ) -> None:
     limits(CHUNK_BYTES=1 << 14)
     file.write_bytes(b'{"uuid":"a","x":"' + b"-" * (8 << 20) + b'"}\n')
-    it = TranscriptReader(str(file))
-    it.offset = file.stat().st_size
+    transcript = TranscriptReader(str(file))
+    transcript.offset = file.stat().st_size
     tracemalloc.start()
     try:
-        assert it.earlier_ids_loader()() == {"a"}
+        assert transcript.earlier_ids_loader()() == {"a"}
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

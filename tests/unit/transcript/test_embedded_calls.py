@@ -1,4 +1,4 @@
-"""Tool calls inside a script: literal arguments are read, all others ignored."""
+"""Tool calls inside a script: calls with literal arguments are found, others are ignored."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ CASES: list[tuple[str, list[tuple[str, Any]]]] = [
 
 
 def test_calls_with_literal_arguments_are_found() -> None:
-    for script, found in CASES:
-        assert find_calls(script) == found, script
+    for script, calls in CASES:
+        assert find_calls(script) == calls, script
 
 
-PLAIN = st.recursive(
+JSON_VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
     max_leaves=8,
 )
 
 
-@given(st.dictionaries(st.text(), PLAIN, max_size=4))
-def test_all_json_is_a_literal(value: dict[str, Any]) -> None:
+@given(st.dictionaries(st.text(), JSON_VALUES, max_size=4))
+def test_any_json_value_is_a_literal(value: dict[str, Any]) -> None:
     assert find_calls(f"const r = await tools.f({json.dumps(value, ensure_ascii=False)})") == [
         ("f", value)
     ]

@@ -1,8 +1,9 @@
-"""Logs of other hosts: repeated messages, compactions, and lines of any shape."""
+"""Logs of other hosts: repeated messages, compactions and malformed lines."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -12,23 +13,23 @@ from tests.cases import case
 from tests.contract.hosts.kit import SAMPLES, SUMMARY, Line
 from tests.unit.transcript_lines import events_of, numbered, state_of
 
-FOREIGN = ["droid", "deepagents", "gemini", "copilot", "cursor"]
+OTHER_HOSTS = ["droid", "deepagents", "gemini", "copilot", "cursor"]
 
 
-def story(name: str) -> list[Line]:
+def sample_lines(name: str) -> list[Line]:
     return SAMPLES[name].before("/srv/app")
 
 
-@pytest.mark.parametrize("name", FOREIGN)
-def test_a_rewritten_gemini_message_is_decoded_once(name: str) -> None:
-    lines = story(name)
-    again = state_of(*lines, *lines)
-    edits = [trail.get("edits", 0) for trail in again["files"].values()]
+@pytest.mark.parametrize("name", OTHER_HOSTS)
+def test_messages_that_only_gemini_writes_twice_are_decoded_once(name: str) -> None:
+    lines = sample_lines(name)
+    repeated = state_of(*lines, *lines)
+    edits = [history.get("edits", 0) for history in repeated["files"].values()]
     assert edits == {"gemini": [1], "deepagents": []}.get(name, [2])
 
 
-def test_a_decoder_that_resumes_skips_what_came_before() -> None:
-    lines = numbered(story("gemini"))
+def test_a_resumed_decoder_gives_the_remaining_events() -> None:
+    lines = numbered(sample_lines("gemini"))
     first = Decoder()
     before = [*first.events(lines[:3])]
     after = [*Decoder(json.loads(json.dumps(first.cursor()))).events(lines[3:])]
@@ -37,8 +38,8 @@ def test_a_decoder_that_resumes_skips_what_came_before() -> None:
 
 @pytest.mark.parametrize("name", ["gemini", "copilot"])
 def test_a_compaction_of_another_host_is_recognised(name: str) -> None:
-    made, summary = events_of(*SAMPLES[name].boundary())
-    assert (made["kind"], summary["kind"]) == ("compaction", "summary")
+    compaction, summary = events_of(*SAMPLES[name].boundary())
+    assert (compaction["kind"], summary["kind"]) == ("compaction", "summary")
     assert SUMMARY in summary["text"]
 
 
@@ -60,20 +61,23 @@ def test_geminis_todos_are_the_plan() -> None:
     assert [(step["text"], step["status"]) for step in state["plan"]] == [("Look", "completed")]
 
 
-WRONG: list[Any] = [None, 7, "text", [], {}, [7], [{"text": 7}], {"content": 7}, True]
+WRONG_VALUES: list[Any] = [None, 7, "text", [], {}, [7], [{"text": 7}], {"content": 7}, True]
 
 
-def test_a_line_of_any_shape_never_raises() -> None:
-    for wrong in WRONG:
-        for name in FOREIGN:
+def malformed_lines(line: Line, wrong: Any) -> Iterator[Line]:
+    """The line with a wrong value at each key, and at each key of its objects."""
+    for key, value in line.items():
+        yield {**line, key: wrong}
+        if isinstance(value, dict):
+            for inner_key in value:
+                yield {**line, key: {**value, inner_key: wrong}}
+
+
+def test_malformed_lines_never_raise() -> None:
+    for wrong in WRONG_VALUES:
+        for name in OTHER_HOSTS:
+            sample = SAMPLES[name]
             with case(wrong, name):
-                for line in [*story(name), *SAMPLES[name].boundary(), *SAMPLES[name].after()]:
-                    for key in line:
-                        assert state_of({**line, key: wrong})["bad_lines"] == []
-                        inner = line[key]
-                        if isinstance(inner, dict):
-                            for deep in inner:
-                                assert (
-                                    state_of({**line, key: {**inner, deep: wrong}})["bad_lines"]
-                                    == []
-                                )
+                for line in [*sample_lines(name), *sample.boundary(), *sample.after()]:
+                    for malformed in malformed_lines(line, wrong):
+                        assert state_of(malformed)["bad_lines"] == []

@@ -1,4 +1,4 @@
-"""The separate logs of sub-agents: found by a safe id, and read once."""
+"""The separate logs of sub-agents are found by the agent's id and read once."""
 
 from __future__ import annotations
 
@@ -24,17 +24,16 @@ from tests.unit.transcript_lines import (
     used,
     user,
 )
-from tests.unit.unreadable import folder, garbage, nothing, pipe
+from tests.unit.unreadable import leave_missing, make_folder, make_pipe, write_garbage
 
-ASKED = {"subagent_type": "Explore", "description": "Find callers"}
-STARTED = call("Task", ASKED)
-CAME_BACK = result("Two callers.", detail={"status": "completed", "agentId": "a91b"})
-LAUNCHED = result("launched", detail={"status": "async_launched", "agentId": "a91b"})
-NOTICE = user(
+AGENT_CALL = call("Task", {"subagent_type": "Explore", "description": "Find callers"})
+FINAL_RESULT = result("Two callers.", detail={"status": "completed", "agentId": "a91b"})
+LAUNCH_RESULT = result("launched", detail={"status": "async_launched", "agentId": "a91b"})
+NOTIFICATION = user(
     "<task-notification>\n<task-id>a91b</task-id>\n<status>completed</status>\n"
     "<result></result>\n</task-notification>"
 )
-WORK: list[Line] = [
+AGENT_LINES: list[Line] = [
     user("Find callers"),
     *used("Read", {"file_path": f"{ROOT}/src/a.py"}),
     *used("Edit", {"file_path": f"{ROOT}/src/a.py"}),
@@ -56,11 +55,13 @@ def session(tmp_path: Path) -> Path:
     return tmp_path / "5e55.jsonl"
 
 
-def beside(session: Path) -> Path:
+def log_beside(session: Path) -> Path:
+    """The path that older clients use, next to the session's log."""
     return session.with_name("agent-a91b.jsonl")
 
 
-def below(session: Path) -> Path:
+def log_below(session: Path) -> Path:
+    """The path that newer clients use, in a folder of the session."""
     return session.with_suffix("") / "subagents" / "agent-a91b.jsonl"
 
 
@@ -69,24 +70,26 @@ def write(file: Path, lines: list[Any]) -> None:
     file.write_bytes(b"".join(raw(line) + b"\n" for line in lines))
 
 
-def folded(session: Path, *lines: Line) -> State:
+def fold_session(session: Path, *lines: Line) -> State:
     state = new_state()
     advance(state, merge_subagent_events(decode(numbered(lines)), str(session)))
     return state
 
 
-def agent(session: Path, *lines: Line) -> Subagent:
-    (only,) = folded(session, *lines)["agents"]
-    return only
+def single_agent(session: Path, *lines: Line) -> Subagent:
+    (agent,) = fold_session(session, *lines)["agents"]
+    return agent
 
 
-@pytest.mark.parametrize("where", [beside, below])
-@pytest.mark.parametrize("lines", [[STARTED, CAME_BACK], [STARTED, LAUNCHED, NOTICE]])
+@pytest.mark.parametrize("log_path", [log_beside, log_below])
+@pytest.mark.parametrize(
+    "lines", [[AGENT_CALL, FINAL_RESULT], [AGENT_CALL, LAUNCH_RESULT, NOTIFICATION]]
+)
 def test_a_sub_agents_log_is_read_when_it_ends(
-    session: Path, where: Any, lines: list[Line]
+    session: Path, log_path: Any, lines: list[Line]
 ) -> None:
-    write(where(session), WORK)
-    assert agent(session, *lines)["files"] == {
+    write(log_path(session), AGENT_LINES)
+    assert single_agent(session, *lines)["files"] == {
         "src/a.py": "edited",
         "src/b.py": "edited",
         "src/new.py": "created",
@@ -95,60 +98,71 @@ def test_a_sub_agents_log_is_read_when_it_ends(
 
 
 def test_the_final_reply_replaces_an_empty_result(session: Path) -> None:
-    write(beside(session), WORK)
-    words = "There are two callers, both in b.py."
-    assert agent(session, STARTED, LAUNCHED, NOTICE)["result"] == words
-    assert agent(session, STARTED, CAME_BACK)["result"] == "Two callers."
+    write(log_beside(session), AGENT_LINES)
+    last_reply = "There are two callers, both in b.py."
+    assert single_agent(session, AGENT_CALL, LAUNCH_RESULT, NOTIFICATION)["result"] == last_reply
+    assert single_agent(session, AGENT_CALL, FINAL_RESULT)["result"] == "Two callers."
 
 
-def test_a_sub_agents_work_is_not_the_sessions(session: Path) -> None:
-    write(beside(session), [*WORK, user("Never push.", isSidechain=True)])
-    state = folded(session, STARTED, CAME_BACK)
+def test_the_log_of_a_sub_agent_does_not_change_the_rest_of_the_state(session: Path) -> None:
+    write(log_beside(session), [*AGENT_LINES, user("Never push.", isSidechain=True)])
+    state = fold_session(session, AGENT_CALL, FINAL_RESULT)
     assert (state["files"], state["requests"], state["rules"]) == ({}, [], [])
     assert (state["lines"], state["calls"], state["agent_calls"]) == (2, {}, {})
 
 
-@pytest.mark.parametrize("lines", [[STARTED], [STARTED, LAUNCHED]])
+@pytest.mark.parametrize("lines", [[AGENT_CALL], [AGENT_CALL, LAUNCH_RESULT]])
 def test_the_log_of_a_running_agent_is_not_read(session: Path, lines: list[Line]) -> None:
-    write(beside(session), WORK)
-    assert agent(session, *lines)["files"] == {}
+    write(log_beside(session), AGENT_LINES)
+    assert single_agent(session, *lines)["files"] == {}
 
 
 def test_an_agents_log_is_read_once(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(beside(session), WORK)
-    opened: list[str] = []
-    real = subagent_logs._read_events
+    write(log_beside(session), AGENT_LINES)
+    opened_paths: list[str] = []
+    read_events = subagent_logs._read_events
     monkeypatch.setattr(
-        subagent_logs, "_read_events", lambda path: opened.append(path) or real(path)
+        subagent_logs, "_read_events", lambda path: opened_paths.append(path) or read_events(path)
     )
-    folded(session, STARTED, LAUNCHED, NOTICE, reply("So."), *used("Read", {}), user("go on"))
-    assert opened == [str(beside(session))]
+    fold_session(
+        session,
+        AGENT_CALL,
+        LAUNCH_RESULT,
+        NOTIFICATION,
+        reply("So."),
+        *used("Read", {}),
+        user("go on"),
+    )
+    assert opened_paths == [str(log_beside(session))]
 
 
 @pytest.mark.parametrize(
     "ident", ["", "..", "../secret", "a/b", "a\\b", "/etc/passwd", "a\0b", "a.b", "ä", "a b"]
 )
-def test_an_id_that_could_be_a_path_is_refused(tmp_path: Path, ident: str) -> None:
+def test_an_id_with_path_characters_finds_no_log(tmp_path: Path, ident: str) -> None:
     session = tmp_path / "inner" / "5e55.jsonl"
     for name in ("secret.jsonl", "agent-..jsonl", "agent-a.b.jsonl", "agent-.jsonl"):
-        write(session.parent / name, WORK)
+        write(session.parent / name, AGENT_LINES)
     (session.parent / "agent-").mkdir()
-    write(tmp_path / "secret.jsonl", WORK)
+    write(tmp_path / "secret.jsonl", AGENT_LINES)
     assert find_subagent_log(str(session), ident) == ""
 
 
-def loop(file: Path) -> None:
+def make_symlink_loop(file: Path) -> None:
     file.symlink_to(file)
 
 
-def empty(file: Path) -> None:
+def make_empty_file(file: Path) -> None:
     file.touch()
 
 
-@pytest.mark.parametrize("make", [nothing, garbage, folder, pipe, loop, empty])
-def test_an_unreadable_log_leaves_the_main_logs_facts(session: Path, make: Any) -> None:
-    make(beside(session))
-    finished = agent(session, STARTED, CAME_BACK)
+@pytest.mark.parametrize(
+    "prepare",
+    [leave_missing, write_garbage, make_folder, make_pipe, make_symlink_loop, make_empty_file],
+)
+def test_an_unreadable_log_keeps_the_result_of_the_main_log(session: Path, prepare: Any) -> None:
+    prepare(log_beside(session))
+    finished = single_agent(session, AGENT_CALL, FINAL_RESULT)
     assert (finished["status"], finished["result"], finished["files"]) == (
         "completed",
         "Two callers.",
@@ -159,28 +173,28 @@ def test_an_unreadable_log_leaves_the_main_logs_facts(session: Path, make: Any) 
 def test_a_log_that_is_too_large_is_not_read(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(beside(session), WORK)
-    monkeypatch.setattr(subagent_logs, "MAX_LOG_BYTES", beside(session).stat().st_size - 1)
-    assert agent(session, STARTED, CAME_BACK)["files"] == {}
-    monkeypatch.setattr(subagent_logs, "MAX_LOG_BYTES", beside(session).stat().st_size)
-    assert agent(session, STARTED, CAME_BACK)["files"] != {}
+    write(log_beside(session), AGENT_LINES)
+    monkeypatch.setattr(subagent_logs, "MAX_LOG_BYTES", log_beside(session).stat().st_size - 1)
+    assert single_agent(session, AGENT_CALL, FINAL_RESULT)["files"] == {}
+    monkeypatch.setattr(subagent_logs, "MAX_LOG_BYTES", log_beside(session).stat().st_size)
+    assert single_agent(session, AGENT_CALL, FINAL_RESULT)["files"] != {}
 
 
 def test_a_log_that_vanishes_while_it_is_opened_is_no_error(
     session: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    write(beside(session), WORK)
-    real = subagent_logs._read_events
+    write(log_beside(session), AGENT_LINES)
+    read_events = subagent_logs._read_events
 
-    def gone(path: str) -> Any:
+    def delete_and_read(path: str) -> Any:
         os.unlink(path)
-        return real(path)
+        return read_events(path)
 
-    monkeypatch.setattr(subagent_logs, "_read_events", gone)
-    assert agent(session, STARTED, CAME_BACK)["result"] == "Two callers."
+    monkeypatch.setattr(subagent_logs, "_read_events", delete_and_read)
+    assert single_agent(session, AGENT_CALL, FINAL_RESULT)["result"] == "Two callers."
 
 
 @pytest.mark.parametrize("detail", [None, "text", [], {"agentId": 7}, {"agentId": ["a91b"]}])
-def test_a_result_that_names_no_agent_reads_nothing(session: Path, detail: Any) -> None:
-    write(beside(session), WORK)
-    assert agent(session, STARTED, result("x", detail=detail))["files"] == {}
+def test_without_a_valid_agent_id_no_log_is_read(session: Path, detail: Any) -> None:
+    write(log_beside(session), AGENT_LINES)
+    assert single_agent(session, AGENT_CALL, result("x", detail=detail))["files"] == {}

@@ -1,4 +1,4 @@
-"""Classifying texts in the user's role: what the user typed, and what the client wrote."""
+"""Texts in the user's role are classified as typed by the user or written by the client."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def to_tuple(event: Any) -> tuple[str, ...] | None:
     return None if event is None else (event["kind"], event.get("name", ""), event["text"])
 
 
-def test_a_text_is_a_prompt_a_command_or_nothing() -> None:
+def test_a_text_is_a_prompt_a_command_or_ignored() -> None:
     cases = [
         ("  go on \n", ("prompt", "", "go on")),
         ("/compact", ("command", "/compact", "")),
@@ -41,13 +41,13 @@ def test_a_text_is_a_prompt_a_command_or_nothing() -> None:
 
 
 def test_client_text_is_recognised_only_at_the_start() -> None:
-    for start in CLIENT_TEXT_PREFIXES:
-        assert classify_text(f"{start} and more") is None, start
-        assert to_tuple(classify_text(f"I saw {start} there")) == (
+    for prefix in CLIENT_TEXT_PREFIXES:
+        assert classify_text(f"{prefix} and more") is None, prefix
+        assert to_tuple(classify_text(f"I saw {prefix} there")) == (
             "prompt",
             "",
-            f"I saw {start} there",
-        ), start
+            f"I saw {prefix} there",
+        ), prefix
 
 
 def test_a_queued_command_has_no_tags() -> None:
@@ -66,7 +66,7 @@ def test_a_queued_command_has_no_tags() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "words"),
+    ("text", "expected"),
     [
         ("… the user said:\nno", "no"),
         ("… the user said:\nno\n\nNote: The user's next message may contain a correction", "no"),
@@ -76,13 +76,14 @@ def test_a_queued_command_has_no_tags() -> None:
         ("", None),
     ],
 )
-def test_a_refusal_contains_only_the_users_words(text: str, words: str | None) -> None:
+def test_a_refusal_contains_only_the_text_of_the_user(text: str, expected: str | None) -> None:
     refusal = parse_refusal(text)
-    assert (refusal["text"] if refusal else None) == words
+    assert (refusal["text"] if refusal else None) == expected
 
 
 @given(
-    st.text() | st.sampled_from(CLIENT_TEXT_PREFIXES).flatmap(lambda it: st.text().map(it.__add__))
+    st.text()
+    | st.sampled_from(CLIENT_TEXT_PREFIXES).flatmap(lambda prefix: st.text().map(prefix.__add__))
 )
 def test_any_text_is_classified_without_an_error(text: str) -> None:
     for event in (

@@ -64,7 +64,7 @@ def summarize(work: Work) -> Checkpoint:
 
 def find_constraints(state: State) -> list[str]:
     """Return the user's rules that still hold."""
-    return [rule["text"] for rule in state["rules"] if not rule["superseded"] and not rule["weak"]]
+    return [rule["text"] for rule in state["rules"] if not rule["superseded"]]
 
 
 def _fold_messages(work: Work) -> State:
@@ -130,7 +130,6 @@ def _add_rule(state: State, text: str, line: int) -> None:
                 "line": line,
                 "superseded": 0,
                 "scope": find_scope(text),
-                "weak": False,
             }
         )
 

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from math import log, sqrt
 
 from holdfast.eval.baselines.context import CutContext
-from holdfast.eval.budget import Budget
+from holdfast.eval.budget import TokenBudget
 
 # Without a matrix library the graph must stay small; the latest sentences are kept.
 MAX_SENTENCES = 400
@@ -21,15 +21,15 @@ WORD = re.compile(r"\w+")
 Vector = dict[str, float]
 
 
-def lexrank(context: CutContext, budget: Budget) -> str:
+def lexrank(context: CutContext, budget: TokenBudget) -> str:
     return _extract("lexrank", context, budget)
 
 
-def tf_idf_mmr(context: CutContext, budget: Budget) -> str:
+def tf_idf_mmr(context: CutContext, budget: TokenBudget) -> str:
     return _extract("mmr", context, budget)
 
 
-def _extract(name: str, context: CutContext, budget: Budget) -> str:
+def _extract(name: str, context: CutContext, budget: TokenBudget) -> str:
     """Return the best sentences that fit, in their original order."""
     sentences = _sentences(context)
     if name not in context.rankings:

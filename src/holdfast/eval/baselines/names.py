@@ -8,7 +8,7 @@ from math import log
 from posixpath import basename, dirname
 
 from holdfast.eval.baselines.context import CutContext
-from holdfast.eval.budget import Budget
+from holdfast.eval.budget import TokenBudget
 from holdfast.eval.entities import Entity
 from holdfast.eval.matching import TextMatcher
 
@@ -17,22 +17,22 @@ SOURCE_WEIGHTS = {"call": 3.0, "prompt": 2.0, "reply": 2.0, "note": 1.0, "result
 HALF_LIFE_PIECES = 60  # in pieces of the conversation
 
 
-def anchor_index(context: CutContext, budget: Budget) -> str:
+def anchor_index(context: CutContext, budget: TokenBudget) -> str:
     """Names from tool inputs and from the conversation, without results."""
     return budget.fill(rank_names(context, results=False), render_list)
 
 
-def name_dump(context: CutContext, budget: Budget) -> str:
+def name_dump(context: CutContext, budget: TokenBudget) -> str:
     """Names from tool inputs, from the conversation and from tool results."""
     return budget.fill(rank_names(context, results=True), render_list)
 
 
-def grouped_name_dump(context: CutContext, budget: Budget) -> str:
+def grouped_name_dump(context: CutContext, budget: TokenBudget) -> str:
     """The same as `name_dump`, with files under their folders."""
     return budget.fill(rank_names(context, results=True), render_by_folder)
 
 
-def missing_names(context: CutContext, budget: Budget) -> str:
+def missing_names(context: CutContext, budget: TokenBudget) -> str:
     """The names that the host's summary lacks."""
     summary = TextMatcher(context.cut.summary, context.session.paths)
     missing = [
@@ -41,7 +41,7 @@ def missing_names(context: CutContext, budget: Budget) -> str:
     return budget.fill(missing, render_list)
 
 
-def oracle(context: CutContext, budget: Budget) -> str:
+def oracle(context: CutContext, budget: TokenBudget) -> str:
     """What will be needed, best weight per character first: the upper limit of recall."""
     weights = context.references.weights
     best = sorted(weights, key=lambda entity: (-weights[entity] / (len(entity[1]) + 1), entity))

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Iterable
 
 from holdfast.eval.baselines.context import CutContext
-from holdfast.eval.budget import Budget
+from holdfast.eval.budget import TokenBudget
 from holdfast.eval.todos import read_todos
 
 EDITORS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
@@ -19,7 +19,7 @@ MAX_FILES = 20
 MAX_ISSUES, MAX_ISSUE_CHARS = 3, 160
 
 
-def template(context: CutContext, budget: Budget) -> str:
+def template(context: CutContext, budget: TokenBudget) -> str:
     if "template" not in context.rankings:
         context.rankings["template"] = _lines(context)
     lines = context.rankings["template"]

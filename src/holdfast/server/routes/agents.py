@@ -30,14 +30,14 @@ from holdfast.server.rows import list_rows, to_agent
 
 @post("/agents", sync_to_thread=True)
 def report_agent(databases: CallerDatabases, data: JSONBody[AgentReport]) -> AgentRow:
-    """Report that an agent is there, and how full its context is. Fields that are not sent keep
+    """Create or update an agent, and record how full its context is. Fields that are not sent keep
     their values.
     """
     with databases.connect() as db:
         row = agents.record_agent(
             db.ledger, time.time(), agent_id=data.agent_id, session=data.session_id,
             project=db.find_project(data.project_id),
-            session_project=db.project_of_session(data.session_id), agent_type=data.agent_type,
+            session_project=db.find_session_project(data.session_id), agent_type=data.agent_type,
             parent=data.parent_agent_id or "", status=data.status, used=data.current_usage,
             capacity=data.max_capacity,
         )  # fmt: skip
@@ -70,7 +70,7 @@ def list_agents(
 def get_capacity(
     databases: CallerDatabases, ident: AgentPath, session_id: SessionFilter = None
 ) -> AgentRow:
-    """Get how full an agent's context is, how fast it fills, and when it will be full."""
+    """Get how full an agent's context is, how fast it fills up, and when it will be full."""
     with databases.connect() as db:
         row = agents.find_latest(db.ledger, ident, session_id)
     if row is None:
@@ -82,7 +82,7 @@ def get_capacity(
 def reset_capacity(
     databases: CallerDatabases, ident: AgentPath, session_id: SessionFilter = None
 ) -> AgentRow:
-    """Report that an agent was compacted. Its context counts from zero again."""
+    """Record that an agent was compacted. Its usage is set to zero."""
     with databases.connect() as db:
         row = agents.find_latest(db.ledger, ident, session_id)
         if row is None:
@@ -102,7 +102,7 @@ def track_tokens(databases: CallerDatabases, data: JSONBody[TokenUsage]) -> Agen
     return to_agent(row, time.time())
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router(
         "/api",
         tags=["agents"],

@@ -1,4 +1,4 @@
-"""Saving and restoring around a compaction, snapshots, and agents' contexts."""
+"""Save before and restore after a compaction; snapshots and contexts of agents."""
 
 from __future__ import annotations
 
@@ -117,9 +117,9 @@ def list_contexts(
     session_id: SessionFilter = None,
     project_id: ProjectFilter = None,
 ) -> ContextList:
-    """List agents' contexts and snapshots, newest first. Snapshots have the type
-    `compact-snapshot`; they are complete if a type, an agent or a session is given, else only
-    a summary.
+    """List contexts of agents and snapshots, newest first. Snapshots have the type
+    `compact-snapshot`. They are complete if a type, an agent or a session is given; otherwise only
+    a summary of each is listed.
     """
     filters: dict[str, Any] = {}
     if session_id is not None:
@@ -141,15 +141,17 @@ def list_contexts(
 
 @get("/agent-contexts/{ident:str}", sync_to_thread=True)
 def get_context(databases: CallerDatabases, ident: RowId) -> ContextRow:
-    """Get one context that was saved by this API. `holdfast snapshot show` prints those that
-    hooks save.
+    """Get one context that was saved through this API. `holdfast snapshot show` prints snapshots
+    that hooks saved.
     """
     with databases.connect() as db:
         return to_context(db.ledger.require(CONTEXTS, ident))
 
 
 def _summarize(snapshot: ContextRow) -> ContextRow:
-    """Complete snapshots would make a list of all contexts too long."""
+    """Return a snapshot with an excerpt of its summary only: complete snapshots would make a list
+    of all contexts too long.
+    """
     saved = snapshot["role_context"]
     summary = saved.get("context_summary")
     excerpt = summary[:MAX_SUMMARY_CHARS] if isinstance(summary, str) else ""
@@ -169,12 +171,12 @@ def _find_contexts(
     limit: int,
     filters: dict[str, Any],
 ) -> list[tuple[float, ContextRow]]:
-    """Contexts of the ledger and snapshots of the store in one list, newest first, each with its
-    time.
+    """Return contexts of the ledger and snapshots of the store in one list, newest first, each with
+    its time.
     """
     agent = {"agent_id": agent_id, "agent_type": agent_type}
     given: dict[str, Any] = {name: value for name, value in agent.items() if value is not None}
-    where = contexts.partial_index_condition(agent_type, filters.get("project"))
+    where = contexts.build_partial_index_condition(agent_type, filters.get("project"))
     rows = db.ledger.find(CONTEXTS, limit=limit, before=before, where=where, **given, **filters)
     found = [(row["updated_at"], to_context(row)) for row in rows]
     session = filters.get("session", agent_id)
@@ -190,7 +192,9 @@ def _find_store_snapshots(
     before: tuple[float, str] | None,
     limit: int,
 ) -> list[tuple[float, ContextRow]]:
-    """The store knows folders only; the ledger knows which project they belong to."""
+    """Return snapshots of the store, each with its time. The store knows only the folder of a
+    session; the ledger knows which project the folder belongs to.
+    """
     folders: list[str | None] = [None]
     if project is not None:
         folders = [row["id"] for row in db.ledger.find(PROJECT_PATHS, project=project)]
@@ -207,7 +211,7 @@ def _find_store_snapshots(
     ]
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router("/api", tags=["state"], route_handlers=[
         save, restore, get_snapshot_status, get_latest_snapshot, save_context, list_contexts,
         get_context,

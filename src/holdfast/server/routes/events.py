@@ -30,12 +30,13 @@ LastEventId = Annotated[
 FIRST_LINES = ": listening\nid: {event_id}\nretry: 2000\n\n"
 GAP_EVENT = 'id: {event_id}\nevent: gap\ndata: {{"kind":"gap","event_id":"{event_id}"}}\n\n'
 KEEP_ALIVE = b": still here\n\n"
-# A revoked token ends a stream within this time.
+# The token of a stream is checked at most this often, and only when there are changes or a
+# keep-alive is due.
 TOKEN_CHECK_SECONDS = 5.0
 
 
 class Subscriber(NamedTuple):
-    """What a client wants to receive, and whether it still may."""
+    """The filters of a client, and a function that checks whether its token is still valid."""
 
     project: str | None
     session: str | None
@@ -55,12 +56,12 @@ async def stream_events(
     project_id: ProjectFilter = None,
     session_id: SessionFilter = None,
 ) -> Stream:
-    """Stream changes as they happen. `Last-Event-ID` (or `after`) continues after an event. If
-    some of the later events are no longer stored, the first event is a `gap`: read again what you
-    show; from its `event_id` on, the stream is complete.
+    """Stream changes as they happen. With `Last-Event-ID` (or `after`) the stream continues after
+    that event. If some of the later events are no longer stored, the first event is a `gap`: load
+    your data again; from its `event_id` on, the stream is complete.
     """
     project = check_project(project_id, caller_project)
-    start = await feed.start(event_feed.parse_event_id(last_event_id or after))
+    start = await feed.find_start(event_feed.parse_event_id(last_event_id or after))
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     lines = _render_stream(feed, start, Subscriber(project, session_id, is_token_valid))
     return Stream(lines, media_type="text/event-stream", headers=headers)
@@ -87,12 +88,12 @@ def _render_event(feed: EventFeed, change: Change) -> bytes:
 async def _filter_changes(
     feed: EventFeed, start: Position, subscriber: Subscriber
 ) -> AsyncIterator[list[Change]]:
-    """The changes that a client wants, in batches; an empty batch when it is time for a
-    keep-alive. Ends when the token is no longer valid.
+    """Yield the changes that match a client's filters, in batches; an empty batch when a keep-alive
+    is due. Ends when the token is no longer valid.
     """
     clock = asyncio.get_running_loop().time
     last_sent = last_check = clock()
-    async for batch in feed.changes(start):
+    async for batch in feed.follow_changes(start):
         if clock() - last_check >= TOKEN_CHECK_SECONDS:
             last_check = clock()
             if not await subscriber.is_token_valid():
@@ -108,5 +109,5 @@ async def _filter_changes(
             last_sent = clock()
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router("/api", tags=["events"], route_handlers=[stream_events])

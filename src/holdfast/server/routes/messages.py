@@ -1,4 +1,4 @@
-"""Messages between agents, subscriptions to topics, and which agent waits for which."""
+"""Messages between agents, subscriptions to topics, and agents that wait for other agents."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from holdfast.errors import Conflict
 from holdfast.ledger import messages, project_attribution
 from holdfast.ledger.messages import DEFAULT_TTL_SECONDS
 from holdfast.ledger.repository import Row
-from holdfast.ledger.schema import BLOCKINGS, MESSAGES, SUBSCRIPTIONS, new_id
+from holdfast.ledger.schema import BLOCKINGS, MESSAGES, SUBSCRIPTIONS, make_random_id
 from holdfast.redaction import redact_value
 from holdfast.server import pagination
-from holdfast.server.databases import Connections, given_id
+from holdfast.server.databases import Connections, normalize_id
 from holdfast.server.dependencies import CallerDatabases, CallerProject
 from holdfast.server.requests import (
     AgentFilter,
@@ -53,6 +53,7 @@ from holdfast.server.responses import (
 )
 from holdfast.server.rows import list_rows, to_message, to_message_with_readers, to_response
 
+# A cursor comes from the client, so its priority may be any text.
 MAX_PRIORITY_DIGITS = 3
 
 Recipient = Annotated[str, PathParameter(description="the agent's id, or its type")]
@@ -72,7 +73,7 @@ def send_message(databases: CallerDatabases, data: JSONBody[NewMessage]) -> Mess
         if data.id and (known := db.ledger.get(MESSAGES, data.id)):
             return _get_sent(known, data)
         sent = messages.send(
-            db.ledger, now, ident=data.id or new_id(now),
+            db.ledger, now, ident=data.id or make_random_id(now),
             from_agent_id=data.from_agent_id, to_agent_id=data.to_agent_id or "",
             topic=data.topic, payload=data.payload, message_type=data.message_type,
             priority=data.priority, seconds=seconds, session=data.session_id,
@@ -82,8 +83,8 @@ def send_message(databases: CallerDatabases, data: JSONBody[NewMessage]) -> Mess
 
 
 def _get_sent(known: Row, data: NewMessage) -> MessageRow:
-    """The message that already has this id. Raises `Conflict` if it differs from what was sent:
-    agents that have read it would not see the change.
+    """Return the message that already has this id. Raises `Conflict` if its content differs from
+    this request: agents that have read it would not see the change.
     """
     sent = {
         "from_agent_id": data.from_agent_id, "to_agent_id": data.to_agent_id or "",
@@ -136,16 +137,16 @@ def list_inbox(
 ) -> MessageList:
     """List the messages for an agent, the most important first. Broadcasts that name a project
     reach the agents in it: `project_id` or `session_id` says where the agent works; without them,
-    the project is the one that was reported to `POST /api/agents`.
+    it is the project that was sent to `POST /api/agents`.
     """
     now, after = time.time(), _parse_inbox_cursor(page)
     with databases.connect() as db:
         project = db.find_project(project_id) or caller_project
-        # Finding and marking is one transaction, so that two readers never get the same message.
+        # Find and mark in one transaction, so that two readers never get the same message.
         with db.ledger.transaction("mail") if mark_read else nullcontext():
             found = messages.list_inbox(
                 db.ledger, ident, now, limit + 1, project=project,
-                session=given_id(session_id), unread=unread, after=after,
+                session=normalize_id(session_id), unread=unread, after=after,
             )  # fmt: skip
             kept = found[:limit]
             if mark_read:
@@ -163,7 +164,7 @@ def _to_list(db: Connections, rows: list[Row], cursor: str | None) -> MessageLis
 
 
 def _to_inbox_cursor(row: Row) -> str:
-    """An inbox is sorted by priority first, so its cursors contain the priority too."""
+    """Return a cursor of an inbox. It contains the priority, by which an inbox is sorted first."""
     return pagination.to_cursor(
         {"at": row["created_at"], "id": f"{row['priority']} {row['id']}"}, "at"
     )
@@ -192,7 +193,7 @@ def mark_message_read(
 
 
 def _find_project(db: Connections, ident: str | None, caller_project: str, agent: str) -> str:
-    """The project that is given, else the only one with such an agent; else empty."""
+    """Return the given project, else the token's, else the only one with this agent, or ""."""
     return (
         db.find_project(ident)
         or caller_project
@@ -204,7 +205,7 @@ def _find_project(db: Connections, ident: str | None, caller_project: str, agent
 def subscribe(
     databases: CallerDatabases, caller_project: CallerProject, data: JSONBody[NewSubscription]
 ) -> SubscriptionRow:
-    """Subscribe an agent to a topic. From then on it gets only broadcasts on topics that it has
+    """Subscribe an agent to a topic. From then on it receives only broadcasts on topics that it has
     subscribed to.
     """
     with databases.connect() as db:
@@ -309,7 +310,7 @@ def delete_blocking(
         messages.unblock(db.ledger, ident, None, time.time(), project)
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router("/api", tags=["messages"], route_handlers=[
         send_message, list_messages, list_inbox, mark_message_read, subscribe, unsubscribe,
         list_subscriptions, add_blocking, unblock, check_blocking, list_blocking, delete_blocking,

@@ -1,4 +1,4 @@
-"""Lookups in everything that sessions said, did or printed, by words or by ref, within a budget."""
+"""Look up anything said, done or printed in a session, by words or by ref, within a token limit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ else:
     Kind = Literal[KINDS]
 
 MAX_QUERY_CHARS = 200_000
-SCOPE_HINT = "give project_id, project_path or session_id, or all_projects=true for everywhere"
+SCOPE_HINT = "send project_id, project_path or session_id, or all_projects=true for all projects"
 EXAMPLE = {
     "hits": [
         {
@@ -75,7 +75,9 @@ PROJECT_PATH = "a folder of the project"
 ALL_PROJECTS = "search in all projects"
 
 
-def _query(description: str, *examples: str, max_length: int | None = 4096) -> QueryParameter:
+def _make_parameter(
+    description: str, *examples: str, max_length: int | None = 4096
+) -> QueryParameter:
     return QueryParameter(
         description=description,
         max_length=max_length,
@@ -96,17 +98,17 @@ Query = Annotated[
         ],
     ),
 ]
-Budget = Annotated[int, QueryParameter(ge=1, le=20_000, description=MAX_TOKENS)]
+MaxTokens = Annotated[int, QueryParameter(ge=1, le=20_000, description=MAX_TOKENS)]
 KindFilter = Annotated[
     list[Kind] | None, QueryParameter(name="kind", description="only these kinds (repeatable)")
 ]
-FileFilter = Annotated[str, _query(FILE)]
-ToolFilter = Annotated[str, _query(TOOL)]
-Since = Annotated[str, _query(SINCE, "2h", "3d", "2026-11-15", max_length=None)]
+FileFilter = Annotated[str, _make_parameter(FILE)]
+ToolFilter = Annotated[str, _make_parameter(TOOL)]
+Since = Annotated[str, _make_parameter(SINCE, "2h", "3d", "2026-11-15", max_length=None)]
 BeforeCompaction = Annotated[bool, QueryParameter(description=BEFORE_COMPACTION)]
-SessionFilter = Annotated[str, _query(SESSION_ID)]
-ProjectFilter = Annotated[str, _query(PROJECT_ID)]
-FolderFilter = Annotated[str, _query(PROJECT_PATH)]
+SessionFilter = Annotated[str, _make_parameter(SESSION_ID)]
+ProjectFilter = Annotated[str, _make_parameter(PROJECT_ID)]
+FolderFilter = Annotated[str, _make_parameter(PROJECT_PATH)]
 AllProjects = Annotated[bool, QueryParameter(description=ALL_PROJECTS)]
 Ref = Annotated[
     str,
@@ -143,7 +145,7 @@ def recall(
     databases: CallerDatabases,
     caller_project: CallerProject,
     q: Query,
-    max_tokens: Budget = 800,
+    max_tokens: MaxTokens = 800,
     kinds: KindFilter = None,
     file: FileFilter = "",
     tool: ToolFilter = "",
@@ -176,7 +178,7 @@ def open_ref(
     caller_project: CallerProject,
     ref: Ref,
     session_id: SessionFilter = "",
-    max_tokens: Budget = 2000,
+    max_tokens: MaxTokens = 2000,
 ) -> RecallResult:
     """Get exactly the lines of a ref: `SESSION:L12`, `SESSION:L12-15`, `SESSION:notes:L3`."""
     parsed = refs.parse_ref(ref)
@@ -187,7 +189,7 @@ def open_ref(
         raise InvalidInput(
             "The ref names no session", hint="write SESSION:L12, or add session_id=SESSION"
         )
-    with databases.connect() as db, databases.index(db) as index:
+    with databases.connect() as db, databases.open_index(db) as index:
         if caller_project:
             _check_session(db, parsed.session)
         answer = open_session_ref(SearchBackend(db.store, db.ledger, index), parsed, max_tokens)
@@ -209,7 +211,7 @@ def _search(databases: Databases, caller_project: str, query: RecallQuery) -> Re
     has_scope = query.session_id or query.project_id or query.project_path or query.all_projects
     if not (has_scope or caller_project):
         raise InvalidInput("No project or session was given", hint=SCOPE_HINT)
-    with databases.connect() as db, databases.index(db) as index:
+    with databases.connect() as db, databases.open_index(db) as index:
         if caller_project:
             scope = _to_project_scope(db, query, caller_project)
         else:
@@ -229,9 +231,9 @@ def _to_scope(db: Connections, query: RecallQuery) -> ServerScope:
 
 
 def _to_project_scope(db: Connections, query: RecallQuery, project: str) -> ServerScope:
-    """The scope of a caller whose token is for one project. Raises `Forbidden` for another."""
+    """Return the scope of a lookup with a project token. Raises `Forbidden` for another project."""
     if query.all_projects:
-        raise Forbidden("This token is for one project")
+        raise Forbidden("This token is for one project only")
     if query.session_id:
         _check_session(db, query.session_id)
     elif query.project_path and not query.project_id:
@@ -240,7 +242,7 @@ def _to_project_scope(db: Connections, query: RecallQuery, project: str) -> Serv
 
 
 def _check_session(db: Connections, session: str) -> None:
-    """Raise `NotFound` for a session that the caller's store does not have."""
+    """Raise `NotFound` if the caller's store does not have this session."""
     if db.store.session(session) is None:
         raise NotFound(f"No session {session} is recorded", hint="/api/sessions lists them")
 
@@ -268,5 +270,5 @@ def _to_hit(hit: Hit) -> RecallHit:
     }
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router("/api", tags=["recall"], route_handlers=[recall, recall_by_body, open_ref])

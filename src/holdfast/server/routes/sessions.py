@@ -1,4 +1,4 @@
-"""Sessions, their compactions, and what those lost."""
+"""Sessions, their compactions, and what each compaction lost."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def list_sessions(
     project_path: FolderFilter = None,
     project_id: ProjectFilter = None,
 ) -> SessionList:
-    """List sessions whose transcripts are read, newest first."""
+    """List sessions whose transcripts Holdfast reads, newest first."""
     with databases.connect() as db:
         folders = _list_folders(db, project_path, project_id)
         before = pagination.parse_cursor(page)
@@ -59,7 +59,7 @@ def list_sessions(
 
 
 def _list_folders(db: Connections, path: str | None, project: str | None) -> list[str | None]:
-    """The folders to list sessions of; None stands for all folders."""
+    """Return the folders whose sessions are listed; None means all folders."""
     if project is None:
         return [path]
     known = {row["id"] for row in db.ledger.find(PROJECT_PATHS, project=project)}
@@ -68,8 +68,8 @@ def _list_folders(db: Connections, path: str | None, project: str | None) -> lis
 
 @get("/sessions/{ident:str}", sync_to_thread=True)
 def get_session(databases: CallerDatabases, ident: RowId) -> SessionDetail:
-    """Get one session with its state. For a session whose transcript is not read, get what the
-    ledger has of it.
+    """Get one session with its state. A session whose transcript Holdfast does not read has no
+    state, only what the ledger knows of it.
     """
     with databases.connect() as db:
         row = db.store.session(ident)
@@ -96,7 +96,7 @@ def _get_session_of_ledger(ledger: Ledger, ident: str) -> SessionDetail:
 
 
 def _find_first_and_last_rows(ledger: Ledger, session: str) -> list[Row]:
-    """The first and the last row of a session in every table that has sessions."""
+    """Return the first and the last row of a session in each table that has sessions."""
     tables: list[tuple[Table, Row]] = [
         (REQUESTS, {}), (AGENTS, {}), (ACTIONS, {}), (WAVES, {}),
         (CONTEXTS, {"agent_id": session, "agent_type": contexts.SNAPSHOT_AGENT_TYPE}),
@@ -131,7 +131,7 @@ def list_compactions(
 def get_losses(
     databases: CallerDatabases, number: CompactionNumber, session_id: SessionQuery
 ) -> LossReport:
-    """Get what a summary kept, what the brief restored, and what is in neither."""
+    """Get which items a summary kept, which the brief restored, and which are in neither."""
     with databases.connect() as db:
         session = db.store.session(session_id)
         if session is None:
@@ -145,7 +145,7 @@ def get_losses(
     return cast(LossReport, report)
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router("/api", tags=["sessions"], route_handlers=[
         list_sessions, get_session, list_compactions, get_losses,
     ])  # fmt: skip

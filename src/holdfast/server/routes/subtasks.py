@@ -13,7 +13,7 @@ from holdfast.errors import InvalidInput
 from holdfast.ledger import status, work
 from holdfast.ledger.actions import post_action
 from holdfast.ledger.schema import ACTIONS, SUBTASKS, TASKS
-from holdfast.server.databases import given_id
+from holdfast.server.databases import normalize_id
 from holdfast.server.dependencies import CallerDatabases
 from holdfast.server.requests import (
     AgentFilter,
@@ -40,7 +40,9 @@ from holdfast.server.rows import delete_row, get_row, list_rows, to_response, to
 
 @post("/subtasks", sync_to_thread=True)
 def add_subtask(databases: CallerDatabases, data: JSONBody[NewSubtask]) -> SubtaskRow:
-    """Add a subtask to a task. It is `blocked` until every subtask that it waits for is done."""
+    """Add a subtask to a task. It is `blocked` until all subtasks in `blocked_by` are completed or
+    cancelled.
+    """
     with databases.connect() as db:
         task_id = data.task_id or data.task_list_id
         if not task_id:
@@ -114,14 +116,14 @@ def delete_subtask(databases: CallerDatabases, ident: RowId) -> None:
 
 @post("/actions", sync_to_thread=True)
 def add_action(databases: CallerDatabases, data: JSONBody[NewAction]) -> ActionRow:
-    """Record a tool call. With the host's `tool_use_id` it is the same row that Holdfast makes of
+    """Record a tool call. With the host's `tool_use_id` it is the same row that Holdfast adds for
     the call when it reads the transcript.
     """
     with databases.connect() as db:
         project = db.find_project(
-            data.project_id, data.session_id, subtask=given_id(data.subtask_id)
+            data.project_id, data.session_id, subtask=normalize_id(data.subtask_id)
         )
-    row, has_project = data.to_row(time.time(), project), bool(given_id(data.project_id))
+    row, has_project = data.to_row(time.time(), project), bool(normalize_id(data.project_id))
     saved = databases.write(lambda db: post_action(db.ledger, row, is_project_given=has_project))
     return to_response(saved, ActionRow)
 
@@ -157,7 +159,7 @@ def delete_action(databases: CallerDatabases, ident: RowId) -> None:
     delete_row(databases, ACTIONS, ident)
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router("/api", tags=["work"], route_handlers=[
         add_subtask, list_subtasks, get_subtask, update_subtask, delete_subtask, add_action,
         list_actions, get_action, delete_action,

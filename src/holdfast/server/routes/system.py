@@ -20,7 +20,7 @@ CONTENT_SECURITY_POLICY = (
 
 @get("/health", sync_to_thread=True, security=[{}])
 def get_health(databases: CallerDatabases) -> Health:
-    """Check whether the database answers: 200 if it does, 503 if not."""
+    """Check whether the database can be reached: 200 if so, 503 if not."""
     with databases.connect() as db:
         db.ledger.database.run("SELECT 1 AS one")
         dialect = db.ledger.database.dialect
@@ -58,7 +58,7 @@ def get_style() -> Response[bytes]:
     return _read_page_file("page.css", "text/css")
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router(
         "/", tags=["server"],
         route_handlers=[get_health, get_stats, get_page, get_script, get_style],

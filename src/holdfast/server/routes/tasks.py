@@ -45,8 +45,8 @@ from holdfast.server.rows import delete_row, get_row, list_rows, to_hierarchy, t
 
 @post("/projects", sync_to_thread=True)
 def add_project(databases: CallerDatabases, data: JSONBody[NewProject]) -> ProjectRow:
-    """Add a project: a working tree, identified by its folder. If the folder belongs to a known
-    project, that project is returned.
+    """Add a project: a working tree, identified by its folder. If there is a project at this folder
+    already, it is returned.
     """
     with databases.connect() as db:
         row = projects.ensure_project(
@@ -67,7 +67,7 @@ def list_projects(
 
 @get("/projects/by-path", sync_to_thread=True)
 def find_project(databases: CallerDatabases, path: FolderQuery) -> ProjectRow:
-    """Find the project of a folder, or of any folder in it."""
+    """Find the project that a folder belongs to: its own, or that of the nearest parent folder."""
     with databases.connect() as db:
         return to_response(projects.find_by_path(db.ledger, path), ProjectRow)
 
@@ -80,7 +80,7 @@ def get_project(databases: CallerDatabases, ident: RowId) -> ProjectRow:
 
 @delete("/projects/{ident:str}", sync_to_thread=True)
 def delete_project(databases: CallerDatabases, ident: RowId) -> None:
-    """Delete a project with everything that belongs to it. Needs the scope `admin`."""
+    """Delete a project with its requests, tasks and subtasks. Needs the scope `admin`."""
     delete_row(databases, PROJECTS, ident)
 
 
@@ -108,7 +108,7 @@ def get_hierarchy(
 
 @post("/requests", sync_to_thread=True)
 def add_request(databases: CallerDatabases, data: JSONBody[NewRequest]) -> RequestRow:
-    """Add what a user asked for. The same prompt in the same session is one row."""
+    """Add a request of a user. The same prompt in the session's transcript is the same row."""
     with databases.connect() as db:
         row = work.add_request(
             db.ledger, time.time(), session=data.session_id,
@@ -204,7 +204,7 @@ def get_task(databases: CallerDatabases, ident: RowId) -> TaskRow:
 def update_task(databases: CallerDatabases, ident: RowId, data: JSONBody[TaskUpdate]) -> TaskRow:
     """Change the status or the wave of a task. Cancelling it cancels its subtasks."""
     if data.status is None and data.wave_number is None:
-        raise InvalidInput("The request changes nothing", hint="send `status` or `wave_number`")
+        raise InvalidInput("Nothing to change was given", hint="send `status` or `wave_number`")
     with databases.connect() as db:
         changed = status.change_task(
             db.ledger, ident, time.time(), status=data.status or "", wave=data.wave_number
@@ -218,7 +218,7 @@ def delete_task(databases: CallerDatabases, ident: RowId) -> None:
     delete_row(databases, TASKS, ident)
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router("/api", tags=["work"], route_handlers=[
         add_project, list_projects, find_project, get_project, delete_project, get_hierarchy,
         add_request, list_requests, get_request, update_request, delete_request,

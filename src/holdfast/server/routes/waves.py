@@ -23,7 +23,7 @@ OptionalSelection = JSONBody[WaveSelection | None]
 def create_wave(
     databases: CallerDatabases, session_id: SessionPath, data: OptionalSelection = None
 ) -> CurrentWave:
-    """Create a wave, to add tasks to: the next one, or the one that is given."""
+    """Create a wave: the next one, or the one in `wave_number`."""
     number = data.wave_number if data else None
     with databases.connect() as db:
         return _to_wave(waves.create_wave(db.ledger, session_id, number, time.time()))
@@ -33,7 +33,7 @@ def create_wave(
 def start_wave(
     databases: CallerDatabases, session_id: SessionPath, data: OptionalSelection = None
 ) -> CurrentWave:
-    """Start a wave: the first that has not begun, or the one that is given."""
+    """Start a wave: the first that has not begun, or the one in `wave_number`."""
     number = data.wave_number if data else None
     with databases.connect() as db:
         return _to_wave(waves.start_wave(db.ledger, session_id, number, time.time()))
@@ -43,8 +43,8 @@ def start_wave(
 def start_next_wave(
     databases: CallerDatabases, session_id: SessionPath, data: OptionalSelection = None
 ) -> CurrentWave:
-    """End the running wave and start the next, or the one that is given. If tasks are still open,
-    this needs `force`.
+    """End the running wave and start the next, or the one in `wave_number`. If tasks of the running
+    wave are still open, this needs `force`.
     """
     selection = data or WaveSelection()
     with databases.connect() as db:
@@ -76,7 +76,7 @@ def _to_wave(row: Row | None) -> CurrentWave:
     return {"wave": to_response(row, WaveRow) if row else None}
 
 
-def router() -> Router:
+def create_router() -> Router:
     return Router(
         "/api",
         tags=["waves"],

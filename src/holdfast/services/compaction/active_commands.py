@@ -79,7 +79,7 @@ def load_active_rules(
     `budget` is in characters (UTF-16 units), for all of them together. Commands that only printed
     something, that are finished, or that have no file are left out.
     """
-    mark = store.mark(session or state["place"].get("session", ""), COMMANDS_MARK)
+    mark = store.get_mark(session or state["place"].get("session", ""), COMMANDS_MARK)
     active = [command for command in list_commands(state, mark) if command["status"] == "active"]
     if not active:
         return []
@@ -113,7 +113,7 @@ def start_command(
     Raises CommandRefused if the name is not that of a command.
     """
     split_command_name(name)
-    mark = store.mark(session, COMMANDS_MARK)
+    mark = store.get_mark(session, COMMANDS_MARK)
     old = mark.get(name, {})
     started_at = old["at"] if old.get("active") else _timestamp(now)
     new_state = old.get("state", {}) if state is None else state
@@ -135,7 +135,7 @@ def record_typed_command(
 
 def stop_command(store: Store, session: str, name: str, line: int, now: float) -> None:
     """Mark a command as finished: its rules no longer apply."""
-    mark = store.mark(session, COMMANDS_MARK)
+    mark = store.get_mark(session, COMMANDS_MARK)
     old = mark.get(name, {"at": _timestamp(now), "state": {}})
     mark[name] = {**old, "active": False, "line": line}
     store.set_mark(session, COMMANDS_MARK, mark)
@@ -143,7 +143,7 @@ def stop_command(store: Store, session: str, name: str, line: int, now: float) -
 
 def clear_commands(store: Store, session: str, line: int) -> None:
     """Forget all commands up to this line: a new conversation starts without them."""
-    if line or store.mark(session, COMMANDS_MARK):
+    if line or store.get_mark(session, COMMANDS_MARK):
         store.set_mark(session, COMMANDS_MARK, {CLEARED_KEY: {"line": line}})
 
 

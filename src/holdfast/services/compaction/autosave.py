@@ -37,7 +37,7 @@ def save_at_thresholds(
     Runs in the caller's transaction, so that of two concurrent hooks only one saves.
     """
     state, usage = session.state, session.state["usage"]
-    before = store.mark(session.id, rules.GUARD_KEY)
+    before = store.get_mark(session.id, rules.GUARD_KEY)
     guard = dict(rules.reset_after_compaction(before, len(state["compactions"])))
     remaining = 100 - rules.percent_used(usage)
     names = (
@@ -82,7 +82,7 @@ def save_from_status_line(
     from holdfast.services.compaction.ingest import ingest_transcript
 
     session = ingest_transcript(store, event, now)
-    before = store.mark(session.id, rules.GUARD_KEY)
+    before = store.get_mark(session.id, rules.GUARD_KEY)
     guard = dict(rules.reset_after_compaction(before, len(session.state["compactions"])))
     names = rules.due_thresholds(guard, tokens, remaining, settings)
     _save_thresholds(store, session, guard, names, settings, now)
@@ -93,7 +93,7 @@ def save_from_status_line(
 
 def reset_thresholds(store: Store, session: str, ordinal: int) -> None:
     """Reset the thresholds at a compaction, so that the next turn counts from there."""
-    before = store.mark(session, rules.GUARD_KEY)
+    before = store.get_mark(session, rules.GUARD_KEY)
     guard = rules.reset_after_compaction(before, ordinal)
     if guard is not before:
         store.set_mark(session, rules.GUARD_KEY, {**before, **guard})

@@ -26,9 +26,9 @@ def load_brief_inputs(
     project = find_project_with_notes(settings, folder)
     if not project:
         return commands, []
-    from holdfast.notes.files import user_written_notes
+    from holdfast.notes.files import list_user_notes
 
-    return commands, user_written_notes(store, session, project)
+    return commands, list_user_notes(store, session, project)
 
 
 def find_project_with_notes(settings: Settings, folder: str) -> str:

@@ -6,7 +6,7 @@ from collections import Counter
 from typing import Any
 
 from holdfast.errors import NotFound
-from holdfast.reports.loss import LossReport, build_loss_report
+from holdfast.reports.loss import CompactionLosses, build_loss_report
 from holdfast.services.compaction.host_summary import load_host_summary
 from holdfast.state.types import State
 from holdfast.store.protocols import SessionRow, SnapshotRow, Store
@@ -90,7 +90,7 @@ class CompactionReport:
         recorded = (record["summary"] if record else None) or ""
         self.summary = load_host_summary(row, state, number, recorded)
 
-    def losses(self) -> LossReport | None:
+    def losses(self) -> CompactionLosses | None:
         """Compare the snapshot with summary and brief; None if there is no snapshot."""
         if self.saved is None:
             return None

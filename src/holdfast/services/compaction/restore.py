@@ -9,7 +9,6 @@ from holdfast.brief.render import build_brief
 from holdfast.brief.roles import SESSION_TEMPLATE
 from holdfast.services.compaction.handoffs import with_handoffs
 from holdfast.services.compaction.receipts import UNPROVEN, can_prove_delivery
-from holdfast.services.recall.mention_refresh import load_mentions_before
 from holdfast.state.completeness import count_items
 from holdfast.tokens.scales import load_scale
 
@@ -47,7 +46,6 @@ def prepare_brief(
     settings: Settings,
     recall: str,
     now: float,
-    transcript: str = "",
     commands: Sequence[tuple[str, str, str]] = (),
     notes: Sequence[str] = (),
     template: Template = SESSION_TEMPLATE,
@@ -62,12 +60,10 @@ def prepare_brief(
     row = store.compaction(session.id, ordinal)
     if row is None and ordinal:
         store.open_compaction(session.id, ordinal, trigger=None, snapshot=None, now=now)
-    index = load_mentions_before(store, session.id, transcript, _compaction_line(state, ordinal))
 
     def build(characters: int) -> Brief:
         return build_brief(
             _without_compaction(state, ordinal),
-            index=index,
             commands=commands,
             notes=notes,
             template=template,
@@ -103,12 +99,6 @@ def build_within_bytes(build: Callable[[int], Brief], characters: int, max_bytes
         characters = min(characters - 1, characters * max_bytes // size)
         brief = build(characters)
     return brief
-
-
-def _compaction_line(state: State, ordinal: int) -> int:
-    """Return the line of this compaction; if it is not logged yet, the last line."""
-    compactions = state["compactions"][ordinal - 1 : ordinal] if ordinal else []
-    return compactions[0]["line"] if compactions else state["lines"]
 
 
 def _without_compaction(state: State, ordinal: int) -> State:

@@ -49,7 +49,7 @@ def is_newly_truncated(store: Store, session: IngestedSession) -> bool:
     snapshot = store.richest_snapshot(session.id)
     if snapshot is None or snapshot["line"] <= session.state["lines"]:
         return False
-    if store.mark(session.id, RESUME_MARK).get("snapshot") == snapshot["id"]:
+    if store.get_mark(session.id, RESUME_MARK).get("snapshot") == snapshot["id"]:
         return False
     store.set_mark(session.id, RESUME_MARK, {"snapshot": snapshot["id"]})
     return True
@@ -78,7 +78,7 @@ def find_cleared_state(
     """Return the state of the conversation that was cleared to start this one, or None."""
     latest: tuple[float, State] | None = None
     for row in store.sessions(project, 10):
-        ended, mark = row["ended_at"], store.mark(row["id"], RESUME_MARK)
+        ended, mark = row["ended_at"], store.get_mark(row["id"], RESUME_MARK)
         if row["id"] == session or not ended or now - ended > MAX_CLEAR_GAP_SECONDS:
             continue
         is_same_client = mark.get("cleared") and mark.get("client") == client

@@ -78,7 +78,7 @@ def find_leftover_rules_files(
 ) -> Iterator[tuple[str, list[str]]]:
     """Yield each project where this host has no Holdfast hooks any more, and its rules files."""
     projects = [
-        store.mark(row["id"], RULES_FILE_MARK).get("project") for row in store.transcripts(None)
+        store.get_mark(row["id"], RULES_FILE_MARK).get("project") for row in store.transcripts(None)
     ]
     for project in dict.fromkeys([here, *projects]):
         if not isinstance(project, str) or host.is_installed(environ, project):

@@ -213,7 +213,7 @@ class SessionOverview(NamedTuple):
 
 def load_overview(ledger: Ledger, session: str, agent: str = "") -> SessionOverview:
     """Read everything in one statement, because each one is a round trip on PostgreSQL."""
-    conditions = {table.name: ledger.scope_condition(table) for table in _TABLES}
+    conditions = {table.name: ledger.build_scope_condition(table) for table in _TABLES}
     parameters = {"session": session, "agent": agent, **ledger.scope_values}
     kinds = "snapshot", "task", "subtask", "wave", "request", "agent", "action", "blocking"
     rows: dict[str, list[Row]] = {kind: [] for kind in kinds}

@@ -1,12 +1,10 @@
-"""Read events, state and mentions from one transcript file, without a store."""
+"""Read events and state from one transcript file, without a store."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from holdfast.errors import UnreadableTranscript
-from holdfast.mentions.index import add_event, new_index
-from holdfast.mentions.types import MentionIndex
 from holdfast.state.fold import advance, new_state
 from holdfast.state.types import State
 from holdfast.transcript.decoder import decode
@@ -17,13 +15,9 @@ from holdfast.transcript.types import Event
 
 def load_state(path: str, until_line: int | None = None) -> State:
     """Fold a transcript file and return the state, up to `until_line` if it is given."""
-    return _fold(path, until_line, None)
-
-
-def load_state_and_mentions(path: str, until_line: int | None = None) -> tuple[State, MentionIndex]:
-    """Fold a transcript file and index the names in it, in one pass."""
-    index = new_index()
-    return _fold(path, until_line, index), index
+    state = new_state()
+    advance(state, merge_subagent_events(read_events(path, until_line), path))
+    return state
 
 
 def read_events(path: str, until_line: int | None = None) -> Iterator[Event]:
@@ -38,15 +32,3 @@ def read_events(path: str, until_line: int | None = None) -> Iterator[Event]:
     # The first lines of a session may hold no message yet; in a whole file there must be one.
     if kinds == {"bad_line"} or (not kinds and until_line is None):
         raise UnreadableTranscript(f"{path} holds no message of a session")
-
-
-def _fold(path: str, until_line: int | None, index: MentionIndex | None) -> State:
-    def index_mentions(events: Iterable[Event]) -> Iterator[Event]:
-        for event in events:
-            if index is not None:
-                add_event(index, event)
-            yield event
-
-    state = new_state()
-    advance(state, merge_subagent_events(index_mentions(read_events(path, until_line)), path))
-    return state

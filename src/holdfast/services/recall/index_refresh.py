@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import UnreadableTranscript
-from holdfast.notes.files import notes_path
+from holdfast.notes.files import get_notes_path
 from holdfast.search import ingest, session_rows
 from holdfast.search.index_db import IN_MEMORY, Row, SearchIndex
 from holdfast.search.ingest import Source
@@ -40,7 +40,7 @@ class IndexProgress(NamedTuple):
 
 def to_source(row: TranscriptRow) -> Source:
     """Return the files of a session, as the indexer takes them."""
-    path = notes_path(row["project"], row["id"])
+    path = get_notes_path(row["project"], row["id"])
     return Source(row["id"], row["project"], row["transcript"], path)
 
 

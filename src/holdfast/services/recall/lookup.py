@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NotFound, UnreadableTranscript
-from holdfast.notes.files import notes_path
+from holdfast.notes.files import get_notes_path
 from holdfast.redaction import redact
 from holdfast.search import documents
 from holdfast.search.excerpt import make_excerpt
@@ -170,7 +170,7 @@ def resolve_ref(context: LookupContext, ref: Ref) -> TranscriptRow | None:
     row = _find_ref_session(context, ref)
     if row is None or not ref.in_notes:
         return row
-    return {**row, "transcript": notes_path(row["project"], row["id"])}
+    return {**row, "transcript": get_notes_path(row["project"], row["id"])}
 
 
 def _find_ref_session(context: LookupContext, ref: Ref) -> TranscriptRow | None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NotFound
 from holdfast.ledger.schema import PROJECT_PATHS
-from holdfast.notes.files import notes_path
+from holdfast.notes.files import get_notes_path
 from holdfast.search.index_db import SearchIndex
 from holdfast.services.recall import index_refresh, lookup, refs
 from holdfast.services.recall.team_lookup import search_team, to_team_hits
@@ -86,7 +86,7 @@ def open_session_ref(backend: SearchBackend, ref: Ref, max_tokens: int) -> Looku
         row = refs.find_session(backend.store.transcripts(None), ref.session)
         if row is None:
             raise NotFound(f"No session {ref.session} is recorded", hint="/api/sessions lists them")
-        path = notes_path(row["project"], row["id"]) if ref.in_notes else row["transcript"]
+        path = get_notes_path(row["project"], row["id"]) if ref.in_notes else row["transcript"]
         return lookup.open_ref(backend.texts, ref.session, path, ref, max_tokens)
     copies = refs.find_copies(backend.texts, ref.session, ref)
     if not copies:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.errors import UnreadableTranscript
 from holdfast.ledger import agents, from_state, projects, status, tombstones, work
-from holdfast.ledger.actions import action_id, add_action, classify_tool
-from holdfast.ledger.from_state import agent_source
-from holdfast.ledger.schema import FINISHED_STATUSES, REQUESTS, SUBTASKS, TASKS, fingerprint
+from holdfast.ledger.actions import add_action, classify_tool, make_action_id
+from holdfast.ledger.from_state import make_agent_source
+from holdfast.ledger.schema import FINISHED_STATUSES, REQUESTS, SUBTASKS, TASKS, make_fingerprint
 from holdfast.services.projects import find_origin
 from holdfast.services.time_parsing import parse_timestamp
 from holdfast.transcript.decoder import Decoder
@@ -113,7 +113,7 @@ class SessionImport:
     def _find_or_add_project(self, path: str) -> str:
         """Return the project's id. A deleted project is created again for a new request."""
         origin = find_origin(path)
-        ident = projects.project_id(self.ledger, path, origin)
+        ident = projects.find_project_id(self.ledger, path, origin)
         if tombstones.find_tombstone(self.ledger, ident) and not self._has_new_request():
             return ident
         return str(projects.ensure_project(self.ledger, path, self.now, origin=origin)["id"])
@@ -198,7 +198,7 @@ class SessionImport:
 
     def _find_posted_task(self, fact: WorkItem) -> Row | None:
         """Return the task under which an API caller posted the same subtask, or None."""
-        likeness = fingerprint(fact.agent_type, fact.text)
+        likeness = make_fingerprint(fact.agent_type, fact.text)
         posted = self.ledger.find_one(
             SUBTASKS, session=self.session, likeness=likeness, posted=1, where="source IS NULL"
         )
@@ -378,7 +378,7 @@ def _trim_agents(agents: dict[str, ReadPosition]) -> dict[str, ReadPosition]:
 def _start_call(session: str, event: Event, now: float) -> dict[str, Any]:
     arguments = event["input"]
     return {
-        "ident": action_id(session, event["id"]),
+        "ident": make_action_id(session, event["id"]),
         "session": session,
         "tool_name": event["name"],
         "tool_type": classify_tool(event["name"]),
@@ -389,7 +389,7 @@ def _start_call(session: str, event: Event, now: float) -> dict[str, Any]:
         },
         "file_paths": _find_paths(arguments),
         "metadata": {"line": event["line"], "agent": event.get("agent", "")},
-        "parent": agent_source(session, event["parent"]) if event.get("parent") else "",
+        "parent": make_agent_source(session, event["parent"]) if event.get("parent") else "",
         "at": parse_timestamp(event.get("at", ""), now),
     }
 

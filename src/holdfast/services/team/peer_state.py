@@ -35,7 +35,7 @@ def renew_sync_token(ledger: Ledger, team: Ledger, target: str) -> None:
 
 def _machine(ledger: Ledger) -> str:
     """The name under which the team database keeps this machine's token."""
-    return f"sent by {ledger.database_id()}"
+    return f"sent by {ledger.get_database_id()}"
 
 
 def _load_token(ledger: Ledger, name: str) -> str:

@@ -42,8 +42,8 @@ class _Pull:
         """Return the number of new messages."""
         saved = self.ledger.load_progress(self._position_key)
         position = tuple(saved.get("place") or (0, 0))
-        forgotten = self.team.pruned_position()
-        last = max(forgotten, self.team.last_position())
+        forgotten = self.team.get_pruned_position()
+        last = max(forgotten, self.team.get_last_position())
         projects = make_id("projects", *sorted(self._projects))
         # The saved position is unusable if a project is new on this machine (its messages were
         # skipped), if the team has deleted the changes after it, or if the team database was

@@ -67,7 +67,7 @@ def count_expired(store: Store, ledger: Ledger, before: float) -> ExpiredRows:
     return ExpiredRows(
         **{name: row["n"] for name, row in counts.items()},
         packed=cold.snapshots,
-        bytes=sum(row["bytes"] for row in counts.values()) + cold.saved,
+        bytes=sum(row["bytes"] for row in counts.values()) + cold.saved_bytes,
     )
 
 
@@ -90,9 +90,10 @@ def remove_expired(store: Store, ledger: Ledger, before: float) -> ExpiredRows:
         }
         from_ledger[CALLER_KIND] = snapshot_retention.delete_superfluous(ledger, before)
     if path := ledger.database.path:
-        unread_flags.delete_old(path, before)
+        unread_flags.delete_expired_flags(path, before)
     cold = SnapshotCompressor(store.database, before).compress()
-    return ExpiredRows(**from_store, **from_ledger, packed=cold.snapshots, bytes=freed + cold.saved)
+    freed += cold.saved_bytes
+    return ExpiredRows(**from_store, **from_ledger, packed=cold.snapshots, bytes=freed)
 
 
 def _store_kinds(store: Store) -> tuple[str, ...]:

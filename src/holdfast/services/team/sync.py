@@ -98,8 +98,8 @@ def measure_backlog(
     store: Store, ledger: Ledger, target: str, index: SearchIndex | None = None
 ) -> SyncBacklog:
     """Return what has not been sent yet. Does not contact the team database."""
-    seq, at = ledger.sent_position(target)
-    versions = SessionCopier(store.database, store.database).session_versions()
+    seq, at = ledger.get_sent_position(target)
+    versions = SessionCopier(store.database, store.database).compute_session_versions()
     sent = peer_state.load_sent_sessions(ledger, _sessions_key(target))
     return SyncBacklog(
         sessions=sum(sent.get(session) != version for session, version in versions.items()),
@@ -126,7 +126,7 @@ def _push_sessions(
     sent = peer_state.load_sent_sessions(ledger, _sessions_key(target))
     unsent = {
         session: version
-        for session, version in copying.session_versions().items()
+        for session, version in copying.compute_session_versions().items()
         if sent.get(session) != version
     }
     arrived = 0
@@ -154,10 +154,10 @@ def _push_rows(ledger: Ledger, team: Ledger, target: str, now: float, skipped: l
     total = pusher.push_changes(
         [{"kind": kind, "record": record, "gone": 0} for kind, record in rejected]
     )
-    seq, at = ledger.sent_position(target)
+    seq, at = ledger.get_sent_position(target)
     if at is None:
         # First push: old rows may no longer have entries in the change feed.
-        seq = ledger.last_position()[1]
+        seq = ledger.get_last_position()[1]
         total += _push_everything(ledger, pusher)
         ledger.save_sent_position(target, seq, now)
     while changes := ledger.list_changes((0, seq), BATCH_ROWS):

@@ -44,6 +44,27 @@ GO_FAILURE_WORD = (
     r"\b(?:got|want|wanted|expect|expected|should|must|mismatch|unexpected|failed|error|missing)\b"
 )
 # Prefixes of lines that name a failed test.
+# How many lines at the end of an output are searched for a verdict.
+VERDICT_LINES, MAX_VERDICT_CHARS = 40, 160
+VERDICT_WORDS = (
+    "pass",
+    "fail",
+    "error",
+    "warning",
+    "issue",
+    " ok",
+    "ok ",
+    "tests",
+    "suggestion",
+    "problem",
+    "found",
+    "clean",
+    "built",
+    "compiled",
+    "finished",
+    "success",
+)
+SHORT_VERDICTS = ("all checks passed", "success", "no issues", "all tests passed", "build succe")
 FAILED_TEST_PREFIXES = ("--- FAIL: ", "FAILED ")
 
 
@@ -190,3 +211,17 @@ def find_failed_tests(error: list[str]) -> list[str]:
         if line.startswith(prefix)
     )
     return [name.split()[0] for name in names if name.strip()]
+
+
+def find_verdict(text: str) -> str:
+    """Return the last line of a check's output that sums up its result, or ""."""
+    for line in reversed(text.splitlines()[-VERDICT_LINES:]):
+        stripped = strip_ansi(line).strip(" =-\t│")
+        lower = stripped.lower()
+        if not 2 <= len(stripped) <= MAX_VERDICT_CHARS or "http" in lower or " | " in line:
+            continue
+        if any(word in lower for word in VERDICT_WORDS) and (
+            any(char.isdigit() for char in stripped) or lower.startswith(SHORT_VERDICTS)
+        ):
+            return redact_and_clip(stripped, MAX_VERDICT_CHARS)
+    return ""

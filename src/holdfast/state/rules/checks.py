@@ -20,6 +20,7 @@ from holdfast.state.rules.check_classifier import (
 from holdfast.state.rules.check_parser import (
     MAX_ERROR_LINES,
     find_failed_tests,
+    find_verdict,
     parse_error,
     reports_failure,
 )
@@ -71,6 +72,7 @@ def apply(state: State, event: Event) -> None:
     check["ok"], check["line"], check["runs"] = ok, event["line"], check["runs"] + 1
     check["call"] = event.get("call_line", 0)
     check["error"], check["where"] = ([], "") if ok else parse_error(text)
+    check["verdict"] = find_verdict(text)
     if ok and kind != "run":
         _resolve_covered(checks, simple, event["line"])
     # The order is that of the last run.
@@ -112,6 +114,7 @@ def _resolve_covered(checks: list[Check], simple: list[list[str]], line: int) ->
         failed = [find_targets(words) for words in commands if classify_words(words)]
         if any(_covers(targets, other, check) for targets in passed for other in failed[-1:]):
             check["ok"], check["error"], check["where"], check["line"] = True, [], "", line
+            check["verdict"] = ""
 
 
 def _covers(passed: list[str], failed: list[str], check: Check) -> bool:
@@ -191,4 +194,5 @@ def _new_check(command: str, kind: str) -> Check:
         "runs": 0,
         "error": [],
         "where": "",
+        "verdict": "",
     }

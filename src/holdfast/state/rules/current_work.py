@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HANDLES = ("reply", "prompt", "command", "tool_call", "tool")
 TOOLS = ("AskUserQuestion",)
-MAX_ACTIVITY_CHARS = 800
+MAX_ACTIVITY_CHARS = 2400
 MAX_QUESTION_CHARS = 400
 MAX_QUESTIONS = 8
 MAX_BLOCKERS = 5

@@ -8,6 +8,8 @@ from __future__ import annotations
 from holdfast.lenient_json import LazyObject, as_object
 from holdfast.state import shell_parser
 from holdfast.state.rules.question_answers import find_answers
+from holdfast.state.rules.sentence_classifier import classify_sentence
+from holdfast.state.rules.user_rules import find_typed_texts
 from holdfast.state.text import (
     Cues,
     TokenizedText,
@@ -38,11 +40,9 @@ RULED_OUT = (
 )  # fmt: skip
 # Fewer words than for the user: agents often describe what programs reject, and what they tried.
 REJECTED_BY_AGENT = Cues(*RULED_OUT, "i reverted", "i abandoned", "i rejected")
-REJECTED_BY_USER = Cues(*RULED_OUT, "rejected", "abandoned", "abandoning", "reverted", "tried")
-CHOSEN_BY_USER = Cues(
-    "let's use", "lets use", "let's go with", "lets go with", "go with", "we'll use",
-    "we will use", "i decided", "we decided", "decision", "i prefer", "agreed", "let's keep",
-)  # fmt: skip
+REJECTED_BY_USER = Cues(
+    *RULED_OUT, "we abandoned", "we rejected", "we tried", "i tried", "i reverted"
+)
 CHOSEN_BY_AGENT = Cues(
     "i'll go with", "going with", "decided to", "we'll use", "settled on",
     "opted for", "i chose", "i've chosen", "root cause is", "root cause was", "the fix is to",
@@ -67,12 +67,13 @@ def apply(state: State, event: Event) -> None:
         _apply_tool(state, event)
         return
     by: Literal["user", "agent"] = "user" if event["kind"] == "prompt" else "agent"
-    chosen = CHOSEN_BY_USER if by == "user" else CHOSEN_BY_AGENT
-    rejected = REJECTED_BY_USER if by == "user" else REJECTED_BY_AGENT
+    if by == "user":
+        _add_users_decisions(state, event)
+        return
+    chosen, rejected = CHOSEN_BY_AGENT, REJECTED_BY_AGENT
     text = tokenize(event["text"])
-    has_contrast = by == "user" and {"use", "not"}.issubset(text.words)
     has_prefix = any(prefix in event["text"] for prefix in DECISION_PREFIXES)
-    if not (has_contrast or has_prefix or chosen.match(text) or rejected.match(text)):
+    if not (has_prefix or chosen.match(text) or rejected.match(text)):
         return
     for sentence in split_sentences(event["text"]):
         if not MIN_DECISION_CHARS <= len(sentence) <= MAX_DECISION_CHARS or sentence.endswith("?"):
@@ -80,12 +81,24 @@ def apply(state: State, event: Event) -> None:
         tokens = TokenizedText(sentence)
         if rejected.match(tokens):
             _add_decision(state, sentence, "rejected", by, event["line"])
-        elif (
-            chosen.match(tokens)
-            or (has_contrast and _is_contrast(tokens.padded))
-            or (has_prefix and sentence.lstrip("*_-# ").startswith(DECISION_PREFIXES))
+        elif chosen.match(tokens) or (
+            has_prefix and sentence.lstrip("*_-# ").startswith(DECISION_PREFIXES)
         ):
             _add_decision(state, sentence, "chosen", by, event["line"])
+
+
+def _add_users_decisions(state: State, event: Event) -> None:
+    is_answer = bool(state["questions"])
+    for text in find_typed_texts(event["text"]):
+        for sentence in split_sentences(text):
+            if not MIN_DECISION_CHARS <= len(sentence) <= MAX_DECISION_CHARS:
+                continue
+            tokens = TokenizedText(sentence)
+            is_choice = _is_contrast(tokens.padded) and not sentence.endswith("?")
+            if REJECTED_BY_USER.match(tokens) and not sentence.endswith("?"):
+                _add_decision(state, sentence, "rejected", "user", event["line"])
+            elif is_choice or classify_sentence(sentence, is_answer=is_answer) == "decision":
+                _add_decision(state, sentence, "chosen", "user", event["line"])
 
 
 def _is_contrast(padded: str) -> bool:
@@ -207,7 +220,7 @@ def _add_decision(
         "why": redact_and_clip(why or _find_part(sentence, REASON_CUES), MAX_REASON_CHARS),
     }
     if quotes is not None:
-        decision["label"], decision["told"] = label, call or line
+        decision["label"], decision["source_line"] = label, call or line
         decision["quotes"] = [redact_and_clip(quote, MAX_DECISION_CHARS) for quote in quotes]
     decisions.append(decision)
     if len(decisions) > MAX_DECISIONS:

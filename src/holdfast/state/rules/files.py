@@ -6,7 +6,13 @@ Only successful calls count. Shell commands are understood by `state/shell_effec
 from __future__ import annotations
 
 from holdfast.lenient_json import as_object
-from holdfast.state.file_history import record_edit, record_write, touch_trail
+from holdfast.state.file_history import (
+    record_edit,
+    record_purpose,
+    record_swap,
+    record_write,
+    touch_trail,
+)
 from holdfast.state.paths import to_project_path
 
 TYPE_CHECKING = False
@@ -38,10 +44,16 @@ def apply(state: State, event: Event) -> None:
     if name == "Read":
         _record_read(state, path, line)
     elif name in ("Edit", "MultiEdit", "NotebookEdit"):
-        record_edit(touch_trail(state, path, line), str(arguments.get("new_string") or ""))
+        trail = touch_trail(state, path, line)
+        record_edit(
+            trail, str(arguments.get("new_string") or ""), str(arguments.get("old_string") or "")
+        )
+        record_purpose(state, trail, line)
+        record_swap(trail, arguments)
     elif name == "Write":
         text = str(arguments.get("content") or "")
         record_write(state, path, line, _is_new_file(event.get("detail")), text)
+        record_purpose(state, touch_trail(state, path, line), line)
     elif name == "Bash":
         _apply_shell(state, event)
     elif name == "apply_patch":
@@ -117,3 +129,5 @@ def _apply_patch(state: State, event: Event) -> None:
     folder = event.get("cwd") or state["place"].get("cwd", "")
     for kind, path, target in find_patch_effects(event["input"].get("changes"), folder):
         apply_effect(state, kind, path, target, event["line"])
+        if trail := state["files"].get(to_project_path(state, path)):
+            record_purpose(state, trail, event["line"])

@@ -22,7 +22,8 @@ CLEAN_PREFIXES = (
 EMPTY_OUTPUTS = ("", "(Bash completed with no output)")
 CHANGE_LABELS = ("modified:", "new file:", "deleted:", "renamed:", "copied:", "typechange:")
 # The git commands whose output shows the position.
-GIT_COMMANDS = ("commit", "status", "checkout", "switch")
+GIT_COMMANDS = ("commit", "status", "checkout", "switch", "push")
+MAX_BODY_CHARS = 700
 SWITCHED_PREFIXES = (
     "Switched to a new branch '", "Switched to branch '", "Switched to and reset branch '",
 )  # fmt: skip
@@ -48,6 +49,9 @@ def _apply_git(state: State, event: Event) -> None:
                 state["branch"] = redact_and_clip(line.partition("'")[2].rpartition("'")[0], 200)
     if "commit" in command:
         _add_commits(state, lines, event["line"])
+        _add_body(state, command, event["line"])
+    if "push" in command and event["ok"] and "git push" in command:
+        state["pushed"] = event["line"]
     if "status" in command and event["ok"]:
         _read_status(state, lines, event["line"])
         if _is_short_status(command) and "".join(lines).strip() in EMPTY_OUTPUTS:
@@ -90,6 +94,18 @@ def _add_commits(state: State, lines: list[str], number: int) -> None:
             {"sha": words[-1], "subject": redact_and_clip(subject.strip(), 200), "line": number}
         )
     del state["commits"][:-MAX_COMMITS]
+
+
+def _add_body(state: State, command: str, line: int) -> None:
+    """Add the message's text after the subject to the commit that was just made."""
+    if not state["commits"] or state["commits"][-1]["line"] != line:
+        return
+    from holdfast.state.rules.shell_history import find_record_texts, without_trailers
+
+    text = without_trailers("\n\n".join(find_record_texts(command)))
+    body = text.partition("\n")[2].strip()
+    if body:
+        state["commits"][-1]["body"] = redact_and_clip(body, MAX_BODY_CHARS)
 
 
 def _is_sha(word: str) -> bool:

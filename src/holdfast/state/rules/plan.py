@@ -21,7 +21,7 @@ TOOLS = (
 )  # fmt: skip
 MAX_ITEMS = 200
 MAX_BLOCKED_BY = 20
-MAX_ITEM_CHARS, MAX_PLAN_FILE_CHARS = 300, 3000
+MAX_ITEM_CHARS, MAX_DETAIL_CHARS, MAX_PLAN_FILE_CHARS = 300, 400, 3000
 # Where hosts keep the plans of plan mode.
 PLAN_FOLDERS = ("/.claude/plans/", ".claude/plans/")
 
@@ -76,6 +76,9 @@ def _create_task(state: State, event: Event, created: Any) -> None:
             # A new list numbers its tasks from one again; the old items stay, under another id.
             item["id"] = f"{ident}@{item['line']}"
     _set_item(state, ident, text, "pending", event["line"])
+    detail = redact_and_clip(to_text(event["input"].get("description")), MAX_DETAIL_CHARS)
+    if detail and state["plan"] and state["plan"][-1]["id"] == ident:
+        state["plan"][-1]["detail"] = detail
     metadata = as_dict(event["input"].get("metadata"))
     wave = _to_number(to_text(metadata.get("wave") or metadata.get("wave_number")))
     if wave and state["plan"] and state["plan"][-1]["id"] == ident:
@@ -136,7 +139,7 @@ def _replace_todos(state: State, todos: Any, line: int) -> None:
                 "text": text,
                 "status": status,
                 "line": line if is_changed or old is None else old["line"],
-                "told": line if is_changed or old is None else old["told"],
+                "source_line": line if is_changed or old is None else old["source_line"],
                 "blocked_by": [],
                 "wave": _find_wave(text),
             }
@@ -161,7 +164,7 @@ def _set_item(state: State, ident: str, text: str, status: str, line: int) -> No
     for item in state["plan"]:
         if item["id"] == ident:
             if text:
-                item["text"], item["told"] = redact_and_clip(text, MAX_ITEM_CHARS), line
+                item["text"], item["source_line"] = redact_and_clip(text, MAX_ITEM_CHARS), line
             item["status"] = status or item["status"]
             item["line"] = line
             break
@@ -173,7 +176,7 @@ def _set_item(state: State, ident: str, text: str, status: str, line: int) -> No
                     "text": redact_and_clip(text, MAX_ITEM_CHARS),
                     "status": status or "pending",
                     "line": line,
-                    "told": line,
+                    "source_line": line,
                     "blocked_by": [],
                     "wave": _find_wave(text),
                 }

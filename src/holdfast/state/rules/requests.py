@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 HANDLES = ("prompt", "command", "tool", "interrupted")
 TOOLS = ("AskUserQuestion",)
 MAX_REQUESTS = 60
-MAX_REQUEST_CHARS, MAX_QUESTION_CHARS = 6000, 200
+MAX_REQUEST_CHARS, MAX_QUESTION_CHARS = 6000, 300
+# A longer prompt can be understood without the question that it answers.
+MAX_ANSWER_CHARS = 300
 # A text longer than this that is sent twice in a row is a second try, not a second request.
 REPEATED_REQUEST_MIN_CHARS = 200
 
@@ -28,12 +30,13 @@ def apply(state: State, event: Event) -> None:
             _add_request(state, answer, event, question)
     else:
         text = event["text"] if event["kind"] == "prompt" else render_command(event)
-        _add_request(state, text, event)
+        question = state["questions"][-1]["text"] if state["questions"] else ""
+        _add_request(state, text, event, question if len(text) < MAX_ANSWER_CHARS else "")
 
 
 def _add_request(state: State, text: str, event: Event, question: str = "") -> None:
     requests = state["requests"]
-    text, at = redact_and_clip(text, MAX_REQUEST_CHARS), event.get("at", "")
+    text, at = redact_and_clip(_cut_middle(text), MAX_REQUEST_CHARS), event.get("at", "")
     is_retry = len(text) > REPEATED_REQUEST_MIN_CHARS and requests and requests[-1]["text"] == text
     if not text or is_retry:
         return
@@ -50,3 +53,9 @@ def _add_request(state: State, text: str, event: Event, question: str = "") -> N
         # The first request states the purpose of the session, so the second oldest is dropped.
         del requests[1]
         state["requests_dropped"] += 1
+
+
+def _cut_middle(text: str) -> str:
+    """Keep beginning and end of a long text: what is asked often follows what was pasted."""
+    half = MAX_REQUEST_CHARS // 2 - 10
+    return text if len(text) <= MAX_REQUEST_CHARS else f"{text[:half]}\n…\n{text[-half:]}"

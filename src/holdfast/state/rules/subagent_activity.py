@@ -8,7 +8,7 @@ from __future__ import annotations
 from holdfast.lenient_json import as_object
 from holdfast.state.paths import to_project_path
 from holdfast.state.rules.subagents import MAX_RESULT_CHARS, find_agent, record_file
-from holdfast.state.text import one_line, redact_and_clip
+from holdfast.state.text import clip, redact_and_clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def apply(state: State, event: Event) -> None:
     elif event["kind"] == "reply":
         agent = _find_actor(state, event)
         if agent is not None and agent["status"] == "running":
-            text = one_line(event["text"], 2 * MAX_RESULT_CHARS)
+            text = clip(event["text"].strip(), 2 * MAX_RESULT_CHARS)
             agent["result"] = redact_and_clip(text, MAX_RESULT_CHARS)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.lenient_json import as_object
-from holdfast.state.text import one_line, redact_and_clip, to_text
+from holdfast.state.text import clip, redact_and_clip, to_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 HANDLES = ("tool_call", "tool", "agent_done")
 MAX_AGENTS = 60
 MAX_FILES_PER_AGENT = 60
-MAX_RESULT_CHARS = 600
+MAX_RESULT_CHARS = 1500
 START_TOOLS = ("Agent", "Task")
 FOLLOW_UP_TOOLS = ("TaskOutput", "AgentOutputTool", "TaskStop", "SendMessage")
 TOOLS = (*START_TOOLS, *FOLLOW_UP_TOOLS)
@@ -53,7 +53,7 @@ def _add_agent(state: State, event: Event) -> None:
             "result": "",
             "files": {},
             "line": event["line"],
-            "told": event["line"],
+            "source_line": event["line"],
         }
     )
     del state["agents"][:-MAX_AGENTS]
@@ -96,7 +96,7 @@ def _apply_follow_up(state: State, event: Event) -> None:
 def _set_status(agent: Subagent, status: str, result: str, line: int) -> None:
     """Set the status and the result; an empty result leaves the known one."""
     agent["status"] = redact_and_clip(status, 40)
-    result = redact_and_clip(one_line(result, 2 * MAX_RESULT_CHARS), MAX_RESULT_CHARS)
+    result = redact_and_clip(clip(result.strip(), 2 * MAX_RESULT_CHARS), MAX_RESULT_CHARS)
     agent["result"] = result or agent["result"]
     agent["line"] = line
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.state.types import State, Usage
+    from holdfast.state.types import ContextUsage, State
     from holdfast.transcript.types import Event
 
 HANDLES = ("usage", "tool_call", "compaction", "summary", "prompt")
@@ -41,7 +41,7 @@ def apply(state: State, event: Event) -> None:
             usage["window"] = LARGE_WINDOW_TOKENS
 
 
-def _finish_turn(usage: Usage) -> None:
+def _finish_turn(usage: ContextUsage) -> None:
     """Update the average growth with what the finished turn added."""
     added = usage["context"] - usage["at_prompt"]
     if usage["at_prompt"] and added > 0:

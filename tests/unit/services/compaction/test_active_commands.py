@@ -1,4 +1,4 @@
-"""Which commands are active, where their files are found, and what is refused."""
+"""Active commands: finding their files, their status, and the rules that they contribute."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from holdfast.state.types import State
 from holdfast.store.sqlite import SQLiteStore
 from holdfast.tokens.estimate import utf16_units
 
-MARKED = "<!-- COMPACT_SUMMARY_START -->\n{}\n<!-- COMPACT_SUMMARY_END -->\n"
+MARKED_SUMMARY = "<!-- COMPACT_SUMMARY_START -->\n{}\n<!-- COMPACT_SUMMARY_END -->\n"
 
 
-class Place:
-    """A project and a user folder with commands in them."""
+class CommandFolders:
+    """A project and a user folder that contain commands."""
 
     def __init__(self, root: Path) -> None:
         self.project = root / "project"
@@ -56,8 +56,8 @@ class Place:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
-    return Place(tmp_path)
+def folders(tmp_path: Path) -> CommandFolders:
+    return CommandFolders(tmp_path)
 
 
 # Files
@@ -77,13 +77,13 @@ def place(tmp_path: Path) -> Place:
         ("babysit", ".claude/commands/agileflow/babysit.md"),
     ],
 )
-def test_a_command_of_the_project_is_found(place: Place, name: str, path: str) -> None:
-    place.write(path)
-    assert place.find(name) == f"project/{path}"
+def test_a_command_of_the_project_is_found(folders: CommandFolders, name: str, path: str) -> None:
+    folders.write(path)
+    assert folders.find(name) == f"project/{path}"
 
 
-def test_the_first_folder_that_has_it_wins(place: Place) -> None:
-    places = [
+def test_the_first_folder_with_the_command_is_used(folders: CommandFolders) -> None:
+    paths = [
         "prompts/review.md",
         ".claude/commands/review.md",
         ".claude/skills/review/SKILL.md",
@@ -91,33 +91,33 @@ def test_the_first_folder_that_has_it_wins(place: Place) -> None:
         ".agileflow/commands/review.md",
         "../user/.claude/commands/review.md",
     ]
-    place.sources = ("prompts",)
-    for path in reversed(places):
-        place.write(path)
-        assert place.find("review") == str(Path("project", path)).replace("project/../", "")
+    folders.sources = ("prompts",)
+    for path in reversed(paths):
+        folders.write(path)
+        assert folders.find("review") == str(Path("project", path)).replace("project/../", "")
 
 
-def test_a_plugin_s_command_is_prefixed_with_the_plugin_s_name(place: Place) -> None:
-    plugin = place.user / "plugins" / "cache" / "market" / "kit" / "1.0"
-    place.write(str(plugin / "commands" / "review.md"))
-    place.write(str(plugin / "skills" / "careful" / "SKILL.md"))
+def test_the_command_of_a_plugin_is_prefixed_with_its_plugin(folders: CommandFolders) -> None:
+    plugin = folders.user / "plugins" / "cache" / "market" / "kit" / "1.0"
+    folders.write(str(plugin / "commands" / "review.md"))
+    folders.write(str(plugin / "skills" / "careful" / "SKILL.md"))
     plugins = {"version": 2, "plugins": {"kit@market": [{"installPath": str(plugin)}]}}
-    (place.user / "plugins" / "installed_plugins.json").write_text(json.dumps(plugins))
-    assert place.find("kit:review").endswith("kit/1.0/commands/review.md")
-    assert place.find("kit:careful").endswith("skills/careful/SKILL.md")
-    assert place.find("review") == ""
+    (folders.user / "plugins" / "installed_plugins.json").write_text(json.dumps(plugins))
+    assert folders.find("kit:review").endswith("kit/1.0/commands/review.md")
+    assert folders.find("kit:careful").endswith("skills/careful/SKILL.md")
+    assert folders.find("review") == ""
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"plugins": 3}', '{"plugins": {"a": [3]}}'])
-def test_a_malformed_plugin_list_is_ignored(place: Place, text: str) -> None:
-    place.write("../user/.claude/plugins/installed_plugins.json", text)
-    assert place.find("kit:review") == ""
+def test_a_malformed_plugin_list_is_ignored(folders: CommandFolders, text: str) -> None:
+    folders.write("../user/.claude/plugins/installed_plugins.json", text)
+    assert folders.find("kit:review") == ""
 
 
-def test_a_folder_inside_the_project_sees_its_commands(place: Place) -> None:
-    place.write(".claude/commands/review.md")
-    (place.project / "src").mkdir()
-    assert place.find("review", "src") == "project/.claude/commands/review.md"
+def test_commands_are_found_from_a_subfolder_of_the_project(folders: CommandFolders) -> None:
+    folders.write(".claude/commands/review.md")
+    (folders.project / "src").mkdir()
+    assert folders.find("review", "src") == "project/.claude/commands/review.md"
 
 
 @pytest.mark.parametrize(
@@ -125,53 +125,55 @@ def test_a_folder_inside_the_project_sees_its_commands(place: Place) -> None:
     ["../review", "/etc/passwd", "a/b", "a\\b", "..", ".", "", "a:..:b", "a:", "a\0b", "~root",
      "a..b", "x" * 200],
 )  # fmt: skip
-def test_a_name_that_could_be_a_path_is_refused(place: Place, name: str) -> None:
+def test_a_name_with_path_characters_is_refused(folders: CommandFolders, name: str) -> None:
     with pytest.raises(CommandRefused):
         split_command_name(name)
 
 
-def test_a_link_that_leads_out_of_the_project_is_refused(place: Place, tmp_path: Path) -> None:
+def test_a_symlink_that_leads_out_of_the_project_is_refused(
+    folders: CommandFolders, tmp_path: Path
+) -> None:
     secret = tmp_path / "secret.md"
-    secret.write_text("Never tell.")
-    folder = place.project / ".claude" / "commands"
+    secret.write_text("Never reveal this.")
+    folder = folders.project / ".claude" / "commands"
     folder.mkdir(parents=True)
     (folder / "review.md").symlink_to(secret)
     with pytest.raises(CommandRefused, match="leads out"):
-        place.find("review")
-    (place.project / "all").symlink_to(tmp_path)
-    place.sources = ("all", "..")
+        folders.find("review")
+    (folders.project / "all").symlink_to(tmp_path)
+    folders.sources = ("all", "..")
     with pytest.raises(CommandRefused):
-        place.find("secret")
+        folders.find("secret")
 
 
-def test_a_link_within_the_project_and_a_linked_user_folder_are_fine(
-    place: Place, tmp_path: Path
+def test_symlinks_within_the_project_and_in_the_user_folder_are_followed(
+    folders: CommandFolders, tmp_path: Path
 ) -> None:
-    real = place.write("docs/review.md")
-    (place.project / ".claude").mkdir()
-    (place.project / ".claude" / "commands").symlink_to(real.parent)
-    assert place.find("review") == "project/.claude/commands/review.md"
+    target = folders.write("docs/review.md")
+    (folders.project / ".claude").mkdir()
+    (folders.project / ".claude" / "commands").symlink_to(target.parent)
+    assert folders.find("review") == "project/.claude/commands/review.md"
     (tmp_path / "dotfiles").mkdir()
     (tmp_path / "dotfiles" / "mine.md").write_text("Always.")
-    place.user.mkdir(parents=True)
-    (place.user / "commands").symlink_to(tmp_path / "dotfiles")
-    assert place.find("mine") == "user/.claude/commands/mine.md"
+    folders.user.mkdir(parents=True)
+    (folders.user / "commands").symlink_to(tmp_path / "dotfiles")
+    assert folders.find("mine") == "user/.claude/commands/mine.md"
 
 
-# Which are active
+# Status
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[SQLiteStore]:
-    with closing(SQLiteStore(str(tmp_path / "home" / "holdfast.db"))) as opened:
-        opened.save_session(
+    with closing(SQLiteStore(str(tmp_path / "home" / "holdfast.db"))) as store:
+        store.save_session(
             session="s1", host="claude-code", project="/p", transcript="", cursor=None,
             state=new_state(), revision=0, now=1.0,
         )  # fmt: skip
-        yield opened
+        yield store
 
 
-def used(*names: str, first: int = 1) -> State:
+def state_with_commands(*names: str, first: int = 1) -> State:
     state = new_state()
     state["commands"] = [
         {"name": name, "text": "", "line": line, "at": "2026-01-05T10:00:00.000Z"}
@@ -183,22 +185,22 @@ def used(*names: str, first: int = 1) -> State:
 
 
 def statuses(state: State, store: SQLiteStore) -> list[tuple[str, str]]:
-    found = list_commands(state, store.mark("s1", active_commands.COMMANDS_MARK))
-    return [(one["name"], one["status"]) for one in found]
+    commands = list_commands(state, store.get_mark("s1", active_commands.COMMANDS_MARK))
+    return [(command["name"], command["status"]) for command in commands]
 
 
-def test_used_and_started_commands_are_both_active(
+def test_used_and_started_commands_are_active(
     store: SQLiteStore,
 ) -> None:
     start_command(store, "s1", "epic", 3, 0.0, {"phase": "one"})
     start_command(store, "s1", "babysit", 3, 0.0, None)
-    state = used("babysit", "story")
+    state = state_with_commands("babysit", "story")
     assert statuses(state, store) == [
         ("babysit", "active"),
         ("story", "active"),
         ("epic", "active"),
     ]
-    epic = list_commands(state, store.mark("s1", active_commands.COMMANDS_MARK))[-1]
+    epic = list_commands(state, store.get_mark("s1", active_commands.COMMANDS_MARK))[-1]
     assert (epic["activated_at"], epic["state"]) == ("1970-01-01T00:00:00Z", {"phase": "one"})
 
 
@@ -206,81 +208,87 @@ def test_starting_twice_keeps_the_start_time_and_replaces_the_state(store: SQLit
     start_command(store, "s1", "epic", 3, 0.0, {"phase": "one"})
     start_command(store, "s1", "epic", 9, 60.0, None)
     start_command(store, "s1", "epic", 9, 60.0, {"phase": "two"})
-    (one,) = list_commands(new_state(), store.mark("s1", active_commands.COMMANDS_MARK))
-    assert (one["activated_at"], one["state"]) == ("1970-01-01T00:00:00Z", {"phase": "two"})
+    (command,) = list_commands(new_state(), store.get_mark("s1", active_commands.COMMANDS_MARK))
+    assert (command["activated_at"], command["state"]) == ("1970-01-01T00:00:00Z", {"phase": "two"})
 
 
 def test_a_stopped_command_is_finished_until_it_is_used_again(store: SQLiteStore) -> None:
     stop_command(store, "s1", "babysit", 5, 0.0)
-    assert statuses(used("babysit", first=2), store) == [("babysit", "finished")]
-    assert statuses(used("babysit", first=9), store) == [("babysit", "active")]
+    assert statuses(state_with_commands("babysit", first=2), store) == [("babysit", "finished")]
+    assert statuses(state_with_commands("babysit", first=9), store) == [("babysit", "active")]
 
 
 @pytest.mark.parametrize("word", ["done", "Finished", "completed"])
 def test_a_command_whose_state_says_done_is_finished(store: SQLiteStore, word: str) -> None:
     start_command(store, "s1", "epic", 3, 0.0, {"status": word})
-    assert statuses(used(), store) == [("epic", "finished")]
+    assert statuses(state_with_commands(), store) == [("epic", "finished")]
 
 
-def test_a_new_conversation_starts_without_the_old_commands(
+def test_cleared_commands_are_not_active_in_a_new_conversation(
     store: SQLiteStore,
 ) -> None:
     start_command(store, "s1", "epic", 2, 0.0, None)
     clear_commands(store, "s1", 3)
-    assert statuses(used("babysit"), store) == []
-    assert statuses(used("babysit", first=4), store) == [("babysit", "active")]
+    assert statuses(state_with_commands("babysit"), store) == []
+    assert statuses(state_with_commands("babysit", first=4), store) == [("babysit", "active")]
 
 
-def test_an_empty_session_has_nothing_to_clear(store: SQLiteStore) -> None:
+def test_clearing_an_empty_session_stores_nothing(store: SQLiteStore) -> None:
     clear_commands(store, "s1", 0)
-    assert store.mark("s1", active_commands.COMMANDS_MARK) == {}
+    assert store.get_mark("s1", active_commands.COMMANDS_MARK) == {}
 
 
-# What they contribute
+# Rules
 
 
-def rules(place: Place, store: SQLiteStore, state: State, room: int = 4000) -> dict[str, str]:
+def load_rules(folders: CommandFolders, store: SQLiteStore, state: State) -> dict[str, str]:
     loaded = settings.load({"HOLDFAST_HOME": str(Path(store.path).parent)})
-    found = load_active_rules(state, store, loaded, str(place.project), room)
-    return {name: text for name, text, _ in found}
+    active_rules = load_active_rules(state, store, loaded, str(folders.project), 4000)
+    return {name: text for name, text, _ in active_rules}
 
 
 @pytest.fixture(autouse=True)
-def no_other_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def isolate_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path / "user"))
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
 
 
-def test_marked_unmarked_output_only_and_finished_commands(
-    place: Place, store: SQLiteStore
+def test_rules_come_from_active_commands_that_are_not_output_only(
+    folders: CommandFolders, store: SQLiteStore
 ) -> None:
-    place.write(".claude/commands/babysit.md", "Prose.\n" + MARKED.format("Ask, then act."))
-    place.write(".claude/skills/careful/SKILL.md", "Prose.\nNever charge twice.\n")
-    place.write(".claude/commands/report.md", "---\ntype: output-only\n---\nNever stop.")
-    place.write(".claude/commands/epic.md", MARKED.format("Write an epic."))
+    folders.write(
+        ".claude/commands/babysit.md", "Prose.\n" + MARKED_SUMMARY.format("Ask, then act.")
+    )
+    folders.write(".claude/skills/careful/SKILL.md", "Prose.\nNever charge twice.\n")
+    folders.write(".claude/commands/report.md", "---\ntype: output-only\n---\nNever stop.")
+    folders.write(".claude/commands/epic.md", MARKED_SUMMARY.format("Write an epic."))
     stop_command(store, "s1", "epic", 50, 0.0)
-    state = used("babysit", "careful", "report", "epic", "nowhere")
-    assert rules(place, store, state) == {
+    state = state_with_commands("babysit", "careful", "report", "epic", "nowhere")
+    assert load_rules(folders, store, state) == {
         "babysit": "Ask, then act.",
         "careful": "- Never charge twice.",
     }
 
 
-def test_a_name_that_is_a_path_is_refused_and_logged(place: Place, store: SQLiteStore) -> None:
-    (place.project.parent / "secret.md").write_text("Never tell.")
-    assert rules(place, store, used("../secret")) == {}
+def test_the_refusal_of_a_path_as_a_name_is_logged(
+    folders: CommandFolders, store: SQLiteStore
+) -> None:
+    (folders.project.parent / "secret.md").write_text("Never reveal this.")
+    assert load_rules(folders, store, state_with_commands("../secret")) == {}
     (line,) = read_tail(str(Path(store.path).parent / "holdfast.log"))
     assert "command refused: '../secret'" in line
 
 
 def test_guidance_includes_rules_of_active_commands_within_the_limit(
-    place: Place, store: SQLiteStore
+    folders: CommandFolders, store: SQLiteStore
 ) -> None:
     for number in range(6):
         text = "\n\n".join(f"## Part {n}\n{'word ' * 60}" for n in range(40))
-        place.write(f".claude/commands/c{number}.md", MARKED.format(f"Start {number}.\n\n{text}"))
-    state = used(*(f"c{number}" for number in range(6)))
+        folders.write(
+            f".claude/commands/c{number}.md", MARKED_SUMMARY.format(f"Start {number}.\n\n{text}")
+        )
+    state = state_with_commands(*(f"c{number}" for number in range(6)))
     state["rules"] = [
         {"text": f"Never {'x' * 380} {n}", "kind": "prohibition", "line": n, "superseded": 0}
         for n in range(60)
@@ -289,10 +297,10 @@ def test_guidance_includes_rules_of_active_commands_within_the_limit(
         {"id": str(n), "text": "y" * 200, "status": "pending", "line": n, "blocked_by": []}
         for n in range(60)
     ]
-    found = load_active_rules(
-        state, store, settings.load({}), str(place.project), 4000, "s1"
-    )  # fmt: skip
-    text = render_guidance(state, found)
+    active_rules = load_active_rules(
+        state, store, settings.load({}), str(folders.project), 4000, "s1"
+    )
+    text = render_guidance(state, active_rules)
     assert utf16_units(text) <= MAX_GUIDANCE_UNITS
     assert all(f"/c{number}:\nStart {number}." in text for number in range(6))
     assert "not to be run again" in text
@@ -300,6 +308,6 @@ def test_guidance_includes_rules_of_active_commands_within_the_limit(
     assert "- pending: yyy" in text
 
 
-def test_guidance_is_printed_for_a_command_alone() -> None:
+def test_guidance_is_rendered_for_a_command_without_other_state() -> None:
     assert "/a:\nb" in render_guidance(new_state(), [("a", "b", "/f.md")])
     assert render_guidance(new_state()) == ""

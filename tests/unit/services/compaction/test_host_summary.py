@@ -11,43 +11,43 @@ import pytest
 from holdfast.services.compaction.host_summary import load_host_summary, read_last_summary
 from tests.unit.rollout_lines import Line, compacted, meta, prompt, reply
 
-STATE: Any = {"compactions": [{"summary_line": 2}]}
-RECORDED = "recorded at the time"
+STATE_WITH_SUMMARY: Any = {"compactions": [{"summary_line": 2}]}
+RECORDED_SUMMARY = "recorded at the time"
 
 
-def load(folder: Path, line: str, host: str = "codex") -> dict[str, Any]:
-    """What `load_host_summary` knows of a log whose second line is the boundary."""
+def load_summary(folder: Path, line: str, host: str = "codex") -> dict[str, Any]:
+    """Return the fields that `load_host_summary` fills for a log with this second line."""
     file = folder / "rollout.jsonl"
     file.write_text(f"{json.dumps(meta())}\n{line}\n", encoding="utf-8")
     row: Any = {"host": host, "transcript": str(file)}
-    summary = load_host_summary(row, STATE, 1, RECORDED)
+    summary = load_host_summary(row, STATE_WITH_SUMMARY, 1, RECORDED_SUMMARY)
     fields = ("text", "kept", "is_sealed", "is_mixed", "everything")
     values = {name: getattr(summary, name) for name in fields}
     return {name: value for name, value in values.items() if value}
 
 
-def test_the_log_counts_more_than_what_hooks_recorded(tmp_path: Path) -> None:
+def test_the_summary_in_the_log_replaces_the_recorded_summary(tmp_path: Path) -> None:
     boundary = json.dumps(compacted("short", prompt("Go."), prompt("Go.")))
-    assert load(tmp_path, boundary) == {
+    assert load_summary(tmp_path, boundary) == {
         "text": "short", "kept": "Go.", "everything": "short\n\nGo.",
     }  # fmt: skip
 
 
-def test_an_empty_summary_is_not_called_sealed(tmp_path: Path) -> None:
+def test_an_empty_summary_is_not_marked_as_sealed(tmp_path: Path) -> None:
     boundary = json.dumps(compacted("", prompt("Go.")))
-    assert load(tmp_path, boundary) == {"kept": "Go.", "everything": "Go."}
+    assert load_summary(tmp_path, boundary) == {"kept": "Go.", "everything": "Go."}
 
 
 @pytest.mark.parametrize("line", ['{"type":"compacted","payload":', '{"payload":7}', "[]", ""])
-def test_if_the_line_is_damaged_the_recorded_summary_counts(tmp_path: Path, line: str) -> None:
-    expected = {"text": RECORDED, "is_mixed": True, "everything": RECORDED}
-    assert load(tmp_path, line) == expected
+def test_a_damaged_line_falls_back_to_the_recorded_summary(tmp_path: Path, line: str) -> None:
+    expected = {"text": RECORDED_SUMMARY, "is_mixed": True, "everything": RECORDED_SUMMARY}
+    assert load_summary(tmp_path, line) == expected
 
 
-def test_other_hosts_keep_no_messages_beside_their_summary(tmp_path: Path) -> None:
+def test_only_codex_logs_kept_messages_with_the_summary(tmp_path: Path) -> None:
     boundary = json.dumps(compacted("short", prompt("Go.")))
-    expected = {"text": RECORDED, "everything": RECORDED}
-    assert load(tmp_path, boundary, host="claude-code") == expected
+    expected = {"text": RECORDED_SUMMARY, "everything": RECORDED_SUMMARY}
+    assert load_summary(tmp_path, boundary, host="claude-code") == expected
 
 
 def write_log(folder: Path, *lines: Line | str) -> str:
@@ -59,7 +59,7 @@ def write_log(folder: Path, *lines: Line | str) -> str:
     return str(file)
 
 
-def test_the_last_boundary_of_the_log_counts(tmp_path: Path) -> None:
+def test_the_summary_is_read_from_the_last_boundary_of_the_log(tmp_path: Path) -> None:
     path = write_log(
         tmp_path, meta(), compacted("first"), compacted("second", prompt("Go.")), reply("x")
     )

@@ -1,4 +1,4 @@
-"""Ingest continues where the last process stopped."""
+"""Ingesting a transcript resumes after the lines that any process has saved."""
 
 from __future__ import annotations
 
@@ -18,82 +18,82 @@ from holdfast.store.sqlite import SQLiteStore
 from holdfast.transcript.decoder import decode
 from holdfast.transcript.reader import read_lines
 
-MADE = load_demo("/srv/courier", "s1", 1_760_000_000.0)
+DEMO = load_demo("/srv/courier", "s1", 1_760_000_000.0)
 
 
 @pytest.fixture
-def call(tmp_path: Path) -> HookEvent:
+def event(tmp_path: Path) -> HookEvent:
     path = str(tmp_path / "s1.jsonl")
     return HookEvent(
         host="claude-code", name="Stop", session_id="s1", transcript_path=path, cwd="/srv"
     )
 
 
-class Overtaken(SQLiteStore):
+class ContendedStore(SQLiteStore):
     """A store in which another process always gets the write lock first."""
 
-    overtake: Callable[[], None]
+    before_lock: Callable[[], None]
 
     def begin(self) -> None:
-        self.overtake()
+        self.before_lock()
         super().begin()
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Overtaken]:
-    with closing(Overtaken(str(tmp_path / "home" / "holdfast.db"))) as opened:
-        yield opened
+def store(tmp_path: Path) -> Iterator[ContendedStore]:
+    with closing(ContendedStore(str(tmp_path / "home" / "holdfast.db"))) as store:
+        yield store
 
 
-def folded(path: str) -> State:
+def fold_transcript(path: str) -> State:
     state = new_state()
     advance(state, decode(read_lines(path)))
     return state
 
 
-def saved_by_another(call: HookEvent, store: SQLiteStore) -> None:
+def ingest_in_another_process(event: HookEvent, store: SQLiteStore) -> None:
     with closing(SQLiteStore(store.path)) as other:
-        ingest_transcript(other, call, 2.0)
+        ingest_transcript(other, event, 2.0)
         other.commit()
 
 
-@pytest.mark.parametrize("known", [False, True])
-def test_ingest_continues_from_what_another_process_saved(
-    call: HookEvent, store: Overtaken, known: bool
+@pytest.mark.parametrize("has_session", [False, True])
+def test_ingest_resumes_after_the_lines_that_another_process_saved(
+    event: HookEvent, store: ContendedStore, has_session: bool
 ) -> None:
-    """The other process sees some lines and saves first; the rest arrives just after that."""
-    parts = [MADE.before[:50], MADE.before[50:120], MADE.before[120:]]
-    store.overtake = lambda: None
-    if known:
-        append_lines(call.transcript_path, parts.pop(0))
-        ingest_transcript(store, call, 1.0)
+    """The other process saves some lines first, and the host then writes the rest."""
+    parts = [DEMO.before[:50], DEMO.before[50:120], DEMO.before[120:]]
+    store.before_lock = lambda: None
+    if has_session:
+        append_lines(event.transcript_path, parts.pop(0))
+        ingest_transcript(store, event, 1.0)
         store.commit()
-    append_lines(call.transcript_path, parts.pop(0))
+    append_lines(event.transcript_path, parts.pop(0))
 
-    def overtake() -> None:
+    def save_first() -> None:
         if parts:
-            saved_by_another(call, store)
-            append_lines(call.transcript_path, parts.pop())
+            ingest_in_another_process(event, store)
+            append_lines(event.transcript_path, parts.pop())
 
-    store.overtake = overtake
-    session = ingest_transcript(store, call, 3.0)
+    store.before_lock = save_first
+    session = ingest_transcript(store, event, 3.0)
     store.commit()
     row = store.session("s1")
     assert row is not None
-    assert row["state"] == session.state == folded(call.transcript_path)
+    assert row["state"] == session.state == fold_transcript(event.transcript_path)
 
 
-def test_ingest_gives_up_after_repeated_conflicts(call: HookEvent, store: Overtaken) -> None:
-    lines = iter(MADE.before)
-    append_lines(call.transcript_path, [next(lines)])
+def test_ingest_gives_up_after_repeated_conflicts(event: HookEvent, store: ContendedStore) -> None:
+    lines = iter(DEMO.before)
+    append_lines(event.transcript_path, [next(lines)])
 
-    def overtake() -> None:
-        saved_by_another(call, store)
-        append_lines(call.transcript_path, [next(lines)])
+    def save_first() -> None:
+        ingest_in_another_process(event, store)
+        append_lines(event.transcript_path, [next(lines)])
 
-    store.overtake = overtake
+    store.before_lock = save_first
     with pytest.raises(StoreUnavailable, match="too many processes"):
-        ingest_transcript(store, call, 1.0)
+        ingest_transcript(store, event, 1.0)
     row = store.session("s1")
     assert row is not None
-    assert row["revision"] == MAX_SAVE_ATTEMPTS, "what the others saved stands"
+    assert row["revision"] == MAX_SAVE_ATTEMPTS, "the rows of the other process are kept"

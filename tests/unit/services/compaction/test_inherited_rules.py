@@ -1,4 +1,4 @@
-"""The rules for a sub-agent, within a budget."""
+"""The rules that a sub-agent inherits, within a token budget."""
 
 from __future__ import annotations
 
@@ -37,21 +37,23 @@ def test_prohibitions_come_first_and_rejected_approaches_last() -> None:
     ]  # fmt: skip
 
 
-def test_superseded_rules_are_left_out() -> None:
+def test_superseded_rules_are_not_inherited() -> None:
     state = state_with([("prohibition", "Never push.")], [])
     state["rules"][0]["superseded"] = 9
     assert render_inherited_rules(state) == ""
 
 
-words = st.text(alphabet=st.sampled_from("aZ9 /_.-é日\n"), min_size=1, max_size=300)
+texts = st.text(alphabet=st.sampled_from("aZ9 /_.-é日\n"), min_size=1, max_size=300)
 
 
 @settings(max_examples=60, deadline=None)
 @given(
-    st.lists(st.tuples(st.sampled_from(["prohibition", "requirement"]), words), max_size=60),
-    st.lists(words, max_size=20),
+    st.lists(st.tuples(st.sampled_from(["prohibition", "requirement"]), texts), max_size=60),
+    st.lists(texts, max_size=20),
 )
-def test_the_budget_holds_for_any_rules(rules: list[tuple[str, str]], rejected: list[str]) -> None:
+def test_any_rules_stay_within_the_budget(
+    rules: list[tuple[str, str]], rejected: list[str]
+) -> None:
     assert (
         estimate_tokens(render_inherited_rules(state_with(rules, rejected))) <= MAX_INHERITED_TOKENS
     )

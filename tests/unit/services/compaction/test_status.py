@@ -1,4 +1,4 @@
-"""Whether to read the log once more before a prompt continues without a brief."""
+"""Detecting that the host has not yet written the boundary of a compaction to its log."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ NOW = 1_790_000_000.0
 
 @pytest.fixture
 def store(tmp_path: Path) -> SQLiteStore:
-    made = SQLiteStore(str(tmp_path / "holdfast.db"))
-    made.save_session(
+    store = SQLiteStore(str(tmp_path / "holdfast.db"))
+    store.save_session(
         session="s", host="claude-code", project="/p", transcript="/t", cursor=None,
         state=new_state(), revision=0, now=NOW,
     )  # fmt: skip
-    made.open_compaction("s", 1, trigger="manual", snapshot=None, now=NOW)
-    return made
+    store.open_compaction("s", 1, trigger="manual", snapshot=None, now=NOW)
+    return store
 
 
-def sent(store: SQLiteStore) -> None:
+def record_sent_brief(store: SQLiteStore) -> None:
     store.note_brief(
         "s", 1, brief_id="00000000", brief="x", line=1, delivered_by="SessionStart", now=NOW
     )
 
 
-def session(*summaries: int) -> Any:
-    compactions = [{"summary_line": line} for line in summaries]
+def session(*summary_lines: int) -> Any:
+    compactions = [{"summary_line": line} for line in summary_lines]
     return SimpleNamespace(id="s", state={**new_state(), "compactions": compactions})
 
 
 def test_a_boundary_is_unwritten_right_after_its_brief_was_sent(
     store: SQLiteStore,
 ) -> None:
-    sent(store)
+    record_sent_brief(store)
     assert is_boundary_unwritten(store, session(), claude_code, NOW + 1)
     assert is_boundary_unwritten(store, session(0), claude_code, NOW + 1)
 
@@ -50,9 +50,11 @@ def test_a_boundary_is_not_unwritten_if_it_is_logged_old_or_without_a_brief(
     store: SQLiteStore,
 ) -> None:
     assert not is_boundary_unwritten(store, session(), claude_code, NOW + 1), (
-        "a compaction given up"
+        "the compaction was cancelled"
     )
-    sent(store)
+    record_sent_brief(store)
     assert not is_boundary_unwritten(store, session(12), claude_code, NOW + 1)
     assert not is_boundary_unwritten(store, session(), claude_code, NOW + UNWRITTEN_SECONDS)
-    assert not is_boundary_unwritten(store, session(), droid, NOW + 1), "its log never shows one"
+    assert not is_boundary_unwritten(store, session(), droid, NOW + 1), (
+        "the log of this host has no boundaries"
+    )

@@ -1,4 +1,4 @@
-"""A project's templates are loaded; a bad one is reported and left out."""
+"""Custom templates of a project or user are loaded, and invalid ones are reported."""
 
 from __future__ import annotations
 
@@ -7,44 +7,46 @@ from pathlib import Path
 
 from holdfast.services.compaction.templates import choose_template, load_custom_templates
 
-REVIEW = "# Where this review stands\nfor: reviewer\n## Broken {failing}\n"
+REVIEW_TEMPLATE = "# Where this review stands\nfor: reviewer\n## Broken {failing}\n"
 
 
-def briefs(folder: Path, **texts: str) -> Path:
+def write_templates(folder: Path, **texts: str) -> Path:
     folder.mkdir(parents=True)
     for name, text in texts.items():
         (folder / f"{name}.md").write_text(text, encoding="utf-8")
     return folder
 
 
-def test_a_project_s_template_replaces_the_user_s(tmp_path: Path) -> None:
-    briefs(tmp_path / "home" / "briefs", review="# The user's\n## Broken {failing}\n")
-    briefs(tmp_path / "project" / ".holdfast" / "briefs", review=REVIEW)
-    own, problems = load_custom_templates(str(tmp_path / "project"), str(tmp_path / "home"))
-    assert own["review"].title == "Where this review stands"
+def test_a_template_of_the_project_replaces_that_of_the_user(tmp_path: Path) -> None:
+    write_templates(tmp_path / "home" / "briefs", review="# The user's\n## Broken {failing}\n")
+    write_templates(tmp_path / "project" / ".holdfast" / "briefs", review=REVIEW_TEMPLATE)
+    templates, problems = load_custom_templates(str(tmp_path / "project"), str(tmp_path / "home"))
+    assert templates["review"].title == "Where this review stands"
     assert problems == []
 
 
 def test_a_built_in_role_can_be_replaced(tmp_path: Path) -> None:
-    briefs(tmp_path / ".holdfast" / "briefs", validator=REVIEW)
-    found, problems = choose_template(str(tmp_path), "", agent_type="anything")
-    assert (found.title, problems) == ("Where this review stands", [])
+    write_templates(tmp_path / ".holdfast" / "briefs", validator=REVIEW_TEMPLATE)
+    template, problems = choose_template(str(tmp_path), "", agent_type="anything")
+    assert (template.title, problems) == ("Where this review stands", [])
 
 
 def test_a_bad_template_is_reported_and_the_others_are_used(tmp_path: Path) -> None:
-    folder = briefs(tmp_path / ".holdfast" / "briefs", bad="## {nothing}", review=REVIEW)
+    folder = write_templates(
+        tmp_path / ".holdfast" / "briefs", bad="## {nothing}", review=REVIEW_TEMPLATE
+    )
     (folder / "device.md").symlink_to(os.devnull)
     (folder / "folder.md").mkdir()
     (folder / "latin.md").write_bytes(b"# \xff\n## {plan}\n")
     (folder / "large.md").write_text("x" * 70_000, encoding="utf-8")
-    (folder / "two words.md").write_text(REVIEW, encoding="utf-8")
-    own, problems = load_custom_templates(str(tmp_path), "")
-    assert [*own] == ["review"]
+    (folder / "two words.md").write_text(REVIEW_TEMPLATE, encoding="utf-8")
+    templates, problems = load_custom_templates(str(tmp_path), "")
+    assert [*templates] == ["review"]
     assert len(problems) == 5
     assert any("bad.md" in problem and "names no part" in problem for problem in problems)
 
 
-def test_an_unknown_role_gets_the_session_s_template(tmp_path: Path) -> None:
-    found, problems = choose_template(str(tmp_path), "", role="boss")
-    assert found.name == "session"
+def test_an_unknown_role_gets_the_template_of_the_session(tmp_path: Path) -> None:
+    template, problems = choose_template(str(tmp_path), "", role="boss")
+    assert template.name == "session"
     assert problems == ["there is no role 'boss'"]

@@ -1,4 +1,4 @@
-"""What the doctor reports about Codex's hooks."""
+"""Findings of the doctor about the hooks of Codex."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from holdfast.services.doctor.host_checks import check_codex_hooks
 from holdfast.services.install.registration import install, plan_install
 
 
-def installed(home: Path) -> dict[str, str]:
+def install_codex_hooks(home: Path) -> dict[str, str]:
     environ = {"HOME": str(home), "CODEX_HOME": str(home / ".codex"), "PATH": ""}
     (home / ".codex").mkdir(parents=True)
     store = str(home / "store")
@@ -18,16 +18,16 @@ def installed(home: Path) -> dict[str, str]:
     return environ
 
 
-def test_untrusted_hooks_are_reported_with_a_hint_how_to_trust_them(tmp_path: Path) -> None:
-    found = [*check_codex_hooks(installed(tmp_path), str(tmp_path / "elsewhere"))]
-    (problem,) = (one for one in found if one.status == "fail")
+def test_untrusted_hooks_are_reported_with_a_hint(tmp_path: Path) -> None:
+    findings = [*check_codex_hooks(install_codex_hooks(tmp_path), str(tmp_path / "elsewhere"))]
+    (problem,) = (finding for finding in findings if finding.status == "fail")
     assert "not trusted yet" in problem.detail
     assert "/hooks" in str(problem.hint)
 
 
 def test_the_home_folder_is_reported_once(tmp_path: Path) -> None:
-    found = [*check_codex_hooks(installed(tmp_path), str(tmp_path))]
-    assert len([one for one in found if one.status == "fail"]) == 1
+    findings = [*check_codex_hooks(install_codex_hooks(tmp_path), str(tmp_path))]
+    assert len([finding for finding in findings if finding.status == "fail"]) == 1
 
 
 def test_without_codex_there_are_no_findings(tmp_path: Path) -> None:

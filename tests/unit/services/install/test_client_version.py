@@ -1,4 +1,4 @@
-"""Claude Code is found and run for its version, whatever file is in its place."""
+"""Finding the Claude Code program and asking it for its version."""
 
 from __future__ import annotations
 
@@ -14,31 +14,31 @@ from holdfast.services.install.client_version import find_client, parse_version
 
 @pytest.fixture
 def claude(tmp_path: Path) -> Path:
-    """The path of a program that a test writes."""
+    """The path at which a test writes its program."""
     (tmp_path / "bin").mkdir()
     return tmp_path / "bin" / "claude"
 
 
-def write(program: Path, script: str) -> None:
+def write_program(program: Path, script: str) -> None:
     program.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
     program.chmod(0o755)
 
 
-def on_path(program: Path) -> dict[str, str]:
+def path_with(program: Path) -> dict[str, str]:
     return {"PATH": f"{program.parent}{os.pathsep}/usr/bin{os.pathsep}/bin"}
 
 
 def test_a_client_is_found_on_the_path(claude: Path) -> None:
-    write(claude, 'echo "2.1.325 (Claude Code)"')
-    assert find_client(on_path(claude)) == (str(claude), "2.1.325")
+    write_program(claude, 'echo "2.1.325 (Claude Code)"')
+    assert find_client(path_with(claude)) == (str(claude), "2.1.325")
 
 
 def test_a_configured_client_wins_over_the_path(claude: Path, tmp_path: Path) -> None:
-    write(claude, 'echo "2.1.325 (Claude Code)"')
-    given = tmp_path / "given"
-    write(given, 'echo "2.0.14 (Claude Code)"')
-    environ = {**on_path(claude), "HOLDFAST_CLAUDE": str(given)}
-    assert find_client(environ) == (str(given), "2.0.14")
+    write_program(claude, 'echo "2.1.325 (Claude Code)"')
+    configured = tmp_path / "configured"
+    write_program(configured, 'echo "2.0.14 (Claude Code)"')
+    environ = {**path_with(claude), "HOLDFAST_CLAUDE": str(configured)}
+    assert find_client(environ) == (str(configured), "2.0.14")
 
 
 def test_without_a_client_there_is_neither_path_nor_version(tmp_path: Path) -> None:
@@ -64,32 +64,34 @@ def test_without_a_client_there_is_neither_path_nor_version(tmp_path: Path) -> N
         ("kill -9 $$", ""),
     ],
 )
-def test_only_a_version_counts_as_a_version(claude: Path, script: str, version: str) -> None:
-    write(claude, script)
-    assert find_client(on_path(claude)) == (str(claude), version)
+def test_the_version_is_parsed_from_the_output(claude: Path, script: str, version: str) -> None:
+    write_program(claude, script)
+    assert find_client(path_with(claude)) == (str(claude), version)
 
 
-def test_a_client_that_hangs_is_ended(claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_hangs_is_stopped(claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(action, "VERSION_TIMEOUT_SECONDS", 0.2)
-    write(claude, "sleep 3")
+    write_program(claude, "sleep 3")
     started = time.monotonic()
-    assert find_client(on_path(claude)) == (str(claude), "")
+    assert find_client(path_with(claude)) == (str(claude), "")
     assert time.monotonic() - started < 5
 
 
-def test_a_client_that_reads_stdin_gets_none(claude: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_that_reads_stdin_does_not_block(
+    claude: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(action, "VERSION_TIMEOUT_SECONDS", 3.0)
-    write(claude, 'cat; echo "2.1.325 (Claude Code)"')
-    # As in a terminal without input.
-    reading, writing = os.pipe()
-    before = os.dup(0)
-    os.dup2(reading, 0)
+    write_program(claude, 'cat; echo "2.1.325 (Claude Code)"')
+    # Stdin stays open without input, as in a terminal.
+    read_end, write_end = os.pipe()
+    saved_stdin = os.dup(0)
+    os.dup2(read_end, 0)
     try:
-        assert find_client(on_path(claude))[1] == "2.1.325"
+        assert find_client(path_with(claude))[1] == "2.1.325"
     finally:
-        os.dup2(before, 0)
-        for file in (reading, writing, before):
-            os.close(file)
+        os.dup2(saved_stdin, 0)
+        for descriptor in (read_end, write_end, saved_stdin):
+            os.close(descriptor)
 
 
 def test_a_client_that_cannot_run_has_no_version(tmp_path: Path) -> None:
@@ -110,5 +112,5 @@ def test_a_client_that_cannot_run_has_no_version(tmp_path: Path) -> None:
         ("٢.١.٣", None),
     ],
 )
-def test_versions_compare_as_numbers(version: str, expected: tuple[int, ...] | None) -> None:
+def test_a_version_is_parsed_into_numbers(version: str, expected: tuple[int, ...] | None) -> None:
     assert parse_version(version) == expected

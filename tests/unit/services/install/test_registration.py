@@ -18,190 +18,217 @@ import holdfast
 from holdfast.services.install import registration as action
 from holdfast.services.install import undo_record
 from holdfast.services.install.registration import hook_command
-from tests.unit.hosts.documents import blank, documents
-from tests.unit.services.install.installed import NEW, OLD, OTHERS, Place, new_place
+from tests.unit.hosts.settings_documents import blank, documents
+from tests.unit.services.install.installation import (
+    NEW_VERSION,
+    OLD_VERSION,
+    OTHER_SETTINGS,
+    Installation,
+    new_installation,
+)
 
-FEW = settings(max_examples=25, deadline=None)
+FEW_EXAMPLES = settings(max_examples=25, deadline=None)
 files = (documents() | blank).map(lambda text: text.encode("utf-8"))
 
 
-@FEW
-@given(files, st.sampled_from([NEW, OLD, ""]))
+@FEW_EXAMPLES
+@given(files, st.sampled_from([NEW_VERSION, OLD_VERSION, ""]))
 def test_install_and_uninstall_give_the_same_bytes(data: bytes, version: str) -> None:
-    with new_place(data) as place:
-        place.install(version)
-        assert place.file.read_bytes() != data
-        assert place.uninstall().note == "as it was, byte for byte"
-        assert place.file.read_bytes() == data
-        assert os.listdir(place.file.parent) == ["settings.json"]
+    with new_installation(data) as installation:
+        installation.install(version)
+        assert installation.file.read_bytes() != data
+        assert installation.uninstall().note == "as it was, byte for byte"
+        assert installation.file.read_bytes() == data
+        assert os.listdir(installation.file.parent) == ["settings.json"]
 
 
-@FEW
+@FEW_EXAMPLES
 @given(files)
-def test_installing_twice_is_installing_once(data: bytes) -> None:
-    with new_place(data) as place:
-        place.install()
-        once = place.file.read_bytes()
-        assert not place.install().is_needed
-        assert place.file.read_bytes() == once
-        place.uninstall()
-        assert place.file.read_bytes() == data
+def test_a_second_install_changes_nothing(data: bytes) -> None:
+    with new_installation(data) as installation:
+        installation.install()
+        installed = installation.file.read_bytes()
+        assert not installation.install().is_needed
+        assert installation.file.read_bytes() == installed
+        installation.uninstall()
+        assert installation.file.read_bytes() == data
 
 
-@FEW
+@FEW_EXAMPLES
 @given(files, st.sampled_from([2, "\t", None]))
 def test_other_changes_to_the_file_survive_uninstalling(
     data: bytes, indent: int | str | None
 ) -> None:
-    with new_place(data) as place:
+    with new_installation(data) as installation:
         text = data.decode("utf-8-sig")
         before = json.loads(text) if text.strip() else {}
-        place.install()
-        changed = place.settings() | {"theirs": ["new"]}
-        place.write(json.dumps(changed, indent=indent).encode())
-        place.uninstall()
-        assert place.settings() == before | {"theirs": ["new"]}
+        installation.install()
+        changed = installation.settings() | {"other": ["new"]}
+        installation.write(json.dumps(changed, indent=indent).encode())
+        installation.uninstall()
+        assert installation.settings() == before | {"other": ["new"]}
 
 
-def test_bytes_that_are_not_utf_8_are_kept(place: Place) -> None:
+def test_bytes_that_are_not_utf_8_are_kept(installation: Installation) -> None:
     data = b'{"name": "caf\xe9 \xff"}'
-    place.write(data)
-    place.install()
-    assert b'"caf\xe9 \xff"' in place.file.read_bytes()
-    place.uninstall()
-    assert place.file.read_bytes() == data
+    installation.write(data)
+    installation.install()
+    assert b'"caf\xe9 \xff"' in installation.file.read_bytes()
+    installation.uninstall()
+    assert installation.file.read_bytes() == data
 
 
 @pytest.mark.parametrize("version", ["", "2.0.14", "2.1.50", "2.1.197", "2.1.325"])
-def test_the_events_are_those_that_the_client_knows(place: Place, version: str) -> None:
-    place.install(version)
-    newer = ["PostCompact", "SubagentStart", "UserPromptExpansion", "PostToolUse"]
-    old = ["SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "PreCompact", "SessionEnd"]
-    assert list(place.settings()["hooks"]) == old + newer * (version in ("2.1.197", "2.1.325"))
+def test_the_registered_events_depend_on_the_client_version(
+    installation: Installation, version: str
+) -> None:
+    installation.install(version)
+    new_events = ["PostCompact", "SubagentStart", "UserPromptExpansion", "PostToolUse"]
+    old_events = [
+        "SessionStart",
+        "UserPromptSubmit",
+        "Stop",
+        "SubagentStop",
+        "PreCompact",
+        "SessionEnd",
+    ]
+    assert list(installation.settings()["hooks"]) == old_events + new_events * (
+        version in ("2.1.197", "2.1.325")
+    )
 
 
-def test_every_event_runs_the_same_command_within_a_time_limit(place: Place) -> None:
-    place.install()
-    assert {*place.ours()} == {*place.settings()["hooks"]}
-    assert {command for listed in place.ours().values() for command in listed} == {hook_command()}
+def test_every_event_runs_the_same_command_within_a_time_limit(installation: Installation) -> None:
+    installation.install()
+    assert {*installation.our_entries()} == {*installation.settings()["hooks"]}
+    assert {
+        command for commands in installation.our_entries().values() for command in commands
+    } == {hook_command()}
     hooks = [
         (event, hook)
-        for event, entries in place.settings()["hooks"].items()
-        for one in entries
-        for hook in one["hooks"]
+        for event, entries in installation.settings()["hooks"].items()
+        for entry in entries
+        for hook in entry["hooks"]
     ]
     assert {hook["type"] for _, hook in hooks} == {"command"}
-    # The host ends SessionEnd hooks by itself; a limit of ours would only make it wait longer.
+    # The host limits SessionEnd hooks itself; a timeout in the file would make it wait longer.
     assert {event for event, hook in hooks if "timeout" not in hook} == {"SessionEnd"}
 
 
-def test_a_downgraded_client_loses_the_events_it_does_not_know(place: Place) -> None:
-    place.write(OTHERS)
-    place.install(NEW)
-    place.install(OLD)
-    assert "PostCompact" not in place.ours()
-    assert all(len(commands) == 1 for commands in place.ours().values())
-    place.uninstall()
-    assert place.file.read_bytes() == OTHERS
+def test_installing_for_an_older_client_removes_unsupported_events(
+    installation: Installation,
+) -> None:
+    installation.write(OTHER_SETTINGS)
+    installation.install(NEW_VERSION)
+    installation.install(OLD_VERSION)
+    assert "PostCompact" not in installation.our_entries()
+    assert all(len(commands) == 1 for commands in installation.our_entries().values())
+    installation.uninstall()
+    assert installation.file.read_bytes() == OTHER_SETTINGS
 
 
-@pytest.mark.parametrize("data", [OTHERS, None])
-def test_a_moved_package_replaces_its_old_entries(
-    place: Place, monkeypatch: pytest.MonkeyPatch, data: bytes | None
+@pytest.mark.parametrize("data", [OTHER_SETTINGS, None])
+def test_installing_from_a_new_path_replaces_the_old_entries(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, data: bytes | None
 ) -> None:
     if data:
-        place.write(data)
-    place.install()
-    moved = "/new/python -c 'from holdfast.entry import hook; hook()'"
-    monkeypatch.setattr(action, "hook_command", lambda: moved)
-    place.install()
-    assert {command for listed in place.ours().values() for command in listed} == {moved}
-    place.uninstall()
-    assert (place.file.read_bytes() if data else place.file.parent.exists()) == (data or False)
+        installation.write(data)
+    installation.install()
+    new_command = "/new/python -c 'from holdfast.entry import hook; hook()'"
+    monkeypatch.setattr(action, "hook_command", lambda: new_command)
+    installation.install()
+    assert {
+        command for commands in installation.our_entries().values() for command in commands
+    } == {new_command}
+    installation.uninstall()
+    assert (installation.file.read_bytes() if data else installation.file.parent.exists()) == (
+        data or False
+    )
 
 
-def test_duplicated_entries_are_single_again(place: Place) -> None:
-    place.install()
-    single = place.settings()
-    doubled = place.settings()
+def test_installing_removes_duplicated_entries(installation: Installation) -> None:
+    installation.install()
+    single = installation.settings()
+    doubled = installation.settings()
     doubled["hooks"]["Stop"] *= 2
-    place.write(json.dumps(doubled).encode())
-    place.install()
-    assert place.settings() == single
+    installation.write(json.dumps(doubled).encode())
+    installation.install()
+    assert installation.settings() == single
 
 
-def test_what_install_created_is_gone_after_uninstall(place: Place) -> None:
-    place.file = place.root / "a" / "b" / ".claude" / "settings.json"
-    place.install()
-    assert place.uninstall().note == "the install created this file, so it is deleted"
-    assert list(place.root.iterdir()) == []
+def test_uninstall_deletes_files_and_folders_that_install_created(
+    installation: Installation,
+) -> None:
+    installation.file = installation.root / "a" / "b" / ".claude" / "settings.json"
+    installation.install()
+    assert installation.uninstall().note == "the install created this file, so it is deleted"
+    assert list(installation.root.iterdir()) == []
 
 
-def test_a_created_folder_that_others_use_stays(place: Place) -> None:
-    place.install()
-    (place.file.parent / "CLAUDE.md").write_text("theirs", encoding="utf-8")
-    place.uninstall()
-    assert os.listdir(place.file.parent) == ["CLAUDE.md"]
+def test_a_created_folder_with_other_files_is_kept(installation: Installation) -> None:
+    installation.install()
+    (installation.file.parent / "CLAUDE.md").write_text("notes", encoding="utf-8")
+    installation.uninstall()
+    assert os.listdir(installation.file.parent) == ["CLAUDE.md"]
 
 
-def test_a_folder_that_existed_before_stays(place: Place) -> None:
-    place.file.parent.mkdir()
-    place.install()
-    place.uninstall()
-    assert place.file.parent.is_dir()
+def test_a_folder_that_existed_before_is_kept(installation: Installation) -> None:
+    installation.file.parent.mkdir()
+    installation.install()
+    installation.uninstall()
+    assert installation.file.parent.is_dir()
 
 
-def test_a_created_file_stays_if_others_wrote_to_it(place: Place) -> None:
-    place.install()
-    place.write(json.dumps(place.settings() | {"model": "opus"}).encode())
-    place.uninstall()
-    assert place.settings() == {"model": "opus"}
+def test_a_created_file_with_other_settings_is_kept(installation: Installation) -> None:
+    installation.install()
+    installation.write(json.dumps(installation.settings() | {"model": "opus"}).encode())
+    installation.uninstall()
+    assert installation.settings() == {"model": "opus"}
 
 
-def test_a_created_file_is_deleted_also_after_reformatting(place: Place) -> None:
-    place.install()
-    place.write(json.dumps(place.settings(), indent=8).encode())
-    place.uninstall()
-    assert not place.file.parent.exists()
+def test_a_created_file_is_deleted_even_if_it_was_reformatted(installation: Installation) -> None:
+    installation.install()
+    installation.write(json.dumps(installation.settings(), indent=8).encode())
+    installation.uninstall()
+    assert not installation.file.parent.exists()
 
 
-def test_uninstalling_without_an_install_changes_nothing(place: Place) -> None:
-    assert not place.uninstall().is_needed
-    place.write(OTHERS)
-    assert not place.uninstall().is_needed
-    assert place.file.read_bytes() == OTHERS
+def test_uninstalling_without_an_install_changes_nothing(installation: Installation) -> None:
+    assert not installation.uninstall().is_needed
+    installation.write(OTHER_SETTINGS)
+    assert not installation.uninstall().is_needed
+    assert installation.file.read_bytes() == OTHER_SETTINGS
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"path": 1}', b'{"splices": [[1]]}'])
-def test_without_a_readable_record_the_entries_are_still_removed(
-    place: Place, damage: bytes
+def test_entries_are_removed_even_if_the_undo_record_is_damaged(
+    installation: Installation, damage: bytes
 ) -> None:
-    place.write(OTHERS)
-    place.install()
-    Path(undo_record.record_path(place.home, str(place.file))).write_bytes(damage)
-    place.uninstall()
-    assert place.settings() == json.loads(OTHERS)
-    assert undo_record.list_installed_files(place.home) == []
+    installation.write(OTHER_SETTINGS)
+    installation.install()
+    Path(undo_record.record_path(installation.home, str(installation.file))).write_bytes(damage)
+    installation.uninstall()
+    assert installation.settings() == json.loads(OTHER_SETTINGS)
+    assert undo_record.list_installed_files(installation.home) == []
 
 
-def test_a_wrong_record_does_not_harm_the_file(place: Place) -> None:
-    place.write(OTHERS)
-    place.install()
-    record = Path(undo_record.record_path(place.home, str(place.file)))
+def test_a_wrong_undo_record_does_not_damage_the_file(installation: Installation) -> None:
+    installation.write(OTHER_SETTINGS)
+    installation.install()
+    record = Path(undo_record.record_path(installation.home, str(installation.file)))
     fields = json.loads(record.read_text(encoding="utf-8"))
     fields["splices"] = [[3, "gone", "what was there"]]
     record.write_text(json.dumps(fields), encoding="utf-8")
-    place.uninstall()
-    assert place.settings() == json.loads(OTHERS)
+    installation.uninstall()
+    assert installation.settings() == json.loads(OTHER_SETTINGS)
 
 
-def test_records_list_the_installed_files(place: Place) -> None:
-    assert undo_record.list_installed_files(place.home) == []
-    place.install()
-    assert undo_record.list_installed_files(place.home) == [str(place.file)]
-    record = Path(undo_record.record_path(place.home, str(place.file)))
+def test_undo_records_list_the_installed_files(installation: Installation) -> None:
+    assert undo_record.list_installed_files(installation.home) == []
+    installation.install()
+    assert undo_record.list_installed_files(installation.home) == [str(installation.file)]
+    record = Path(undo_record.record_path(installation.home, str(installation.file)))
     assert stat.S_IMODE(record.stat().st_mode) == 0o600
-    assert stat.S_IMODE(Path(place.home).stat().st_mode) == 0o700
+    assert stat.S_IMODE(Path(installation.home).stat().st_mode) == 0o700
 
 
 def run_hook(command: str, home: Path) -> subprocess.CompletedProcess[bytes]:
@@ -212,23 +239,23 @@ def run_hook(command: str, home: Path) -> subprocess.CompletedProcess[bytes]:
 
 
 def test_the_command_works_in_a_shell_and_without_an_environment(tmp_path: Path) -> None:
-    done = run_hook(hook_command(), tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    process = run_hook(hook_command(), tmp_path)
+    assert (process.returncode, process.stdout, process.stderr) == (0, b"", b"")
     assert "no host sends such a payload" in (tmp_path / "holdfast.log").read_text()
 
 
 def test_a_missing_package_does_not_block_the_host(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    strange = tmp_path / 'it\'s "gone" $HOME'
-    monkeypatch.setattr(holdfast, "__file__", str(strange / "holdfast" / "__init__.py"))
-    done = run_hook(hook_command(), tmp_path)
-    assert done.returncode == 1
-    assert b"No module named 'holdfast'" in done.stderr
+    missing_folder = tmp_path / 'it\'s "gone" $HOME'
+    monkeypatch.setattr(holdfast, "__file__", str(missing_folder / "holdfast" / "__init__.py"))
+    process = run_hook(hook_command(), tmp_path)
+    assert process.returncode == 1
+    assert b"No module named 'holdfast'" in process.stderr
 
 
-def test_the_command_names_this_python_by_its_absolute_path() -> None:
-    words = shlex.split(hook_command())
-    assert words[:4] == [sys.executable, "-I", "-S", "-c"]
-    assert os.path.isabs(words[0])
-    assert os.path.dirname(os.path.dirname(holdfast.__file__)) in words[4]
+def test_the_command_contains_the_absolute_path_of_this_python() -> None:
+    arguments = shlex.split(hook_command())
+    assert arguments[:4] == [sys.executable, "-I", "-S", "-c"]
+    assert os.path.isabs(arguments[0])
+    assert os.path.dirname(os.path.dirname(holdfast.__file__)) in arguments[4]

@@ -1,4 +1,4 @@
-"""The events of a session whose transcript is gone are rebuilt from the index."""
+"""The events of a session whose transcript was deleted are rebuilt from the index."""
 
 from __future__ import annotations
 
@@ -28,34 +28,35 @@ from tests.unit.transcript_lines import (
     user,
 )
 
-Told = tuple[int, str, str, bool | None]
+Entry = tuple[int, str, str, bool | None]
 
 
-def both(folder: Path, *lines: Any) -> tuple[list[Told], list[Told]]:
-    """The timeline from the transcript, and from the index when the transcript is gone."""
+def build_timelines(folder: Path, *lines: Any) -> tuple[list[Entry], list[Entry]]:
+    """Return the timeline from the transcript, and from the index after its deletion."""
     path = folder / "session.jsonl"
-    path.write_text("".join(f"{json.dumps(one)}\n" for one in lines), encoding="utf-8")
+    path.write_text("".join(f"{json.dumps(entry)}\n" for entry in lines), encoding="utf-8")
     with SearchIndex(IN_MEMORY) as index:
         ingest_transcript(index, Source("s1", ROOT, str(path)), NOW)
         path.unlink()
-        kept = load_indexed_events(index, "s1", ROOT)
-    read, copied = ([*build_timeline(events)] for events in (decode(numbered(lines)), kept))
-    return _told(read), _told(copied)
+        indexed_events = load_indexed_events(index, "s1", ROOT)
+    original = [*build_timeline(decode(numbered(lines)))]
+    rebuilt = [*build_timeline(indexed_events)]
+    return _to_tuples(original), _to_tuples(rebuilt)
 
 
-def _told(entries: list[TimelineEntry]) -> list[Told]:
+def _to_tuples(entries: list[TimelineEntry]) -> list[Entry]:
     return [(entry.line, entry.kind, entry.text, entry.ok) for entry in entries]
 
 
-def edited(path: str) -> list[Any]:
+def edit(path: str) -> list[Any]:
     return used("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, "done")
 
 
 def test_turns_edits_tests_commits_and_deletions_are_rebuilt(tmp_path: Path) -> None:
-    read, copied = both(
+    original, rebuilt = build_timelines(
         tmp_path,
         user("Make it retry."),
-        *edited(f"{ROOT}/src/retry.py"),
+        *edit(f"{ROOT}/src/retry.py"),
         *bash("pytest -q", "E   assert 1 == 2\n1 failed", ok=False),
         *bash("cd src &&\npytest -q\nnote: this is no option", "1 passed"),
         *bash("git commit -am x", "[main 3f2c1ab] Retry with a backoff"),
@@ -70,15 +71,17 @@ def test_turns_edits_tests_commits_and_deletions_are_rebuilt(tmp_path: Path) -> 
         line("pr-link", prUrl="https://example.com/pull/3", prNumber=3, prRepository="a/b"),
         user("Go on."),
     )
-    # What printed nothing has no line of its own: the call's counts.
-    assert copied == [(at - (kind == "delete"), kind, *more) for at, kind, *more in read]
-    assert {kind for _, kind, *_ in read} == {
+    # A result without output is not indexed, so a deletion has the line of its call.
+    assert rebuilt == [
+        (line_number - (kind == "delete"), kind, *rest) for line_number, kind, *rest in original
+    ]
+    assert {kind for _, kind, *_ in original} == {
         "turn", "edit", "test", "commit", "delete", "pull_request"
     }  # fmt: skip
 
 
 def test_parallel_calls_keep_their_own_results(tmp_path: Path) -> None:
-    read, copied = both(
+    original, rebuilt = build_timelines(
         tmp_path,
         user("Check it."),
         call("Bash", {"command": "ruff check ."}, ident="a"),
@@ -86,41 +89,52 @@ def test_parallel_calls_keep_their_own_results(tmp_path: Path) -> None:
         result("1 failed", ok=False, ident="b"),
         result("All checks passed!", ident="a"),
     )
-    assert copied == read
-    assert {(text, ok) for _, _, text, ok in read} >= {("pytest -q", False), ("ruff check .", True)}
+    assert rebuilt == original
+    assert {(text, ok) for _, _, text, ok in original} >= {
+        ("pytest -q", False),
+        ("ruff check .", True),
+    }
 
 
 def test_events_of_sub_agents_are_left_out(tmp_path: Path) -> None:
-    aside = [{**one, "isSidechain": True, "agentId": "a1"} for one in edited(f"{ROOT}/aside.py")]
-    read, copied = both(tmp_path, user("Go."), *aside, *edited(f"{ROOT}/main.py"))
-    assert copied == read == [(1, "turn", "Go.", None), (5, "edit", "main.py", None)]
+    agent_lines = [
+        {**entry, "isSidechain": True, "agentId": "a1"} for entry in edit(f"{ROOT}/aside.py")
+    ]
+    original, rebuilt = build_timelines(
+        tmp_path, user("Go."), *agent_lines, *edit(f"{ROOT}/main.py")
+    )
+    assert rebuilt == original == [(1, "turn", "Go.", None), (5, "edit", "main.py", None)]
 
 
 def test_a_queued_prompt_appears_once(tmp_path: Path) -> None:
-    waited = [line("queue-operation", operation="enqueue", content=f"and {n}") for n in (1, 2)]
+    queued = [line("queue-operation", operation="enqueue", content=f"and {n}") for n in (1, 2)]
     remove, dequeue = (line("queue-operation", operation=name) for name in ("remove", "dequeue"))
-    read, copied = both(tmp_path, user("Go."), *waited, remove, dequeue, user("and 2"))
-    assert [entry for entry in copied if entry[2] != "and 1"] == [
+    original, rebuilt = build_timelines(
+        tmp_path, user("Go."), *queued, remove, dequeue, user("and 2")
+    )
+    assert [entry for entry in rebuilt if entry[2] != "and 1"] == [
         (1, "turn", "Go.", None),
         (6, "turn", "and 2", None),
     ]
     assert (
-        {entry[2] for entry in copied} == {entry[2] for entry in read} == {"Go.", "and 1", "and 2"}
+        {entry[2] for entry in rebuilt}
+        == {entry[2] for entry in original}
+        == {"Go.", "and 1", "and 2"}
     )
 
 
 def test_compactions_are_rebuilt_from_their_summaries(tmp_path: Path) -> None:
     compacted = boundary(trigger="auto", preTokens=150_000), summary()
-    _, copied = both(tmp_path, user("a"), *compacted, user("b"), *compacted)
-    assert [entry for entry in copied if entry[1] == "compaction"] == [
+    _, rebuilt = build_timelines(tmp_path, user("a"), *compacted, user("b"), *compacted)
+    assert [entry for entry in rebuilt if entry[1] == "compaction"] == [
         (3, "compaction", "1 (by the host)", None),
         (6, "compaction", "2 (by the host)", None),
     ]
 
 
-def test_the_last_compaction_is_known_without_its_summary(tmp_path: Path) -> None:
-    _, copied = both(tmp_path, user("a"), boundary(trigger="auto"), user("b"))
-    assert copied[1] == (2, "compaction", "1 (by the host)", None)
+def test_the_last_compaction_is_rebuilt_without_a_summary(tmp_path: Path) -> None:
+    _, rebuilt = build_timelines(tmp_path, user("a"), boundary(trigger="auto"), user("b"))
+    assert rebuilt[1] == (2, "compaction", "1 (by the host)", None)
 
 
 def test_patches_of_codex_are_rebuilt(tmp_path: Path) -> None:
@@ -129,9 +143,9 @@ def test_patches_of_codex_are_rebuilt(tmp_path: Path) -> None:
         rollout_lines.prompt("Go."),
         *rollout_lines.patched("*** Update File: src/a.py\n@@\n-a\n+b"),
     ]
-    read, copied = both(tmp_path, *lines)
-    assert ("edit", "src/a.py") in {(kind, text) for _, kind, text, _ in read}
-    assert copied == read
+    original, rebuilt = build_timelines(tmp_path, *lines)
+    assert ("edit", "src/a.py") in {(kind, text) for _, kind, text, _ in original}
+    assert rebuilt == original
 
 
 @pytest.mark.parametrize("session", ["s1", "unknown"])

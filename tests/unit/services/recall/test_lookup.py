@@ -1,4 +1,4 @@
-"""A lookup finds what its project holds, from files or copies, and nothing else."""
+"""A lookup finds the text of its own project, from transcripts or stored copies."""
 
 from __future__ import annotations
 
@@ -81,16 +81,16 @@ class World:
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
-    made = World(tmp_path)
-    made.begin(MINE, "/a", "we need jitter", "and a cap of 30 seconds")
-    made.begin(OTHER, "/a", "jitter was full jitter", now=2.0)
-    made.begin(FOREIGN, "/b", "jitter elsewhere", "obelisk", now=3.0)
-    return made
+    world = World(tmp_path)
+    world.begin(MINE, "/a", "we need jitter", "and a cap of 30 seconds")
+    world.begin(OTHER, "/a", "jitter was full jitter", now=2.0)
+    world.begin(FOREIGN, "/b", "jitter elsewhere", "obelisk", now=3.0)
+    return world
 
 
 def test_the_project_is_searched_and_every_ref_opens_its_hit(world: World) -> None:
-    found = world.ask("jitter").hits
-    assert {(hit.session, hit.line) for hit in found} == {(MINE, 1), (OTHER, 1)}
+    hits = world.ask("jitter").hits
+    assert {(hit.session, hit.line) for hit in hits} == {(MINE, 1), (OTHER, 1)}
     assert sorted(world.refs("jitter")) == [f"{OTHER}:L1", "L1"]
     for ref in world.refs("jitter"):
         assert "jitter" in world.ask(ref).hits[0].text
@@ -104,7 +104,7 @@ def test_another_project_is_found_only_on_request(world: World) -> None:
     assert world.ask(f"{FOREIGN}:L2", project=None).hits[0].text == "obelisk"
 
 
-def test_another_project_stays_hidden_when_it_is_indexed_already(world: World) -> None:
+def test_another_project_stays_hidden_after_it_was_indexed(world: World) -> None:
     world.ask("obelisk", project=None)
     assert world.refs("obelisk") == []
 
@@ -115,8 +115,8 @@ def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
     main, tree = tmp_path / "main", tmp_path / "tree"
     git = ["git", "-c", "user.name=Dev", "-c", "user.email=dev@example.com", "-C", str(main)]
     main.mkdir()
-    for words in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
-        subprocess.run([*git, *words], check=True)
+    for arguments in (["init", "-q"], ["commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run([*git, *arguments], check=True)
     subprocess.run([*git, "worktree", "add", "-q", str(tree)], check=True, capture_output=True)
     world = World(tmp_path)
     world.begin(MINE, find_project(str(main)), "nothing here")
@@ -125,7 +125,7 @@ def test_worktrees_of_one_repository_are_one_project(tmp_path: Path) -> None:
     assert world.refs("jitter", project=find_project(str(main))) == [f"{OTHER}:L1"]
 
 
-def test_what_was_just_written_is_found(world: World) -> None:
+def test_a_line_that_was_just_written_is_found(world: World) -> None:
     world.ask("jitter")
     append(world.transcript(MINE), message_line("a monolith appeared"))
     assert world.refs("monolith") == ["L3"]
@@ -141,8 +141,8 @@ def test_a_deleted_transcript_is_answered_from_the_stored_copy(world: World) -> 
         assert "(stored copy)" in render_heading(answer.hits[0])
         assert any("stored copy" in note for note in answer.notes)
     with world.context() as context:
-        (shown,) = show_lines(context.index, MINE, str(world.transcript(MINE)), Ref("", 2, 2))
-    assert (shown.text, shown.is_copy) == ("and a cap of 30 seconds", True)
+        (line,) = show_lines(context.index, MINE, str(world.transcript(MINE)), Ref("", 2, 2))
+    assert (line.text, line.is_copy) == ("and a cap of 30 seconds", True)
 
 
 def test_a_transcript_deleted_before_indexing_is_reported(world: World) -> None:
@@ -152,7 +152,7 @@ def test_a_transcript_deleted_before_indexing_is_reported(world: World) -> None:
     assert answer.notes == (f"{world.transcript(OTHER)} is gone, and was never indexed",)
 
 
-def test_the_transcript_itself_answers_a_ref_without_any_index(world: World) -> None:
+def test_a_ref_is_read_from_the_transcript_without_indexing(world: World) -> None:
     assert world.ask("L1").hits[0].text == "we need jitter"
     with world.context() as context:
         assert context.index.fetch_all("transcripts") == []
@@ -171,7 +171,7 @@ def test_a_ref_of_an_unknown_session_is_an_error(world: World) -> None:
     assert world.refs("worker.py:L12") == []
 
 
-def test_an_index_that_cannot_keep_up_says_so(
+def test_sessions_that_are_not_indexed_in_time_are_reported(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index_refresh, "REFRESH_SECONDS", -1.0)
@@ -180,39 +180,44 @@ def test_an_index_that_cannot_keep_up_says_so(
     assert answer.notes[0].startswith("2 sessions are not indexed yet")
 
 
-def test_rebuilding_reads_again_and_keeps_deleted_transcripts(world: World) -> None:
+def test_rebuilding_the_index_keeps_deleted_transcripts(world: World) -> None:
     world.ask("jitter")
     world.transcript(OTHER).unlink()
     world.transcript(MINE).write_text(json.dumps(message_line("only quartz is left")) + "\n")
-    read: list[int] = []
+    bytes_read: list[int] = []
     with world.context() as context:
         rows = context.store.transcripts(None)
         assert (
-            index_refresh.rebuild_index(context.index, rows, NOW, read.append, everything=True) == 2
+            index_refresh.rebuild_index(
+                context.index, rows, NOW, bytes_read.append, everything=True
+            )
+            == 2
         )
-    assert sum(read) == sum(os.path.getsize(world.transcript(one)) for one in (MINE, FOREIGN))
+    assert sum(bytes_read) == sum(
+        os.path.getsize(world.transcript(name)) for name in (MINE, FOREIGN)
+    )
     assert world.refs("jitter") == [f"{OTHER}:L1"]
     assert world.refs("quartz") == ["L1"]
 
 
-def test_index_progress_is_known_for_each_session(world: World) -> None:
+def test_index_progress_is_measured_for_each_session(world: World) -> None:
     world.ask("jitter")
     append(world.transcript(MINE), message_line("more"))
     world.transcript(OTHER).unlink()
     with world.context() as context:
-        found = {
+        progress_by_session = {
             progress.session: progress
             for progress in index_refresh.measure_progress(
                 context.index, context.store.transcripts(None)
             )
         }
-    assert found[MINE].behind > 0
-    assert (found[OTHER].size, found[OTHER].behind) == (0, 0)
-    assert found[OTHER].indexed == len("jitter was full jitter")
-    assert found[FOREIGN].indexed == 0
+    assert progress_by_session[MINE].behind > 0
+    assert (progress_by_session[OTHER].size, progress_by_session[OTHER].behind) == (0, 0)
+    assert progress_by_session[OTHER].indexed == len("jitter was full jitter")
+    assert progress_by_session[FOREIGN].indexed == 0
 
 
-def test_a_budget_counts_the_whole_ref(world: World) -> None:
+def test_a_budget_includes_the_refs_of_the_hits(world: World) -> None:
     append(
         world.transcript(OTHER),
         *[message_line(f"obsidian {number} " + "x " * 40) for number in range(9)],

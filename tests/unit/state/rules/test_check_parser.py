@@ -39,7 +39,9 @@ FAIL"""
 GOLANGCI = """\
 src/store.go:1: : # example.com/app/src [example.com/app/src.test]
 src/store_test.go:30:19: undefined: plumbing.Signature (typecheck)"""
-HANDED_ON = "error: hook said: ['[CREDO]\\nChecking 3 files\\nerror: line is too long\\n']"
+HOOK_OUTPUT_IN_ERROR = (
+    "error: hook said: ['[CREDO]\\nChecking 3 files\\nerror: line is too long\\n']"
+)
 
 
 @pytest.mark.parametrize(
@@ -78,19 +80,19 @@ HANDED_ON = "error: hook said: ['[CREDO]\\nChecking 3 files\\nerror: line is too
             ["src/store_test.go:30:19: undefined: plumbing.Signature (typecheck)"],
             "src/store_test.go:30",
         ),
-        (HANDED_ON, ["error: hook said: ['[CREDO]", "error: line is too long"], ""),
+        (HOOK_OUTPUT_IN_ERROR, ["error: hook said: ['[CREDO]", "error: line is too long"], ""),
     ],
-    ids=["playwright", "exunit", "go", "golangci", "handed on"],
+    ids=["playwright", "exunit", "go", "golangci", "hook output"],
 )
-def test_error_lines_say_what_is_wrong_and_not_where_to_look(
+def test_error_lines_contain_the_failure_and_not_the_stack_trace(
     output: str, error: list[str], where: str
 ) -> None:
-    kept, place = parse_error(output)
-    assert ([line for line in kept if line in error], place) == (error, where)
-    assert not any("Error Context" in line or line.endswith("(test)") for line in kept)
-    assert not any("shows error" in line or ": : #" in line for line in kept)
+    error_lines, location = parse_error(output)
+    assert ([line for line in error_lines if line in error], location) == (error, where)
+    assert not any("Error Context" in line or line.endswith("(test)") for line in error_lines)
+    assert not any("shows error" in line or ": : #" in line for line in error_lines)
 
 
-def test_an_empty_line_of_an_explanation_is_not_kept() -> None:
+def test_empty_lines_of_an_error_are_dropped() -> None:
     output = "E   assert 1 == 2\nE   \nE     Left contains one more item"
     assert parse_error(output)[0] == ["E   assert 1 == 2", "E     Left contains one more item"]

@@ -53,12 +53,12 @@ def checks(*steps: list[Line]) -> list[Check]:
     return state_of(*(line for step in steps for line in step))["checks"]
 
 
-def only(*steps: list[Line]) -> Check:
+def single_check(*steps: list[Line]) -> Check:
     (check,) = checks(*steps)
     return check
 
 
-def test_a_check_is_classified_by_what_it_runs() -> None:
+def test_a_check_is_classified_by_its_command() -> None:
     cases = [
         ("pytest -q", "test"),
         ("python -m pytest tests/unit", "test"),
@@ -85,11 +85,11 @@ def test_a_check_is_classified_by_what_it_runs() -> None:
         ("docker build .", "build"),
     ]
     for command, kind in cases:
-        check = only(bash(command, "fine"))
+        check = single_check(bash(command, "fine"))
         assert (check["kind"], check["ok"], check["runs"]) == (kind, True, 1), command
 
 
-def test_other_commands_are_not_kept_while_they_succeed() -> None:
+def test_other_successful_commands_are_no_checks() -> None:
     cases = [
         "ls tests",
         "cat tests/test_worker.py",
@@ -109,7 +109,7 @@ def test_other_commands_are_not_kept_while_they_succeed() -> None:
 
 def test_any_failed_command_is_kept_until_it_succeeds() -> None:
     failed = bash("./deploy.sh", "Exit code 1\nno such host", ok=False)
-    assert only(failed) == {
+    assert single_check(failed) == {
         "command": "./deploy.sh",
         "kind": "run",
         "ok": False,
@@ -118,6 +118,7 @@ def test_any_failed_command_is_kept_until_it_succeeds() -> None:
         "runs": 1,
         "error": ["no such host"],
         "where": "",
+        "verdict": "",
     }
     assert checks(failed, bash("./deploy.sh", "done")) == []
 
@@ -132,7 +133,7 @@ GO_FAILED = "--- FAIL: TestLease (0.05s)\n--- FAIL: TestRetry_Twice (0.01s)\nFAI
 PYTEST_FAILED = "FAILED tests/test_a.py::test_lease - assert 1 == 2\n1 failed"
 
 
-def test_a_failure_is_resolved_when_what_failed_passes() -> None:
+def test_a_failure_is_resolved_when_the_failed_part_passes() -> None:
     cases = [
         ("go test ./queue/", GO_FAILED, 'go test ./queue/ -run "TestLease|TestRetry"', True),
         ("go test ./queue/", GO_FAILED, "go test ./queue/ -run TestLease", False),
@@ -172,15 +173,15 @@ def test_a_failure_is_resolved_when_what_failed_passes() -> None:
         ("ruff check src/a.py", "error: x", "ruff check src", True),
         ("rtk bun run test", "error: unrecognized subcommand 'bun'", "bun run test", True),
     ]
-    for failed, output, passed, settled in cases:
+    for failed, output, passed, resolved in cases:
         first, second = checks(bash(failed, output, ok=False), bash(passed, "fine"))
-        assert (first["ok"], second["ok"]) == (settled, True), (failed, output, passed)
-        assert (first["error"] == []) == settled, (failed, output, passed)
+        assert (first["ok"], second["ok"]) == (resolved, True), (failed, output, passed)
+        assert (first["error"] == []) == resolved, (failed, output, passed)
 
 
 def test_an_incomplete_list_of_failures_is_not_resolved_by_name() -> None:
-    many = "\n".join(f"--- FAIL: TestLease{number} (0.0s)" for number in range(9))
-    failed = bash("go test ./queue/", many, ok=False)
+    output = "\n".join(f"--- FAIL: TestLease{number} (0.0s)" for number in range(9))
+    failed = bash("go test ./queue/", output, ok=False)
     first, _ = checks(failed, bash("go test ./queue/ -run TestLease", "ok"))
     assert not first["ok"]
 
@@ -193,7 +194,7 @@ def test_an_incomplete_list_of_failures_is_not_resolved_by_name() -> None:
         'docker exec -i db psql -c "SELECT id FROM tests"',
     ],
 )
-def test_latest_and_quoted_words_are_no_tests(command: str) -> None:
+def test_commands_with_latest_or_quoted_text_are_no_tests(command: str) -> None:
     assert checks(bash(command, "fine")) == []
 
 
@@ -207,7 +208,7 @@ def test_a_commit_message_about_tests_is_no_test() -> None:
     assert checks(bash(message, "[main 1234567] Run make test in CI")) == []
 
 
-def test_a_check_is_the_same_with_head_or_tail() -> None:
+def test_a_check_is_the_same_check_with_cd_head_or_tail() -> None:
     cases = [
         ("cd app && make test", "make test"),
         ("cd app; make test", "make test"),
@@ -219,14 +220,14 @@ def test_a_check_is_the_same_with_head_or_tail() -> None:
         ("make test | grep -c FAIL", "make test | grep -c FAIL"),
     ]
     for command, core in cases:
-        assert only(bash(command, "fine"), bash(core, "fine"))["command"] == core, command
+        assert single_check(bash(command, "fine"), bash(core, "fine"))["command"] == core, command
 
 
-def test_a_test_runs_output_counts_besides_its_exit_code() -> None:
+def test_a_test_run_fails_by_its_exit_code_or_by_its_output() -> None:
     cases = [
         ("33 passed in 6.91s", True, True),
         ("Exit code 1\nboom", False, False),
-        # A pipe hides the exit code.
+        # The exit code of a test run in a pipe is lost.
         (PYTEST, True, False),
         (GO, True, False),
         ("thread 'main' panicked at src/worker.rs:3", True, False),
@@ -237,11 +238,11 @@ def test_a_test_runs_output_counts_besides_its_exit_code() -> None:
         ("E   assert 1 == 2", True, False),
         ("0 failed, 33 passed, 0 errors", True, True),
         ("ok: FAILED is a word here", True, True),
-        ("test_failure_is_told PASSED", True, True),
+        ("test_failure_is_reported PASSED", True, True),
         ("", True, True),
     ]
     for output, ok, passed in cases:
-        assert only(bash("make test", output, ok=ok))["ok"] == passed, (output, ok)
+        assert single_check(bash("make test", output, ok=ok))["ok"] == passed, (output, ok)
 
 
 @given(
@@ -260,8 +261,8 @@ def test_searching_only_lines_with_hints_finds_the_same_failures(parts: list[str
     assert reports_failure(text) == (re.search(FAILURE_PATTERN, text, re.MULTILINE) is not None)
 
 
-def test_what_a_linter_prints_does_not_fail_it() -> None:
-    assert only(bash("ruff check . --exit-zero", "Found 3 errors."))["ok"]
+def test_a_linter_fails_by_its_exit_code_only() -> None:
+    assert single_check(bash("ruff check . --exit-zero", "Found 3 errors."))["ok"]
 
 
 def test_a_failure_keeps_its_error_lines_and_location() -> None:
@@ -311,17 +312,17 @@ def test_a_failure_keeps_its_error_lines_and_location() -> None:
         ("see http://localhost:3000 at 10:30", ["see http://localhost:3000 at 10:30"], ""),
     ]
     for output, error, where in cases:
-        check = only(bash("make test", output, ok=False))
+        check = single_check(bash("make test", output, ok=False))
         assert check["error"] == error, (output, where)
         assert check["where"].endswith(where), (output, error)
         assert bool(check["where"]) == bool(where), (output, error)
 
 
 def test_a_later_pass_clears_the_error() -> None:
-    fails, passes = bash("make test | tail", PYTEST), bash("make test", "33 passed")
-    check = only(passes, fails)
+    failing_run, passing_run = bash("make test | tail", PYTEST), bash("make test", "33 passed")
+    check = single_check(passing_run, failing_run)
     assert (check["ok"], check["where"]) == (False, "tests/test_worker.py:49")
-    check = only(passes, fails, passes)
+    check = single_check(passing_run, failing_run, passing_run)
     assert check == {
         "command": "make test",
         "kind": "test",
@@ -331,16 +332,40 @@ def test_a_later_pass_clears_the_error() -> None:
         "runs": 3,
         "error": [],
         "where": "",
+        "verdict": "33 passed",
     }
 
 
-DENIED = "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. …)"
+def test_the_verdict_is_the_line_that_sums_up_the_output() -> None:
+    cases = [
+        (
+            "pytest -q",
+            "....\n==== 1657 passed, 4 warnings in 3.21s ====",
+            "1657 passed, 4 warnings in 3.21s",
+        ),
+        ("ruff check .", "All checks passed!", "All checks passed!"),
+        (
+            "mix credo --strict",
+            "lib/a.ex:1\n29 mods/funs, found no issues.",
+            "29 mods/funs, found no issues.",
+        ),
+        ("go test ./...", "ok  \tapp/queue\t0.5s", "ok  \tapp/queue\t0.5s"),
+        ("tsc --noEmit", "", ""),
+        ("eslint .", "12 | const ok = 1", ""),
+    ]
+    for command, output, verdict in cases:
+        assert single_check(bash(command, output))["verdict"] == verdict, command
+
+
+DENIED_OUTPUT = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. …)"
+)
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        DENIED,
+        DENIED_OUTPUT,
         "<tool_use_error>Sibling tool call errored</tool_use_error>",
         "<tool_use_error>InputValidationError: Bash failed</tool_use_error>",
         "[Request interrupted by user for tool use]",
@@ -349,7 +374,7 @@ DENIED = "The user doesn't want to proceed with this tool use. The tool use was 
 )
 def test_a_command_that_was_never_run_has_not_failed(text: str) -> None:
     assert checks(bash("make test", text, ok=False)) == []
-    passed = only(bash("make test", "33 passed"), bash("make test", text, ok=False))
+    passed = single_check(bash("make test", "33 passed"), bash("make test", text, ok=False))
     assert (passed["ok"], passed["runs"], passed["line"]) == (True, 1, 2)
 
 
@@ -357,7 +382,7 @@ def test_a_command_sent_to_the_background_has_not_passed() -> None:
     text = "Command running in background with ID: b1"
     started = bash("make test", text, detail={"stdout": "", "backgroundTaskId": "b1"})
     assert checks(started) == []
-    assert not only(bash("make test", PYTEST), started)["ok"]
+    assert not single_check(bash("make test", PYTEST), started)["ok"]
 
 
 @pytest.mark.parametrize(
@@ -374,9 +399,9 @@ def test_calls_without_a_command_or_an_outcome_are_no_checks(lines: list[Line]) 
     assert checks(lines) == []
 
 
-def test_errors_and_commands_are_kept_short() -> None:
+def test_errors_and_commands_are_clipped() -> None:
     output = "\n".join(f"E   error {n} " + "x" * 2 * MAX_ERROR_CHARS for n in range(20))
-    check = only(bash("make test " + "x" * 2 * MAX_COMMAND_CHARS, output))
+    check = single_check(bash("make test " + "x" * 2 * MAX_COMMAND_CHARS, output))
     assert len(check["command"]) == MAX_COMMAND_CHARS
     assert len(check["error"]) == MAX_ERROR_LINES
     assert {len(line) for line in check["error"]} == {MAX_ERROR_CHARS}
@@ -384,7 +409,7 @@ def test_errors_and_commands_are_kept_short() -> None:
 
 def test_a_clipped_command_is_recognised_when_it_is_run_again() -> None:
     long = "make test " + "x" * 2 * MAX_COMMAND_CHARS
-    assert only(bash(long, "fine"), bash(long, "fine"))["runs"] == 2
+    assert single_check(bash(long, "fine"), bash(long, "fine"))["runs"] == 2
 
 
 def test_checks_are_ordered_by_last_run_and_the_oldest_are_dropped() -> None:
@@ -394,9 +419,9 @@ def test_checks_are_ordered_by_last_run_and_the_oldest_are_dropped() -> None:
     assert (commands[0], commands[-1]) == ("make test2", "make test1")
 
 
-def test_a_secret_in_a_command_or_an_error_is_not_kept() -> None:
+def test_secrets_in_commands_and_errors_are_redacted() -> None:
     token = "ghp_" + "a1B2" * 9
-    check = only(bash(f"make test TOKEN={token}", f"error: bad {token}", ok=False))
+    check = single_check(bash(f"make test TOKEN={token}", f"error: bad {token}", ok=False))
     assert token not in str(check)
 
 
@@ -415,11 +440,11 @@ def test_a_secret_in_a_command_or_an_error_is_not_kept() -> None:
 def test_huge_output_is_searched_quickly(output: str) -> None:
     lines: list[Any] = bash("make test", output, ok=False)
     started = time.perf_counter()
-    only(lines)
+    single_check(lines)
     assert time.perf_counter() - started < 1
 
 
-def test_a_go_tests_failure_is_told_from_its_log_lines() -> None:
+def test_the_location_of_a_go_failure_is_not_taken_from_log_lines() -> None:
     output = (
         "    hooks.go:196: Hook output: INFO saved\n"
         '    rewind_test.go:441: after rewind: got "2", want "1"\n'

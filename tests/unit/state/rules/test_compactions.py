@@ -1,4 +1,4 @@
-"""Compactions of all client versions, and the briefs that arrived after each."""
+"""Compactions as different client versions log them, and the briefs delivered after each."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def injected(*parts: str, hook: str = "SessionStart") -> Line:
     return attachment("hook_additional_context", hookEvent=hook, content=list(parts))
 
 
-def test_a_compaction_keeps_the_hosts_token_counts() -> None:
+def test_a_compaction_keeps_the_token_counts_of_the_host() -> None:
     lines = [user("go"), boundary(trigger="auto", preTokens=149_288, postTokens=7_595), summary()]
     assert compactions(*lines, reply("On it.")) == [
         {
@@ -48,7 +48,7 @@ def test_a_compaction_keeps_the_hosts_token_counts() -> None:
     ]
 
 
-def test_a_compaction_is_its_boundary_its_summary_and_the_first_reply() -> None:
+def test_a_compaction_has_the_lines_of_its_boundary_summary_and_first_reply() -> None:
     cases = [
         ([boundary(), summary()], [(1, 2, 0)]),
         ([boundary(), attachment("file"), summary()], [(1, 3, 0)]),
@@ -70,7 +70,8 @@ def test_a_compaction_is_its_boundary_its_summary_and_the_first_reply() -> None:
     ]
     for lines, expected in cases:
         assert [
-            (made["line"], made["summary_line"], made["reply_line"]) for made in compactions(*lines)
+            (compaction["line"], compaction["summary_line"], compaction["reply_line"])
+            for compaction in compactions(*lines)
         ] == expected, lines
 
 
@@ -84,8 +85,8 @@ def test_a_compaction_is_its_boundary_its_summary_and_the_first_reply() -> None:
     ],
 )
 def test_a_delivered_brief_is_recognised_by_its_marker(line: Line, hook: str) -> None:
-    (made,) = compactions(boundary(), summary(), line)
-    assert made["deliveries"] == [
+    (compaction,) = compactions(boundary(), summary(), line)
+    assert compaction["deliveries"] == [
         {
             "id": "0123abcd",
             "hook": hook,
@@ -96,9 +97,9 @@ def test_a_delivered_brief_is_recognised_by_its_marker(line: Line, hook: str) ->
     ]
 
 
-def test_other_injected_text_is_no_delivery() -> None:
+def test_other_hook_output_is_no_delivery() -> None:
     cases = [
-        injected("a hook of somebody else's"),
+        injected("text of another hook"),
         injected("holdfast:0123"),
         injected("holdfast:0123ABCD"),
         injected("holdfast:not-hex-"),
@@ -109,17 +110,19 @@ def test_other_injected_text_is_no_delivery() -> None:
         {**injected(BRIEF), "isSidechain": True},
     ]
     for line in cases:
-        (made,) = compactions(boundary(), summary(), line)
-        assert made["deliveries"] == [], line
+        (compaction,) = compactions(boundary(), summary(), line)
+        assert compaction["deliveries"] == [], line
 
 
-def test_a_brief_belongs_to_the_compaction_it_came_after() -> None:
+def test_a_brief_belongs_to_the_last_compaction_before_it() -> None:
     lines = [injected(BRIEF), boundary(), summary(), injected(BRIEF), reply("On it.")]
     lines += [boundary(), summary(), injected("holdfast:ffff0000"), injected("holdfast:ffff0000")]
-    delivered = [[brief["id"] for brief in made["deliveries"]] for made in compactions(*lines)]
+    delivered = [
+        [brief["id"] for brief in compaction["deliveries"]] for compaction in compactions(*lines)
+    ]
     assert delivered == [["0123abcd"], ["ffff0000", "ffff0000"]]
 
 
 def test_a_brief_with_two_markers_is_one_delivery() -> None:
-    (made,) = compactions(boundary(), summary(), injected(f"{BRIEF}\nsee holdfast:0123abcd"))
-    assert len(made["deliveries"]) == 1
+    (compaction,) = compactions(boundary(), summary(), injected(f"{BRIEF}\nsee holdfast:0123abcd"))
+    assert len(compaction["deliveries"]) == 1

@@ -42,16 +42,19 @@ def test_a_reply_that_ends_with_a_question_leaves_it_open() -> None:
         ("?", "?"),
         ("…", None),
     ]
-    for words, question in cases:
-        asked = state_of(user("go"), reply(words))["questions"]
-        assert asked == ([{"text": question, "line": 2}] if question else []), words
+    for text, question in cases:
+        questions = state_of(user("go"), reply(text))["questions"]
+        assert questions == ([{"text": question, "line": 2}] if question else []), text
 
 
-def test_a_blocker_expires_when_the_agent_works_on() -> None:
-    said = reply("I'm blocked on the missing schema.")
-    assert state_of(said, *[spent(7)] * 50, call("Bash", {}))["blockers"] != []
-    assert state_of(said, *[spent(7)] * BLOCKER_LIFETIME_LINES, call("Bash", {}))["blockers"] == []
-    assert state_of(said, *[spent(7)] * BLOCKER_LIFETIME_LINES)["blockers"] != []
+def test_a_blocker_expires_when_the_agent_continues_for_long() -> None:
+    blocker_reply = reply("I'm blocked on the missing schema.")
+    assert state_of(blocker_reply, *[spent(7)] * 50, call("Bash", {}))["blockers"] != []
+    assert (
+        state_of(blocker_reply, *[spent(7)] * BLOCKER_LIFETIME_LINES, call("Bash", {}))["blockers"]
+        == []
+    )
+    assert state_of(blocker_reply, *[spent(7)] * BLOCKER_LIFETIME_LINES)["blockers"] != []
 
 
 def test_a_conditional_sentence_is_no_blocker() -> None:
@@ -60,7 +63,7 @@ def test_a_conditional_sentence_is_no_blocker() -> None:
 
 
 @pytest.mark.parametrize(
-    ("then", "waits"),
+    ("next_line", "is_open"),
     [
         (user("yes"), False),
         (reply("I went on."), False),
@@ -71,8 +74,8 @@ def test_a_conditional_sentence_is_no_blocker() -> None:
         (summary(), True),
     ],
 )
-def test_a_question_is_open_until_the_next_message(then: Line, waits: bool) -> None:
-    assert bool(state_of(reply("Shall I go on?"), then)["questions"]) == waits
+def test_a_question_is_open_until_the_next_message(next_line: Line, is_open: bool) -> None:
+    assert bool(state_of(reply("Shall I go on?"), next_line)["questions"]) == is_open
 
 
 def test_the_last_reply_is_the_current_work() -> None:
@@ -86,12 +89,14 @@ def test_a_long_reply_is_cut() -> None:
     assert len(doing["text"]) == MAX_ACTIVITY_CHARS
 
 
-ASKED = {"questions": [{"question": "Which store?"}, {"question": "Which port?"}, {"x": 1}, 7]}
-WAITING = [{"text": "Which store?", "line": 1}, {"text": "Which port?", "line": 1}]
+QUESTION_INPUT = {
+    "questions": [{"question": "Which store?"}, {"question": "Which port?"}, {"x": 1}, 7]
+}
+OPEN_QUESTIONS = [{"text": "Which store?", "line": 1}, {"text": "Which port?", "line": 1}]
 
 
 @pytest.mark.parametrize(
-    ("then", "waits"),
+    ("next_lines", "is_open"),
     [
         ([], True),
         ([call("Bash", {}, "t2"), result("x", ident="t2")], True),
@@ -102,17 +107,21 @@ WAITING = [{"text": "Which store?", "line": 1}, {"text": "Which port?", "line": 
         ([reply("So far.", isSidechain=True)], True),
     ],
 )
-def test_questions_with_choices_are_open_until_answered(then: list[Line], waits: bool) -> None:
-    questions = state_of(call("AskUserQuestion", ASKED), *then)["questions"]
-    assert questions == (WAITING if waits else [])
+def test_questions_with_choices_are_open_until_answered(
+    next_lines: list[Line], is_open: bool
+) -> None:
+    questions = state_of(call("AskUserQuestion", QUESTION_INPUT), *next_lines)["questions"]
+    assert questions == (OPEN_QUESTIONS if is_open else [])
 
 
-@pytest.mark.parametrize("given", [{}, {"questions": 7}, {"questions": {}}, {"questions": [[]]}])
-def test_malformed_questions_are_ignored(given: Line) -> None:
-    assert state_of(call("AskUserQuestion", given))["questions"] == []
+@pytest.mark.parametrize(
+    "tool_input", [{}, {"questions": 7}, {"questions": {}}, {"questions": [[]]}]
+)
+def test_malformed_questions_are_ignored(tool_input: Line) -> None:
+    assert state_of(call("AskUserQuestion", tool_input))["questions"] == []
 
 
-def test_a_blocker_is_kept() -> None:
+def test_a_sentence_with_a_blocker_is_kept() -> None:
     cases = [
         ("I looked. I'm blocked by a missing key. More later.", ["I'm blocked by a missing key."]),
         ("I cannot proceed without the token.", ["I cannot proceed without the token."]),
@@ -123,13 +132,13 @@ def test_a_blocker_is_kept() -> None:
         ("```\n# blocked by design\n```", []),
         ("I unblocked the queue.", []),
     ]
-    for words, blockers in cases:
-        found = state_of(user("go"), reply(words))["blockers"]
-        assert found == [{"text": text, "line": 2} for text in blockers], words
+    for text, expected in cases:
+        blockers = state_of(user("go"), reply(text))["blockers"]
+        assert blockers == [{"text": blocker, "line": 2} for blocker in expected], text
 
 
 @pytest.mark.parametrize(
-    ("then", "held"),
+    ("next_line", "is_kept"),
     [
         (user("here is the key"), False),
         (user("<command-name>/review</command-name>"), False),
@@ -138,19 +147,19 @@ def test_a_blocker_is_kept() -> None:
         (summary(), True),
     ],
 )
-def test_a_blocker_stays_until_the_user_writes(then: Line, held: bool) -> None:
-    assert bool(state_of(reply("I'm blocked by a key."), then)["blockers"]) == held
+def test_a_blocker_stays_until_the_user_writes(next_line: Line, is_kept: bool) -> None:
+    assert bool(state_of(reply("I'm blocked by a key."), next_line)["blockers"]) == is_kept
 
 
 def test_blockers_are_bounded_and_unique() -> None:
-    many = [reply(f"I'm blocked by key {number}.") for number in range(MAX_BLOCKERS + 3)]
-    assert len(state_of(*many)["blockers"]) == MAX_BLOCKERS
-    again = [reply("I'm blocked by a key."), reply("I'm blocked by a key.")]
-    assert [one["line"] for one in state_of(*again)["blockers"]] == [2]
+    replies = [reply(f"I'm blocked by key {number}.") for number in range(MAX_BLOCKERS + 3)]
+    assert len(state_of(*replies)["blockers"]) == MAX_BLOCKERS
+    repeated = [reply("I'm blocked by a key."), reply("I'm blocked by a key.")]
+    assert [blocker["line"] for blocker in state_of(*repeated)["blockers"]] == [2]
 
 
-@pytest.mark.parametrize("words", ["\n\n", "No response requested."])
-def test_an_empty_reply_changes_nothing(words: str) -> None:
-    state = state_of(reply("Both work. Shall I take the first?"), reply(words))
+@pytest.mark.parametrize("text", ["\n\n", "No response requested."])
+def test_an_empty_reply_changes_nothing(text: str) -> None:
+    state = state_of(reply("Both work. Shall I take the first?"), reply(text))
     assert state["doing"]["text"] == "Both work. Shall I take the first?"
-    assert [one["text"] for one in state["questions"]] == ["Shall I take the first?"]
+    assert [question["text"] for question in state["questions"]] == ["Shall I take the first?"]

@@ -1,4 +1,4 @@
-"""What was decided and ruled out, by the user or by the agent."""
+"""Decisions and rejected alternatives of the user and of the agent."""
 
 from __future__ import annotations
 
@@ -101,11 +101,11 @@ def test_an_answered_question_is_the_users_decision() -> None:
         detail={"answers": {"Which\nstore?": "SQLite", "Which port?": ["80", "81"]}},
     )
     kept = decisions(*lines)
-    assert [(one["text"], one["by"], one["kind"]) for one in kept] == [
+    assert [(decision["text"], decision["by"], decision["kind"]) for decision in kept] == [
         ("Which store? — SQLite", "user", "chosen"),
         ("Which port? — 80, 81", "user", "chosen"),
     ]
-    assert [one["quotes"] for one in kept] == [
+    assert [decision["quotes"] for decision in kept] == [
         ["Which store?", "SQLite"],
         ["Which port?", "80, 81"],
     ]
@@ -113,10 +113,11 @@ def test_an_answered_question_is_the_users_decision() -> None:
 
 @pytest.mark.parametrize("tool", ["ExitPlanMode", "exit_plan_mode"])
 @pytest.mark.parametrize(
-    ("given", "detail"), [({}, {"plan": "# Retry\n1. Wait"}), ({"plan": "# Retry\n1. Wait"}, {})]
+    ("tool_input", "detail"),
+    [({}, {"plan": "# Retry\n1. Wait"}), ({"plan": "# Retry\n1. Wait"}, {})],
 )
-def test_an_approved_plan_is_the_users_decision(tool: str, given: Line, detail: Line) -> None:
-    (decision,) = decisions(*used(tool, given, "approved", detail=detail))
+def test_an_approved_plan_is_the_users_decision(tool: str, tool_input: Line, detail: Line) -> None:
+    (decision,) = decisions(*used(tool, tool_input, "approved", detail=detail))
     assert decision == {
         "text": "plan approved: # Retry 1. Wait",
         "kind": "chosen",
@@ -126,7 +127,7 @@ def test_an_approved_plan_is_the_users_decision(tool: str, given: Line, detail: 
         "why": "",
         "label": "plan approved",
         "quotes": ["# Retry 1. Wait"],
-        "told": 1,
+        "source_line": 1,
     }
 
 
@@ -151,9 +152,9 @@ def test_a_repeated_decision_is_kept_once_at_its_first_line() -> None:
 
 
 def test_the_agents_decisions_are_dropped_before_the_users() -> None:
-    mine = user("Let's use SQLite for it.")
+    users_decision = user("Let's use SQLite for it.")
     kept = decisions(
-        mine, *(reply(f"I decided to use thread {n}.") for n in range(MAX_DECISIONS + 5))
+        users_decision, *(reply(f"I decided to use thread {n}.") for n in range(MAX_DECISIONS + 5))
     )
     assert len(kept) == MAX_DECISIONS
     assert kept[0]["text"] == "Let's use SQLite for it."
@@ -177,12 +178,12 @@ def test_a_decision_has_its_alternative_and_reason() -> None:
         ("I decided to use SQLite.", "", ""),
         ("I decided to go over the tests.", "", ""),
     ]
-    for words, over, why in cases:
-        (decision,) = decisions(reply(words))
-        assert (decision["over"], decision["why"]) == (over, why), words
+    for text, over, why in cases:
+        (decision,) = decisions(reply(text))
+        assert (decision["over"], decision["why"]) == (over, why), text
 
 
-def choice(question: str, *labels: str) -> Line:
+def question_with_options(question: str, *labels: str) -> Line:
     options = [{"label": label, "description": "…"} for label in labels]
     return {"question": question, "options": options}
 
@@ -201,16 +202,19 @@ def answered(*questions: Line, **answers: object) -> list[Line]:
         ("none of these: keep it in memory", "SQLite, files, Redis"),
     ],
 )
-def test_choices_that_were_not_taken_are_the_alternative(answer: object, over: str) -> None:
+def test_options_that_were_not_chosen_are_the_alternative(answer: object, over: str) -> None:
     lines = answered(
-        choice("Which store?", "SQLite", "files", "Redis"), of={"Which store?": answer}
+        question_with_options("Which store?", "SQLite", "files", "Redis"),
+        of={"Which store?": answer},
     )
     (decision,) = decisions(*lines)
     assert decision["over"] == over
 
 
-def test_a_choice_that_is_part_of_another_was_not_taken() -> None:
-    lines = answered(choice("Which?", "Redis", "Redis Cluster"), of={"Which?": "Redis Cluster"})
+def test_an_option_whose_name_is_part_of_another_is_not_counted_as_chosen() -> None:
+    lines = answered(
+        question_with_options("Which?", "Redis", "Redis Cluster"), of={"Which?": "Redis Cluster"}
+    )
     assert decisions(*lines)[0]["over"] == "Redis"
 
 
@@ -218,24 +222,24 @@ REFUSAL = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was "
     "a file edit, the new_string was NOT written to the file)."
 )
-SAID = " To tell you how to proceed, the user said:\n"
+REASON_PREFIX = " To tell you how to proceed, the user said:\n"
 
 
 @pytest.mark.parametrize(
-    ("tool", "given", "output", "text", "why"),
+    ("tool", "tool_input", "output", "text", "why"),
     [
         ("Bash", {"command": "git push"}, REFUSAL, "the user refused Bash: git push", ""),
         (
             "Bash",
             {"command": "git push"},
-            f"{REFUSAL}{SAID}I open the pull request",
+            f"{REFUSAL}{REASON_PREFIX}I open the pull request",
             "the user refused Bash: git push",
             "I open the pull request",
         ),
         (
             "Edit",
             {"file_path": "/srv/app/a.py"},
-            f"{REFUSAL}{SAID}not there\n\nNote: The user's next message may follow.",
+            f"{REFUSAL}{REASON_PREFIX}not there\n\nNote: The user's next message may follow.",
             "the user refused Edit: /srv/app/a.py",
             "not there",
         ),
@@ -244,17 +248,14 @@ SAID = " To tell you how to proceed, the user said:\n"
         ("mcp__x__y", {}, REFUSAL, "the user refused mcp__x__y", ""),
     ],
 )
-def test_a_call_that_the_user_refused_was_ruled_out_by_them(
-    tool: str, given: Line, output: str, text: str, why: str
+def test_a_call_that_the_user_refused_is_a_rejection_by_the_user(
+    tool: str, tool_input: Line, output: str, text: str, why: str
 ) -> None:
-    kept = [
-        one for one in decisions(*used(tool, given, output, ok=False)) if one["kind"] == "rejected"
-    ]
-    assert [(one["text"], one["by"], one["why"], one["line"]) for one in kept] == [
-        (text, "user", why, 2)
-    ]
-    assert [": ".join([one["label"], *one["quotes"]]) for one in kept] == [text]
-    assert [one["told"] for one in kept] == [1]
+    kept = decisions(*used(tool, tool_input, output, ok=False))
+    (rejection,) = [decision for decision in kept if decision["kind"] == "rejected"]
+    assert (rejection["text"], rejection["by"], rejection["why"]) == (text, "user", why)
+    assert (rejection["line"], rejection["source_line"]) == (2, 1)
+    assert ": ".join([rejection["label"], *rejection["quotes"]]) == text
 
 
 @pytest.mark.parametrize(
@@ -270,7 +271,7 @@ def test_a_failed_call_is_no_refusal(lines: list[Line]) -> None:
     assert decisions(*lines) == []
 
 
-def test_a_refused_call_that_succeeds_later_is_not_ruled_out() -> None:
+def test_a_refused_call_that_succeeds_later_is_no_longer_rejected() -> None:
     cases = [
         (("Bash", {"command": "git push"}), ("Bash", {"command": "cd a && git push -u x"}), False),
         (
@@ -285,19 +286,19 @@ def test_a_refused_call_that_succeeds_later_is_not_ruled_out() -> None:
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Read", {"file_path": f"{ROOT}/a.py"}), True),
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Edit", {"file_path": f"{ROOT}/b.py"}), True),
     ]
-    for refused, later, stands in cases:
+    for refused, later, is_rejected in cases:
         lines = [*used(*refused, REFUSAL, ok=False), *used(*later, "done")]
-        assert bool(decisions(*lines)) == stands, (refused, later)
+        assert bool(decisions(*lines)) == is_rejected, (refused, later)
 
 
-@pytest.mark.parametrize("mark", ["Decision: ", "**Decision:** ", "- Decided: "])
-def test_a_line_that_begins_with_decision_is_a_decision(mark: str) -> None:
-    (made,) = decisions(reply(f"Done.\n{mark}cap the delay at 30 seconds."))
-    assert (made["kind"], made["by"]) == ("chosen", "agent")
+@pytest.mark.parametrize("prefix", ["Decision: ", "**Decision:** ", "- Decided: "])
+def test_a_line_that_begins_with_decision_is_a_decision(prefix: str) -> None:
+    (decision,) = decisions(reply(f"Done.\n{prefix}cap the delay at 30 seconds."))
+    assert (decision["kind"], decision["by"]) == ("chosen", "agent")
 
 
 @pytest.mark.parametrize(
-    "words",
+    "text",
     [
         "The parser rejected the file because of its header.",
         "I tried to restart the panel but was interrupted.",
@@ -305,5 +306,5 @@ def test_a_line_that_begins_with_decision_is_a_decision(mark: str) -> None:
         "`ec decision` adds a decision to the list of decisions.",
     ],
 )
-def test_what_programs_reject_and_agents_try_are_no_decisions(words: str) -> None:
-    assert decisions(reply(words)) == []
+def test_statements_about_programs_and_attempts_are_no_decisions(text: str) -> None:
+    assert decisions(reply(text)) == []

@@ -1,4 +1,4 @@
-"""The position in git: branch, commits, uncommitted files, pull requests."""
+"""The state of the repository: branch, commits, uncommitted files, pull requests."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ def test_a_commit_is_read_from_gits_output() -> None:
         ("[main 3f2c1ab]", []),
         ("", []),
     ]
-    for output, commits in cases:
-        made = state_of(*bash(COMMIT, output))["commits"]
-        assert [(commit["sha"], commit["subject"]) for commit in made] == commits, output
-        assert {commit["line"] for commit in made} <= {2}, output
+    for output, expected in cases:
+        commits = state_of(*bash(COMMIT, output))["commits"]
+        assert [(commit["sha"], commit["subject"]) for commit in commits] == expected, output
+        assert {commit["line"] for commit in commits} <= {2}, output
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_output_that_only_resembles_a_commit_is_ignored(lines: list[Line]) -> No
     assert state_of(*lines)["commits"] == []
 
 
-def test_the_branch_is_the_last_one_stated() -> None:
+def test_the_branch_is_the_last_one_logged() -> None:
     cases = [
         ([], ""),
         ([user("go")], "main"),
@@ -100,14 +100,14 @@ def test_the_newest_commits_and_pull_requests_are_kept() -> None:
     assert state["pull_requests"][-1]["text"].endswith(f"/{MAX_COMMITS + 4}")
 
 
-def test_a_secret_in_a_subject_is_not_kept() -> None:
+def test_a_secret_in_a_commit_subject_is_redacted() -> None:
     token = "ghp_" + "a1B2" * 9
     (commit,) = state_of(*bash(COMMIT, f"[main 3f2c1ab] Use {token}"))["commits"]
     assert commit["subject"].startswith("Use [redacted:")
 
 
-SHORT = " M src/a.py\nA  src/b.py\n?? notes.md\nR  old.py -> new.py\nMM c.py\n D gone.py\n"
-LONG = """On branch fix
+SHORT_STATUS = " M src/a.py\nA  src/b.py\n?? notes.md\nR  old.py -> new.py\nMM c.py\n D gone.py\n"
+LONG_STATUS = """On branch fix
 Your branch is up to date with 'origin/fix'.
 
 Changes to be committed:
@@ -126,18 +126,18 @@ Untracked files:
 
 no changes added to commit
 """
-CLEAN = "On branch main\nnothing to commit, working tree clean\n"
+CLEAN_STATUS = "On branch main\nnothing to commit, working tree clean\n"
 
 
 def test_uncommitted_files_are_those_of_the_last_git_status() -> None:
     cases = [
         (
             "git status --short",
-            SHORT,
+            SHORT_STATUS,
             ["src/a.py", "src/b.py", "notes.md", "new.py", "c.py", "gone.py"],
         ),
-        ("git status", LONG, ["src/b.py", "new.py", "src/a.py", "gone.py", "notes.md"]),
-        ("git status", CLEAN, []),
+        ("git status", LONG_STATUS, ["src/b.py", "new.py", "src/a.py", "gone.py", "notes.md"]),
+        ("git status", CLEAN_STATUS, []),
         ("git status -sb", "## main...origin/main\n M a.py\n", ["a.py"]),
         ("git status -sb", "## main...origin/main\n", []),
         ("git status -s", ' M "with space.py"\n', ["with space.py"]),
@@ -155,10 +155,10 @@ def test_uncommitted_files_are_those_of_the_last_git_status() -> None:
     "lines",
     [
         bash("git status", "fatal: not a git repository", ok=False),
-        bash("cat status.txt", SHORT),
-        bash("git log", SHORT),
-        [{**line, "isSidechain": True} for line in bash("git status -s", SHORT)],
-        [reply(SHORT)],
+        bash("cat status.txt", SHORT_STATUS),
+        bash("git log", SHORT_STATUS),
+        [{**line, "isSidechain": True} for line in bash("git status -s", SHORT_STATUS)],
+        [reply(SHORT_STATUS)],
     ],
 )
 def test_output_of_other_commands_is_no_git_status(lines: list[Line]) -> None:
@@ -166,16 +166,18 @@ def test_output_of_other_commands_is_no_git_status(lines: list[Line]) -> None:
 
 
 def test_a_later_status_replaces_an_earlier_one() -> None:
-    lines = [*bash("git status -s", SHORT), *bash("git status", CLEAN)]
+    lines = [*bash("git status -s", SHORT_STATUS), *bash("git status", CLEAN_STATUS)]
     assert state_of(*lines)["dirty"] == {"files": [], "line": 4}
 
 
 def test_a_commit_clears_the_uncommitted_files_and_a_failed_one_does_not() -> None:
-    asked = bash("git status -s", " M a.py")
-    assert state_of(*asked, *bash(COMMIT, OUTPUT))["dirty"] is None
-    assert state_of(*asked, *bash(COMMIT, "hook failed", ok=False))["dirty"] is not None
-    both = bash("git commit -qam x && git commit -m y && git status", f"{OUTPUT}\n{CLEAN}")
-    assert state_of(*asked, *both)["dirty"] == {"files": [], "line": 4}
+    dirty_status = bash("git status -s", " M a.py")
+    assert state_of(*dirty_status, *bash(COMMIT, OUTPUT))["dirty"] is None
+    assert state_of(*dirty_status, *bash(COMMIT, "hook failed", ok=False))["dirty"] is not None
+    commit_and_status = bash(
+        "git commit -qam x && git commit -m y && git status", f"{OUTPUT}\n{CLEAN_STATUS}"
+    )
+    assert state_of(*dirty_status, *commit_and_status)["dirty"] == {"files": [], "line": 4}
 
 
 def test_uncommitted_files_are_bounded() -> None:

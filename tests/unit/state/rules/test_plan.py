@@ -10,18 +10,20 @@ from holdfast.state.rules.plan import MAX_ITEM_CHARS, MAX_ITEMS, MAX_PLAN_FILE_C
 from tests.unit.transcript_lines import Line, attachment, line, state_of, used, user
 
 
-def todos(*items: tuple[str, str], **more: Any) -> list[Line]:
-    listed = [{"content": text, "status": status, "activeForm": text} for text, status in items]
-    return used("TodoWrite", {"todos": listed}, detail={"oldTodos": [], "newTodos": listed}, **more)
+def todos(*items: tuple[str, str], ok: bool = True) -> list[Line]:
+    entries = [{"content": text, "status": status, "activeForm": text} for text, status in items]
+    detail = {"oldTodos": [], "newTodos": entries}
+    return used("TodoWrite", {"todos": entries}, ok=ok, detail=detail)
 
 
-def create(number: str, subject: str, **more: Any) -> list[Line]:
+def create(number: str, subject: str, ok: bool = True) -> list[Line]:
+    tool_input = {"subject": subject, "description": "…"}
     detail = {"task": {"id": number, "subject": subject}}
-    return used("TaskCreate", {"subject": subject, "description": "…"}, detail=detail, **more)
+    return used("TaskCreate", tool_input, ok=ok, detail=detail)
 
 
-def update(number: Any, **given: Any) -> list[Line]:
-    return used("TaskUpdate", {"taskId": number, **given}, detail={"success": True})
+def update(number: Any, **changes: Any) -> list[Line]:
+    return used("TaskUpdate", {"taskId": number, **changes}, detail={"success": True})
 
 
 def plan(*steps: list[Line]) -> list[tuple[str, str]]:
@@ -80,18 +82,18 @@ def test_the_plan_has_the_last_statuses() -> None:
         ),
         ([update("9", subject="b")], [("b", "pending")]),
     ]
-    for steps, left in cases:
-        assert plan(*steps) == left, steps
+    for steps, expected in cases:
+        assert plan(*steps) == expected, steps
 
 
 def test_a_finished_list_that_is_cleared_stays_completed() -> None:
-    """The client forgets a list when its last item is completed."""
-    given = {"todos": [{"content": "a", "status": "completed"}]}
-    cleared = used("TodoWrite", given, detail={"oldTodos": [], "newTodos": []})
+    """The client clears a list when its last item is completed."""
+    tool_input = {"todos": [{"content": "a", "status": "completed"}]}
+    cleared = used("TodoWrite", tool_input, detail={"oldTodos": [], "newTodos": []})
     assert plan(todos(("a", "in_progress")), cleared) == [("a", "completed")]
 
 
-def test_an_item_carries_the_line_of_its_last_change() -> None:
+def test_an_item_has_the_line_of_its_last_change() -> None:
     lines = [
         *todos(("a", "pending"), ("b", "pending")),
         *todos(("a", "completed"), ("b", "pending")),
@@ -115,27 +117,29 @@ def test_the_newest_items_are_kept() -> None:
     assert items[0] == ("step 5", "pending")
 
 
-def listed(*tasks: dict[str, Any]) -> list[Line]:
+def task_list(*tasks: dict[str, Any]) -> list[Line]:
     return used("TaskList", {}, detail={"tasks": list(tasks)})
 
 
 def test_a_task_list_sets_the_status_of_each_task() -> None:
-    reminder = listed({"id": "1", "subject": "a", "status": "completed", "blockedBy": []})
-    assert plan(create("1", "a"), create("2", "b"), reminder) == [
+    tasks = task_list({"id": "1", "subject": "a", "status": "completed", "blockedBy": []})
+    assert plan(create("1", "a"), create("2", "b"), tasks) == [
         ("a", "completed"),
         ("b", "pending"),
     ]
 
 
 def test_a_task_list_adds_unknown_tasks() -> None:
-    assert plan(listed({"id": "7", "subject": "late", "status": "in_progress"})) == [
+    assert plan(task_list({"id": "7", "subject": "late", "status": "in_progress"})) == [
         ("late", "in_progress")
     ]
 
 
-def test_the_tasks_that_block_another_are_kept_once() -> None:
+def test_the_tasks_that_block_a_task_are_kept_once() -> None:
     steps = [create("1", "a"), create("2", "b"), update("2", addBlockedBy=["1"])]
-    steps.append(listed({"id": "2", "subject": "b", "status": "pending", "blockedBy": ["1", "9"]}))
+    steps.append(
+        task_list({"id": "2", "subject": "b", "status": "pending", "blockedBy": ["1", "9"]})
+    )
     state = state_of(*(line for step in steps for line in step))
     assert [item["blocked_by"] for item in state["plan"]] == [[], ["1", "9"]]
 
@@ -153,22 +157,22 @@ def test_an_empty_reminder_changes_nothing() -> None:
 
 
 def test_the_todos_on_a_prompt_are_the_plan() -> None:
-    listed_todos = [{"content": "a", "status": "completed", "activeForm": "a"}]
-    assert plan([user("go on", todos=listed_todos)]) == [("a", "completed")]
+    prompt_todos = [{"content": "a", "status": "completed", "activeForm": "a"}]
+    assert plan([user("go on", todos=prompt_todos)]) == [("a", "completed")]
     assert plan(todos(("a", "pending")), [user("go on", todos=[])]) == [("a", "pending")]
 
 
-def numbered_steps(*steps: list[Line]) -> list[tuple[str, str, str]]:
+def items_with_ids(*steps: list[Line]) -> list[tuple[str, str, str]]:
     state = state_of(*(line for step in steps for line in step))
     ids = [item["id"] for item in state["plan"]]
-    assert len(set(ids)) == len(ids), "an id names one item"
+    assert len(set(ids)) == len(ids), "ids are unique"
     return [(item["id"].partition("@")[0], item["text"], item["status"]) for item in state["plan"]]
 
 
-def test_a_new_list_that_numbers_from_one_again_keeps_the_old_items() -> None:
+def test_a_new_list_with_the_same_ids_keeps_the_old_items() -> None:
     first = [create("1", "a"), create("2", "b"), update("1", status="completed")]
     second = [create("1", "c"), create("2", "d"), update("2", status="completed")]
-    assert numbered_steps(*first, *second) == [
+    assert items_with_ids(*first, *second) == [
         ("1", "a", "completed"),
         ("2", "b", "pending"),
         ("1", "c", "pending"),
@@ -176,9 +180,9 @@ def test_a_new_list_that_numbers_from_one_again_keeps_the_old_items() -> None:
     ]
 
 
-def test_a_third_list_does_not_collide_with_the_first_two() -> None:
+def test_the_ids_of_a_third_list_do_not_collide_with_the_first_two() -> None:
     lists = [[create("1", text), update("1", status="completed")] for text in ("a", "b", "c")]
-    assert numbered_steps(*(step for steps in lists for step in steps)) == [
+    assert items_with_ids(*(step for steps in lists for step in steps)) == [
         ("1", "a", "completed"),
         ("1", "b", "completed"),
         ("1", "c", "completed"),
@@ -186,7 +190,7 @@ def test_a_third_list_does_not_collide_with_the_first_two() -> None:
 
 
 def test_the_same_todo_listed_twice_is_two_items_with_two_ids() -> None:
-    items = numbered_steps(
+    items = items_with_ids(
         todos(("test it", "completed"), ("fix", "pending"), ("test it", "pending"))
     )
     assert [(text, status) for _, text, status in items] == [
@@ -196,7 +200,7 @@ def test_the_same_todo_listed_twice_is_two_items_with_two_ids() -> None:
     ]
 
 
-def test_a_completed_todo_that_is_added_again_is_only_pending() -> None:
+def test_a_completed_todo_that_is_added_again_is_pending() -> None:
     assert plan(todos(("a", "completed")), todos(("b", "pending")), todos(("a", "pending"))) == [
         ("a", "pending")
     ]
@@ -217,12 +221,12 @@ def test_an_item_has_its_wave() -> None:
         ({"subject": "the docs", "metadata": {"wave": "two"}}, 0),
         ({"subject": "the docs", "metadata": {"wave": "9" * 5000}}, 0),
     ]
-    for given, wave in cases:
-        (item,) = state_of(*used("TaskCreate", given))["plan"]
-        assert item["wave"] == wave, given
+    for tool_input, wave in cases:
+        (item,) = state_of(*used("TaskCreate", tool_input))["plan"]
+        assert item["wave"] == wave, tool_input
 
 
-def test_todos_belong_to_waves_too() -> None:
+def test_todos_have_waves_too() -> None:
     state = state_of(*todos(("Wave 1: a", "completed"), ("Wave 2: b", "pending")))
     assert [item["wave"] for item in state["plan"]] == [1, 2]
 
@@ -231,40 +235,40 @@ PLAN_FILE = "/home/dev/.claude/plans/calm-otter.md"
 PLAN = "# Retry\n\n1. Wait\n2. Try again"
 
 
-def wrote(path: str, content: str, **more: Any) -> list[Line]:
-    return used("Write", {"file_path": path, "content": content}, **more)
+def write_file(path: str, content: str, ok: bool = True) -> list[Line]:
+    return used("Write", {"file_path": path, "content": content}, ok=ok)
 
 
-def referred(**fields: str) -> Line:
+def plan_reference(**fields: str) -> Line:
     return attachment("plan_file_reference", planFilePath=PLAN_FILE, **fields)
 
 
 def test_a_plan_in_a_file_is_kept_as_last_written() -> None:
     cases = [
-        (wrote(PLAN_FILE, PLAN), PLAN_FILE, PLAN),
-        (wrote(".claude/plans/p.md", "p"), ".claude/plans/p.md", "p"),
-        ([referred(planContent=PLAN)], PLAN_FILE, PLAN),
+        (write_file(PLAN_FILE, PLAN), PLAN_FILE, PLAN),
+        (write_file(".claude/plans/p.md", "p"), ".claude/plans/p.md", "p"),
+        ([plan_reference(planContent=PLAN)], PLAN_FILE, PLAN),
         ([user("Implement it", planContent=PLAN)], "", PLAN),
         (used("ExitPlanMode", {}, detail={"plan": PLAN, "filePath": PLAN_FILE}), PLAN_FILE, PLAN),
         (
             [
-                *wrote(PLAN_FILE, "old"),
-                *wrote(PLAN_FILE, PLAN),
+                *write_file(PLAN_FILE, "old"),
+                *write_file(PLAN_FILE, PLAN),
             ],
             PLAN_FILE,
             PLAN,
         ),
         (
             [
-                *wrote(PLAN_FILE, PLAN),
-                referred(),
+                *write_file(PLAN_FILE, PLAN),
+                plan_reference(),
             ],
             PLAN_FILE,
             PLAN,
         ),
         (
             [
-                *wrote(PLAN_FILE, "old"),
+                *write_file(PLAN_FILE, "old"),
                 user("Implement it", planContent=PLAN),
             ],
             PLAN_FILE,
@@ -279,27 +283,27 @@ def test_a_plan_in_a_file_is_kept_as_last_written() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        wrote("/srv/app/plan.md", PLAN),
-        wrote(PLAN_FILE, PLAN, ok=False),
+        write_file("/srv/app/plan.md", PLAN),
+        write_file(PLAN_FILE, PLAN, ok=False),
         used("Read", {"file_path": PLAN_FILE}, PLAN),
         [user("x", planContent="")],
         [user("x", planContent=[PLAN])],
-        [{**one, "isSidechain": True} for one in wrote(PLAN_FILE, PLAN)],
+        [{**line, "isSidechain": True} for line in write_file(PLAN_FILE, PLAN)],
     ],
 )
-def test_other_files_are_no_plan(lines: list[Line]) -> None:
+def test_other_files_and_calls_are_no_plan(lines: list[Line]) -> None:
     assert state_of(*lines)["plan_file"] is None
 
 
-def test_another_plan_file_does_not_inherit_the_first_ones_text() -> None:
-    first = wrote(PLAN_FILE, PLAN)
+def test_a_second_plan_file_does_not_inherit_the_text_of_the_first() -> None:
+    first = write_file(PLAN_FILE, PLAN)
     other = attachment("plan_file_reference", planFilePath="/home/dev/.claude/plans/b.md")
     plan_file = state_of(*first, other)["plan_file"]
     assert plan_file is not None
     assert plan_file["text"] == ""
 
 
-def test_a_long_plan_is_cut_and_without_secrets() -> None:
+def test_a_long_plan_is_cut_and_its_secrets_are_redacted() -> None:
     secret = "ghp_" + "a1B2" * 9
     plan_file = state_of(user("go", planContent=f"{secret} " + "x" * 2 * MAX_PLAN_FILE_CHARS))[
         "plan_file"

@@ -6,11 +6,15 @@ from typing import Any
 
 import pytest
 
-from holdfast.state.rules.subagents import MAX_AGENTS
+from holdfast.state.rules.subagents import MAX_AGENTS, MAX_RESULT_CHARS
 from holdfast.state.types import Subagent
 from tests.unit.transcript_lines import Line, call, result, state_of, text, user
 
-ASKED = {"subagent_type": "Explore", "description": "Find callers", "prompt": "Find every caller"}
+AGENT_INPUT = {
+    "subagent_type": "Explore",
+    "description": "Find callers",
+    "prompt": "Find every caller",
+}
 
 
 def agents(*lines: Line) -> list[Subagent]:
@@ -18,8 +22,8 @@ def agents(*lines: Line) -> list[Subagent]:
 
 
 @pytest.mark.parametrize("tool", ["Agent", "Task"])
-def test_an_agent_runs_from_its_call_on(tool: str) -> None:
-    assert agents(call(tool, ASKED)) == [
+def test_an_agent_is_running_from_its_call_on(tool: str) -> None:
+    assert agents(call(tool, AGENT_INPUT)) == [
         {
             "id": "toolu_1",
             "call": "toolu_1",
@@ -29,20 +33,20 @@ def test_an_agent_runs_from_its_call_on(tool: str) -> None:
             "result": "",
             "files": {},
             "line": 1,
-            "told": 1,
+            "source_line": 1,
         }
     ]
 
 
 @pytest.mark.parametrize(
-    ("content", "ok", "detail", "status", "said"),
+    ("content", "ok", "detail", "status", "report"),
     [
         ("Two callers.", True, None, "completed", "Two callers."),
         ([text("Two callers.")], True, {"status": "completed"}, "completed", "Two callers."),
         (
             "wrapped",
             True,
-            {"content": [text("tools used"), text("Two\n  callers."), text(" ")]},
+            {"content": [text("tools used"), text("Two callers.\n"), text(" ")]},
             "completed",
             "Two callers.",
         ),
@@ -53,14 +57,14 @@ def test_an_agent_runs_from_its_call_on(tool: str) -> None:
     ],
 )
 def test_an_agents_result_is_its_final_reply(
-    content: Any, ok: bool, detail: Any, status: str, said: str
+    content: Any, ok: bool, detail: Any, status: str, report: str
 ) -> None:
-    (agent,) = agents(call("Agent", ASKED), result(content, ok=ok, detail=detail))
-    assert (agent["status"], agent["result"], agent["line"]) == (status, said, 2)
+    (agent,) = agents(call("Agent", AGENT_INPUT), result(content, ok=ok, detail=detail))
+    assert (agent["status"], agent["result"], agent["line"]) == (status, report, 2)
 
 
 @pytest.mark.parametrize(
-    ("given", "task", "kind"),
+    ("tool_input", "task", "kind"),
     [
         ({"prompt": "Find every caller"}, "Find every caller", ""),
         ({}, "", ""),
@@ -68,62 +72,72 @@ def test_an_agents_result_is_its_final_reply(
         ({"description": "x" * 500}, "x" * 199 + "…", ""),
     ],
 )
-def test_an_agents_task_is_its_description_or_prompt(given: Line, task: str, kind: str) -> None:
-    (agent,) = agents(call("Agent", given))
+def test_an_agents_task_is_its_description_or_prompt(
+    tool_input: Line, task: str, kind: str
+) -> None:
+    (agent,) = agents(call("Agent", tool_input))
     assert (agent["task"], agent["type"]) == (task, kind)
 
 
 def test_an_agent_gets_its_own_id_from_the_result() -> None:
-    (agent,) = agents(call("Agent", ASKED), result("x", detail={"agentId": "a91b"}))
+    (agent,) = agents(call("Agent", AGENT_INPUT), result("x", detail={"agentId": "a91b"}))
     assert agent["id"] == "a91b"
 
 
-def test_agents_that_run_side_by_side_are_told_apart() -> None:
-    one, two = call("Agent", ASKED, "t1"), call("Agent", ASKED, "t2")
-    known = agents(one, two, result("second", ident="t2"), result("first", ident="t1"))
-    assert [agent["result"] for agent in known] == ["first", "second"]
+def test_agents_that_run_side_by_side_get_their_own_results() -> None:
+    calls = [call("Agent", AGENT_INPUT, "t1"), call("Agent", AGENT_INPUT, "t2")]
+    both_agents = agents(*calls, result("second", ident="t2"), result("first", ident="t1"))
+    assert [agent["result"] for agent in both_agents] == ["first", "second"]
 
 
-def test_agents_of_sub_agents_are_not_the_sessions() -> None:
-    assert agents(call("Agent", ASKED, isSidechain=True)) == []
+def test_agents_started_by_sub_agents_are_not_recorded() -> None:
+    assert agents(call("Agent", AGENT_INPUT, isSidechain=True)) == []
 
 
 def test_other_tools_are_not_agents() -> None:
-    assert agents(call("TaskCreate", ASKED), result("x")) == []
+    assert agents(call("TaskCreate", AGENT_INPUT), result("x")) == []
 
 
 def test_a_long_report_is_cut_and_the_newest_agents_are_kept() -> None:
     lines: list[Line] = []
     for n in range(MAX_AGENTS + 5):
         lines += [call("Agent", {"description": f"task {n}"}), result(f"{n} " + "x" * 5000)]
-    known = agents(*lines)
-    assert len(known) == MAX_AGENTS
-    assert known[0]["task"] == "task 5"
-    assert max(len(agent["result"]) for agent in known) == 600
+    kept = agents(*lines)
+    assert len(kept) == MAX_AGENTS
+    assert kept[0]["task"] == "task 5"
+    assert max(len(agent["result"]) for agent in kept) == MAX_RESULT_CHARS
 
 
-def notice(ident: str, status: str = "completed", said: str = "Two callers.") -> Line:
+def notification(ident: str, status: str = "completed", report: str = "Two callers.") -> Line:
     return user(
         f"<task-notification>\n<task-id>{ident}</task-id>\n<status>{status}</status>\n"
-        f'<summary>Agent "Find callers" {status}</summary>\n<result>{said}</result>\n'
+        f'<summary>Agent "Find callers" {status}</summary>\n<result>{report}</result>\n'
         "</task-notification>"
     )
 
 
-LAUNCHED = {"status": "async_launched", "agentId": "a65c365", "isAsync": True}
+LAUNCH_DETAIL = {"status": "async_launched", "agentId": "a65c365", "isAsync": True}
 
 
 @pytest.mark.parametrize("status", ["completed", "failed", "killed"])
-def test_an_agent_in_the_background_is_done_when_the_client_says_so(status: str) -> None:
-    lines = [call("Agent", ASKED), result("launched", detail=LAUNCHED), notice("a65c365", status)]
+def test_a_notification_sets_the_status_of_a_background_agent(status: str) -> None:
+    lines = [
+        call("Agent", AGENT_INPUT),
+        result("launched", detail=LAUNCH_DETAIL),
+        notification("a65c365", status),
+    ]
     (agent,) = agents(*lines)
     assert (agent["status"], agent["result"], agent["line"]) == (status, "Two callers.", 3)
 
 
-def test_a_notice_is_no_request() -> None:
-    assert state_of(notice("a65c365"))["requests"] == []
+def test_a_notification_is_no_request() -> None:
+    assert state_of(notification("a65c365"))["requests"] == []
 
 
-def test_a_notice_of_an_unknown_agent_changes_nothing() -> None:
-    lines = [call("Agent", ASKED), result("launched", detail=LAUNCHED), notice("b1")]
+def test_a_notification_of_an_unknown_agent_changes_nothing() -> None:
+    lines = [
+        call("Agent", AGENT_INPUT),
+        result("launched", detail=LAUNCH_DETAIL),
+        notification("b1"),
+    ]
     assert agents(*lines)[0]["status"] == "running"

@@ -1,4 +1,4 @@
-"""How full the context is, by the host's own count of the last message."""
+"""The size of the context, from the token counts that the host logs with each message."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.transcript_lines import (
 )
 
 
-def test_the_context_is_that_of_the_last_message() -> None:
+def test_the_context_size_is_that_of_the_last_message() -> None:
     cases = [
         ([], 0),
         ([spent(21_400)], 21_400),
@@ -35,7 +35,7 @@ def test_the_context_is_that_of_the_last_message() -> None:
         assert state_of(*lines)["usage"]["context"] == context, lines
 
 
-def test_the_last_message_is_known_by_its_id_model_and_line() -> None:
+def test_the_id_model_and_line_of_the_last_message_are_recorded() -> None:
     lines = [user("go"), spent(9, id="msg_7", model="claude-opus-4-6"), user("on")]
     usage = state_of(*lines)["usage"]
     assert (usage["message"], usage["model"], usage["line"]) == ("msg_7", "claude-opus-4-6", 2)
@@ -52,12 +52,12 @@ def test_the_last_message_is_known_by_its_id_model_and_line() -> None:
         ([spent(300_000), boundary(postTokens=9), spent(20_000)], 1_000_000),
     ],
 )
-def test_the_window_grows_to_the_context_seen(lines: list[Line], window: int) -> None:
+def test_the_window_grows_when_the_context_exceeds_it(lines: list[Line], window: int) -> None:
     assert state_of(*lines)["usage"]["window"] == window
 
 
 @pytest.mark.parametrize(
-    ("lines", "calls", "since"),
+    ("lines", "calls", "calls_since"),
     [
         ([*bash("ls"), *used("Read", {"file_path": "a"})], 2, 2),
         ([*bash("ls"), boundary(), summary(), *bash("ls"), call("Bash", {})], 3, 2),
@@ -66,15 +66,15 @@ def test_the_window_grows_to_the_context_seen(lines: list[Line], window: int) ->
         ([*bash("ls"), {**call("Bash", {}), "isSidechain": True}], 1, 1),
     ],
 )
-def test_tool_calls_are_counted_in_all_and_since_the_compaction(
-    lines: list[Line], calls: int, since: int
+def test_tool_calls_are_counted_in_total_and_since_the_compaction(
+    lines: list[Line], calls: int, calls_since: int
 ) -> None:
     usage = state_of(*lines)["usage"]
-    assert (usage["tool_calls"], usage["calls_since_compaction"]) == (calls, since)
+    assert (usage["tool_calls"], usage["calls_since_compaction"]) == (calls, calls_since)
 
 
 def growth(*contexts: int) -> int:
-    lines = [step for context in contexts for step in (user("go on"), spent(context))]
+    lines = [line for context in contexts for line in (user("go on"), spent(context))]
     return state_of(*lines, user("and then?"))["usage"]["growth"]
 
 
@@ -85,11 +85,11 @@ def growth(*contexts: int) -> int:
         ((10_000,), 0),
         ((10_000, 14_000), 4_000),
         ((10_000, 14_000, 28_000), 7_000),
-        # A turn that made the context smaller says nothing about growth.
+        # A turn that made the context smaller does not count.
         ((10_000, 14_000, 12_000), 4_000),
     ],
 )
-def test_growth_is_what_a_turn_adds_on_average(contexts: tuple[int, ...], expected: int) -> None:
+def test_growth_is_the_average_increase_per_turn(contexts: tuple[int, ...], expected: int) -> None:
     assert growth(*contexts) == expected
 
 

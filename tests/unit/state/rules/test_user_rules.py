@@ -1,4 +1,4 @@
-"""Which of the user's sentences are rules, and which of them still apply."""
+"""Which sentences of the user are rules, and which rules are superseded."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tests.unit.transcript_lines import Line, reply, result, state_of, used, use
 
 
 def rules(*prompts: str) -> list[Rule]:
-    return state_of(*(user(words) for words in prompts))["rules"]
+    return state_of(*(user(prompt) for prompt in prompts))["rules"]
 
 
-def test_a_binding_sentence_is_a_rule_verbatim() -> None:
+def test_a_binding_sentence_is_kept_verbatim_as_a_rule() -> None:
     cases = [
         ("Never touch anything under migrations/.", "prohibition"),
         ("Don't add dependencies.", "prohibition"),
@@ -57,13 +57,13 @@ def test_other_sentences_are_no_rules() -> None:
         "Here:\n```python\n# always\n```",
         "",
     ]
-    for words in cases:
-        assert rules(words) == [], words
+    for prompt in cases:
+        assert rules(prompt) == [], prompt
 
 
 def test_every_bullet_is_a_sentence_of_its_own() -> None:
-    words = "Rules:\n- never push\n* always test it\n> keep the API\n1) fine\n\n## must be fast"
-    assert [rule["text"] for rule in rules(words)] == [
+    prompt = "Rules:\n- never push\n* always test it\n> keep the API\n1) fine\n\n## must be fast"
+    assert [rule["text"] for rule in rules(prompt)] == [
         "never push",
         "always test it",
         "keep the API",
@@ -84,7 +84,7 @@ def test_only_the_user_sets_rules() -> None:
         ("You must run the whole test suite.", "No longer run the whole test suite."),
     ],
 )
-def test_a_correction_marks_what_it_supersedes(earlier: str, later: str) -> None:
+def test_a_correction_marks_the_rule_that_it_supersedes(earlier: str, later: str) -> None:
     old, new = rules(earlier, "Go on.", later)
     assert (old["text"], old["superseded"]) == (earlier, 3)
     assert (new["text"], new["superseded"]) == (later, 0)
@@ -103,8 +103,8 @@ def test_an_unrelated_rule_or_a_question_supersedes_nothing(earlier: str, later:
 
 
 def test_a_correction_does_not_supersede_rules_of_its_own_message() -> None:
-    words = "Never push to the remote branch. From now on never push to the remote branch twice."
-    assert [rule["superseded"] for rule in rules(words)] == [0, 0]
+    prompt = "Never push to the remote branch. From now on never push to the remote branch twice."
+    assert [rule["superseded"] for rule in rules(prompt)] == [0, 0]
 
 
 def test_a_repeated_rule_is_kept_once_at_its_first_line() -> None:
@@ -114,9 +114,9 @@ def test_a_repeated_rule_is_kept_once_at_its_first_line() -> None:
 
 
 def test_a_superseded_rule_that_is_repeated_applies_again() -> None:
-    rule = "Never push to the remote branch."
-    kept = rules(rule, "From now on push to the remote branch.", rule)
-    assert [(each["line"], each["superseded"]) for each in kept if each["text"] == rule] == [
+    text = "Never push to the remote branch."
+    kept = rules(text, "From now on push to the remote branch.", text)
+    assert [(rule["line"], rule["superseded"]) for rule in kept if rule["text"] == text] == [
         (1, 2),
         (3, 0),
     ]
@@ -128,7 +128,7 @@ def test_the_newest_rules_are_kept() -> None:
     assert kept[0]["text"] == "Never touch file 5."
 
 
-def test_a_secret_in_a_rule_is_not_kept() -> None:
+def test_a_secret_in_a_rule_is_redacted() -> None:
     token = "ghp_" + "a1B2" * 9
     (rule,) = rules(f"Always push with {token} only.")
     assert token not in rule["text"]
@@ -153,24 +153,19 @@ def test_a_rule_has_the_scope_that_the_user_states() -> None:
         assert rule["scope"] == scope, sentence
 
 
-def test_a_sentence_that_may_be_a_statement_is_a_weak_rule() -> None:
+def test_a_statement_with_a_cue_word_is_no_rule() -> None:
     cases = [
-        ("Don't push.", False),
-        ("Please don't push.", False),
-        ("I don't want a new class.", False),
-        ("We never push on Fridays.", False),
-        ("We don't have a staging server.", True),
-        ("They do not answer any more.", True),
-        ("Say that we probably don't need it any more.", True),
-        ("There are two panels, one with an icon and one without.", True),
-        ("Really don't push.", False),
-        ("Write it without a new class.", False),
-        ("We don't have one, so don't deploy.", False),
-        ("Always test it.", False),
+        "We don't have a staging server.",
+        "They do not answer any more.",
+        "Say that we probably don't need it any more.",
+        "There are two panels, one with an icon and one without.",
+        "We need to rebase first.",
+        "ok let's keep going",
+        "I think the tests should now pass.",
+        "We never push on Fridays.",
     ]
-    for sentence, weak in cases:
-        (rule,) = rules(sentence)
-        assert rule["weak"] is weak, sentence
+    for sentence in cases:
+        assert rules(sentence) == [], sentence
 
 
 @pytest.mark.parametrize(
@@ -184,7 +179,7 @@ def test_pasted_output_sets_no_rules(pasted: str) -> None:
     assert rules(f"It says:\n{pasted}\nWhy?") == []
 
 
-def test_the_users_own_duties_are_no_rules() -> None:
+def test_statements_about_the_users_own_tasks_are_no_rules() -> None:
     cases = [
         "Whether it starts again at attempt 0 I have to ask support.",
         "I will need to configure that on the other side",
@@ -195,21 +190,15 @@ def test_the_users_own_duties_are_no_rules() -> None:
         "Hmm, I really dont know what the answer is.",
         "I don't know why it fails.",
     ]
-    for remark in cases:
-        assert rules(remark) == [], remark
+    for sentence in cases:
+        assert rules(sentence) == [], sentence
 
 
-def test_a_sentence_that_also_obliges_the_agent_is_a_rule() -> None:
+def test_a_rule_behind_a_remark_is_a_rule() -> None:
     cases = [
-        "I have to ask support, so leave that open for now.",
-        "I need to be able to filter by job.",
-        "If I have to choose I will only have slow tests.",
-        "We need to rebase first.",
-        "You have to ask support.",
-        "For now I would keep him.",
-        "I do not need it to work with older versions.",
         "I don't know why, so never push.",
-        "I don't think we should push.",
+        "We don't have one, so don't deploy.",
+        "Really, please don't push.",
     ]
     for sentence in cases:
         assert [rule["text"] for rule in rules(sentence)] == [sentence], sentence
@@ -227,22 +216,22 @@ def test_terminal_drawings_and_json_set_no_rules(pasted: str) -> None:
     assert rules(f"It says:\n{pasted}") == []
 
 
-def test_a_plan_handed_back_to_the_agent_sets_no_rules() -> None:
+def test_a_plan_that_is_to_be_implemented_sets_no_rules() -> None:
     assert rules("Implement the following plan:\n\n# Retry\n\n- Never wait.\n- Always log.") == []
     assert rules("Never wait. Implement the following plan: retry.") != []
 
 
-def test_in_a_long_pasted_text_only_its_beginning_and_end_are_the_users() -> None:
+def test_only_the_beginning_and_the_end_of_a_long_text_set_rules() -> None:
     filler = "This line tells a story about queues.\n" * 200
     kept = rules(f"Never push.\n{filler}Never believe this.\n{filler}Always test it.")
     assert [rule["text"] for rule in kept] == ["Never push.", "Always test it."]
 
 
-def test_where_a_long_text_is_cut_no_half_sentence_is_a_rule() -> None:
-    words = "so you must keep every one of these words together as they are " * 3
+def test_no_half_sentence_at_the_cut_of_a_long_text_is_a_rule() -> None:
+    sentence = ("so you must keep every one of these words together as they are " * 3).strip() + "."
     for shift in range(40):
-        kept = rules("x" * shift + ("\n" + words.strip() + ".") * 60)
-        assert {rule["text"] for rule in kept} <= {words.strip() + "."}
+        kept = rules("x" * shift + f"\n{sentence}" * 60)
+        assert {rule["text"] for rule in kept} <= {sentence}
 
 
 def test_text_after_a_long_pasted_block_sets_rules_and_the_block_does_not() -> None:
@@ -250,7 +239,7 @@ def test_text_after_a_long_pasted_block_sets_rules_and_the_block_does_not() -> N
     assert [rule["text"] for rule in rules(f"Look:\n{block}\nNever push.")] == ["Never push."]
 
 
-def test_one_very_long_line_is_cut_between_sentences() -> None:
+def test_a_very_long_line_is_cut_between_sentences() -> None:
     kept = rules("Never push. " + "You must keep all of these words. " * 200 + "Always test it.")
     assert [rule["text"] for rule in kept] == [
         "Never push.",
@@ -280,13 +269,13 @@ def test_command_arguments_and_typed_answers_set_rules(lines: list[Line], texts:
     assert [rule["text"] for rule in state_of(*lines)["rules"]] == texts
 
 
-REFUSED = (
+REFUSAL_PREFIX = (
     "The user doesn't want to proceed with this tool use. The tool use was rejected. "
     "To tell you how to proceed, the user said:\n"
 )
 
 
 def test_the_reason_of_a_refusal_sets_rules_and_the_clients_note_does_not() -> None:
-    after = "\n\nNote: The user's next message may contain a correction. You must not skip it."
-    lines = used("Bash", {"command": "git push"}, f"{REFUSED}Never push.{after}", ok=False)
+    note = "\n\nNote: The user's next message may contain a correction. You must not skip it."
+    lines = used("Bash", {"command": "git push"}, f"{REFUSAL_PREFIX}Never push.{note}", ok=False)
     assert [rule["text"] for rule in state_of(*lines)["rules"]] == ["Never push."]

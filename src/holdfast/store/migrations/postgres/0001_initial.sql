@@ -25,7 +25,7 @@ CREATE TABLE sessions (
 -- The sessions of a project, latest first.
 CREATE INDEX sessions_by_project ON sessions (project, seen_at);
 
--- A saved state of a session. Never changed after it was written.
+-- A saved state of a session. Its content never changes; `holdfast gc` may compress it further.
 CREATE TABLE snapshots (
     id TEXT PRIMARY KEY,
     session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,
@@ -243,7 +243,7 @@ CREATE INDEX subtasks_by_task ON subtasks (task, created_at);
 -- The subtasks that wait for others, to find those that a completed one unblocks.
 CREATE INDEX subtasks_waiting ON subtasks (status) WHERE blocked_by <> '[]';
 
--- An action: one tool call. Never changed after it was written.
+-- An action: one tool call. A second report of the same call only fills in what was missing or new.
 CREATE TABLE actions (
     id TEXT PRIMARY KEY,
     project TEXT NOT NULL,

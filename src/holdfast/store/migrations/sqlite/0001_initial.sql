@@ -24,7 +24,7 @@ CREATE TABLE sessions (
 -- The sessions of a project, latest first.
 CREATE INDEX sessions_by_project ON sessions (project, seen_at);
 
--- A saved state of a session. Never changed after it was written.
+-- A saved state of a session. Its content never changes; `holdfast gc` may compress it further.
 CREATE TABLE snapshots (
     id TEXT PRIMARY KEY,
     session TEXT NOT NULL REFERENCES sessions (id) ON DELETE CASCADE,

@@ -138,7 +138,7 @@ CREATE INDEX subtasks_by_task ON subtasks (task, created_at);
 -- The subtasks that wait for others, to find those that a completed one unblocks.
 CREATE INDEX subtasks_waiting ON subtasks (status) WHERE blocked_by <> '[]';
 
--- An action: one tool call. Never changed after it was written.
+-- An action: one tool call. A second report of the same call only fills in what was missing or new.
 CREATE TABLE actions (
     id TEXT PRIMARY KEY,
     project TEXT NOT NULL,

@@ -1,0 +1,133 @@
+"""Which requests need a token, what its scope allows, and how often it may be used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from litestar.testing import TestClient
+
+from holdfast.ledger import tokens
+from holdfast.server.app import create_app
+from holdfast.server.databases import Databases
+from tests.contract.server.conftest import (
+    BASE_URL,
+    REMOTE_URL,
+    ApiClient,
+    create_token_header,
+    is_problem,
+)
+
+POSTGRES_IS_SLOW = True
+
+ACTION = {"tool_name": "Read"}
+
+
+def test_a_remote_client_needs_a_valid_token(databases: Databases, remote_client: Any) -> None:
+    response = remote_client.get("/api/actions")
+    assert is_problem(response, 401)
+    assert response.headers["www-authenticate"] == "Bearer"
+    assert remote_client.get("/health").status_code == 200
+    for wrong in ("Bearer nonsense", "Bearer ", "Basic abc"):
+        assert is_problem(remote_client.get("/api/actions", headers={"Authorization": wrong}), 401)
+    valid = create_token_header(databases, "read")
+    assert remote_client.get("/api/actions", headers=valid).status_code == 200
+
+
+def test_a_wrong_token_is_refused_even_on_loopback(sqlite_api: ApiClient) -> None:
+    response = sqlite_api.client.get("/api/actions", headers={"Authorization": "Bearer nonsense"})
+    assert is_problem(response, 401)
+
+
+def test_the_scope_of_a_token_limits_what_it_may_do(
+    databases: Databases, remote_client: Any
+) -> None:
+    reader, writer, admin = (create_token_header(databases, scope) for scope in tokens.SCOPES)
+    assert is_problem(remote_client.post("/api/actions", json=ACTION, headers=reader), 403)
+    body = {"session_id": "s1"}
+    assert remote_client.post("/api/compact/restore", json=body, headers=reader).status_code == 200
+    assert remote_client.get("/api/messages/a?limit=3", headers=reader).status_code == 200
+    assert is_problem(remote_client.get("/api/messages/a?mark_read=true", headers=reader), 403)
+    assert is_problem(remote_client.get("/api/messages/a?mark%5Fread=true", headers=reader), 403)
+    assert remote_client.get("/api/messages/a?mark_read=true", headers=writer).status_code == 200
+    assert remote_client.post("/api/actions", json=ACTION, headers=writer).status_code == 201
+    project = remote_client.post("/api/projects", json={"path": "/a"}, headers=writer).json()
+    path = f"/api/projects/{project['id']}"
+    assert is_problem(remote_client.delete(path, headers=writer), 403)
+    assert remote_client.delete(path, headers=admin).status_code == 204
+
+
+def test_only_marking_messages_as_read_needs_write_scope(
+    databases: Databases, remote_client: Any
+) -> None:
+    reader = create_token_header(databases, "read")
+    for value, status in (("false", 200), ("0", 200), ("true", 403), ("1", 403), ("", 403)):
+        response = remote_client.get(f"/api/messages/a?mark_read={value}", headers=reader)
+        assert response.status_code in (status, 400), value
+    both = remote_client.get("/api/messages/a?mark_read=false&mark_read=true", headers=reader)
+    assert both.status_code in (403, 400)
+
+
+def test_extra_slashes_in_a_path_do_not_bypass_the_scope_of_a_token(
+    databases: Databases, remote_client: Any
+) -> None:
+    reader, writer, _ = (create_token_header(databases, scope) for scope in tokens.SCOPES)
+    project = remote_client.post("/api/projects", json={"path": "/a"}, headers=writer).json()["id"]
+    for path in (f"//api/projects/{project}", f"/api//projects/{project}/"):
+        assert is_problem(remote_client.delete(f"{REMOTE_URL}{path}", headers=writer), 403)
+    for path in ("//api/messages/a", "/api//messages/a", "/api/messages//a/"):
+        url = f"{REMOTE_URL}{path}?mark_read=true"
+        assert is_problem(remote_client.get(url, headers=reader), 403)
+    assert remote_client.get("/api/projects/", headers=reader).status_code == 200
+    for path in ("//api/events", "/api/events/"):
+        assert remote_client.head(f"{REMOTE_URL}{path}", headers=reader).status_code == 405
+
+
+def test_an_expired_token_is_refused(databases: Databases, remote_client: Any) -> None:
+    expired = create_token_header(databases, "read", seconds=10.0)
+    assert is_problem(remote_client.get("/api/actions", headers=expired), 401)
+
+
+@pytest.fixture
+def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The clock of the rate limit in seconds, as a list whose only element tests increase."""
+    clock = [1000.0]
+    monkeypatch.setattr("litestar.middleware.rate_limit.time", lambda: clock[0])
+    return clock
+
+
+def test_the_rate_limit_is_per_token_and_says_when_to_retry(
+    databases: Databases, stopped_clock: list[float]
+) -> None:
+    app, _ = create_app(databases, rate=3)
+    first, second = (create_token_header(databases, "read") for _ in range(2))
+    with TestClient(app, base_url=BASE_URL) as client:  # type: ignore[arg-type]
+        statuses = [client.get("/stats", headers=first).status_code for _ in range(5)]
+        assert statuses == [200, 200, 200, 429, 429]
+        other = client.get("/stats", headers=second)
+        assert other.status_code == 200, "each token has its own limit"
+        refused = client.get("/stats", headers=first)
+        assert is_problem(refused, 429)
+        assert refused.headers["retry-after"] == "2"
+        stopped_clock[0] += 2
+        assert client.get("/stats", headers=first).status_code == 200
+        statuses = [client.get("/stats").status_code for _ in range(5)]
+        assert statuses == [200] * 5, "without a token there is no limit"
+
+
+def test_web_pages_share_the_rate_limit_of_the_token_they_signed_in_with(
+    databases: Databases, stopped_clock: list[float]
+) -> None:
+    app, _ = create_app(databases, hosts=("holdfast.example",), token_needed=True, rate=1)
+    with TestClient(app, base_url=REMOTE_URL) as client:  # type: ignore[arg-type]
+        reader = create_token_header(databases, "read")
+        cookies = []
+        for _ in range(2):
+            response = client.post("/docs/session", headers=reader)
+            assert response.status_code == 204
+            cookies.append(response.headers["set-cookie"].partition(";")[0])
+            client.cookies.clear()
+        statuses = [
+            client.get("/stats", headers={"Cookie": cookie}).status_code for cookie in cookies
+        ]
+        assert statuses == [200, 429]

@@ -1,0 +1,83 @@
+"""Items of changed files and of git."""
+
+from __future__ import annotations
+
+from holdfast.brief.changes import file_items, git_items
+from tests.unit.transcript_lines import ROOT, Line, bash, reply, state_of, used, user
+
+
+def edit(path: str, old: str = "x", new: str = "y") -> list[Line]:
+    return used("Edit", {"file_path": f"{ROOT}/{path}", "old_string": old, "new_string": new})
+
+
+def write(path: str, content: str = "x") -> list[Line]:
+    tool_input = {"file_path": f"{ROOT}/{path}", "content": content}
+    return used("Write", tool_input, detail={"type": "create"})
+
+
+def render_files(*lines: Line) -> list[str]:
+    return [item.forms[0] for item in file_items(state_of(*lines))]
+
+
+def render_git(*lines: Line) -> list[str]:
+    return [item.forms[0] for item in git_items(state_of(*lines))]
+
+
+def test_a_changed_file_says_what_the_change_was_for() -> None:
+    lines = [
+        user("go"),
+        reply("The cap is missing in `delay`:"),
+        *edit("a.py", "cap = 0", "cap = 300"),
+    ]
+    assert render_files(*lines) == [
+        "- edited a.py: “The cap is missing in `delay`”; `cap = 0 → cap = 300` (L3 L2)"
+    ]
+
+
+def test_a_new_file_says_what_it_defines() -> None:
+    assert render_files(*write("a.py", "def delay():\n    ...\n")) == [
+        "- created a.py (defines delay) (L1)"
+    ]
+
+
+def test_files_that_were_only_read_are_not_shown() -> None:
+    assert render_files(*used("Read", {"file_path": f"{ROOT}/a.py"}, "x")) == []
+
+
+def test_a_file_that_was_created_and_removed_again_is_not_shown() -> None:
+    assert render_files(*write("a.py"), *bash("rm a.py")) == []
+
+
+def test_a_deleted_file_is_shown() -> None:
+    assert render_files(*bash("rm old.py")) == ["- deleted old.py (L1)"]
+
+
+def test_the_file_that_changed_last_comes_first() -> None:
+    assert [text[:11] for text in render_files(*edit("a.py"), *edit("b.py"))] == [
+        "- edited b.", "- edited a.",
+    ]  # fmt: skip
+
+
+def test_files_that_are_not_committed_are_counted() -> None:
+    assert "- edited and not committed (2): b.py, a.py (L3)" in render_git(
+        *edit("a.py"), *edit("b.py")
+    )
+    committed = bash("git commit -am 'Cap it'", "[main 1a2b3c4] Cap it")
+    assert not any("not committed" in text for text in render_git(*edit("a.py"), *committed))
+
+
+def test_a_commit_is_shown_with_its_body() -> None:
+    command = "git commit -m 'Cap it\n\nAt 300 s.\n\nCo-Authored-By: x'"
+    assert "- commit 1a2b3c4 Cap it: “At 300 s.” (L2)" in render_git(
+        *bash(command, "[main 1a2b3c4] Cap it")
+    )
+
+
+def test_commits_after_the_last_push_are_named() -> None:
+    first = bash("git commit -m 'Cap it'", "[main 1a2b3c4] Cap it")
+    second = bash("git commit -m 'Test it'", "[main 5d6e7f8] Test it")
+    push = bash("git push", "main -> main")
+    lines = render_git(*first, *push, *second)
+    assert "- committed and not pushed: 5d6e7f8 (L6)" in lines
+    assert not any("not pushed" in text for text in render_git(*first, *second, *push))
+    assert not any("not pushed" in text for text in render_git(*first))
