@@ -16,13 +16,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 
 from bench import transcripts
 from holdfast.services.install.registration import hook_command, statusline_command
-from holdfast.services.recall.mention_refresh import update_mentions_in_background
-from holdfast.store.sqlite import SQLiteStore
 
 TAIL = 50_000
 COMMAND = shlex.split(hook_command())
@@ -58,12 +55,12 @@ class Arena:
 
     def payload(self, name: str) -> bytes:
         event, _, source = name.partition(" ")
-        told = {
+        payload = {
             "session_id": "bench", "transcript_path": str(self.transcript), "cwd": "/tmp",
             "hook_event_name": event, "source": source, "trigger": "auto", "prompt": "go on",
             "context_window": {"used_percentage": 42, "total_input_tokens": 84_000},
         }  # fmt: skip
-        return json.dumps(told).encode()
+        return json.dumps(payload).encode()
 
     def warm(self) -> None:
         """Fold all but the tail, in the very file that is measured later."""
@@ -71,9 +68,6 @@ class Arena:
         with self.transcript.open("r+b") as file:
             file.truncate(len(whole) - TAIL)
         timed(COMMAND, self.payload("Stop"), self.env)
-        # What the process does that the hook before a compaction starts.
-        with closing(SQLiteStore(str(self.home / "holdfast.db"))) as store:
-            update_mentions_in_background(store, "bench", str(self.transcript))
         with self.transcript.open("r+b") as file:
             file.seek(len(whole) - TAIL)
             file.write(whole[-TAIL:])

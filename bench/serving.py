@@ -68,9 +68,9 @@ def _wait_for(port: int) -> None:
 @contextmanager
 def postgres() -> Iterator[str]:
     """The address of an empty place in a PostgreSQL that is gone afterwards."""
-    from tests.postgres import Server
+    from tests.postgres import PostgresServer
 
-    server = Server()
+    server = PostgresServer()
     try:
         with server.schema() as url:
             yield url

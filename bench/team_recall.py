@@ -16,7 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from uuid import NAMESPACE_URL, uuid5
 
-from tests.postgres import Server
+from tests.postgres import PostgresServer
 
 from bench.recall import (
     CORPUS,
@@ -52,7 +52,7 @@ SIZE = "SELECT pg_total_relation_size('recall_documents') AS bytes"
 
 
 @contextmanager
-def team_of(server: Server) -> Iterator[TeamIndex]:
+def team_of(server: PostgresServer) -> Iterator[TeamIndex]:
     with server.schema() as url, closing(PostgresStore.at(url)) as store:
         yield TeamIndex(store.database)
 
@@ -130,8 +130,8 @@ def grow(team: TeamIndex, count: int) -> None:
     team.database.run("VACUUM ANALYZE recall_documents")
 
 
-def measure_growth(server: Server, large: int) -> None:
-    """The same kinds of questions at two sizes, in turn, as whoever asks waits for them."""
+def measure_growth(server: PostgresServer, large: int) -> None:
+    """The same kinds of questions at two sizes, in turn."""
     with team_of(server) as few, team_of(server) as many:
         teams = {SMALL: few, large: many}
         for count, team in teams.items():
@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, default=CORPUS)
     parser.add_argument("--events", type=int, default=LARGE, help="of the large index")
     args = parser.parse_args()
-    server = Server()
+    server = PostgresServer()
     try:
         if found := sessions(args.corpus):
             with team_of(server) as team:

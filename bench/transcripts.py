@@ -46,16 +46,16 @@ class Session:
         self.pick = random.Random(seed)
         self.number = 0
 
-    def line(self, kind: str, **told: Any) -> str:
+    def line(self, kind: str, **fields: Any) -> str:
         """A line; its own fields stand in the middle, as hosts have it."""
         self.number += 1
         ids = {"uuid": name(self.number), "timestamp": moment(self.number)}
         first, last = ({"type": kind}, {}) if kind != "assistant" else ({}, {"type": kind})
-        detail = {"toolUseResult": told.pop("toolUseResult")} if "toolUseResult" in told else {}
+        detail = {"toolUseResult": fields.pop("toolUseResult")} if "toolUseResult" in fields else {}
         if detail:
             detail["sourceToolAssistantUUID"] = name(self.number - 1)
         whole = {
-            "parentUuid": name(self.number - 1), **PLACE, **first, **told, **last, **ids, **detail
+            "parentUuid": name(self.number - 1), **PLACE, **first, **fields, **last, **ids, **detail
         }  # fmt: skip
         return json.dumps(whole, separators=(",", ":")) + "\n"
 
@@ -168,7 +168,7 @@ def repeat(
     with path.open("ab") as file:
         while written < size:
             turn += 1
-            # Other messages and other calls each time, or they would count as told already.
+            # Other messages and other calls each time, or they would count as repeated.
             other = stretch.replace(b'"uuid":"u', b'"uuid":"%du' % turn)
             written += file.write(other.replace(b"toolu_", b"toolu_%d_" % turn))
             count += stretch.count(b"\n")

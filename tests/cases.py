@@ -1,4 +1,4 @@
-"""Tests that go through many cases in one loop say which case failed."""
+"""Names the failed case in tests that check many cases in one loop."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 
 @contextmanager
-def case(*values: object) -> Iterator[None]:
-    """Add the case to the message of whatever fails within."""
+def report_case(*values: object) -> Iterator[None]:
+    """Add the values of the case to the error if the block fails."""
     try:
         yield
     except BaseException as error:

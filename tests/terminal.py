@@ -54,7 +54,7 @@ class Terminal:
             folder.mkdir()
         for name in (*HOST_VARIABLES, *OUTPUT_VARIABLES, *PYTHON_VARIABLES):
             monkeypatch.delenv(name, raising=False)
-        self.set(
+        self.set_env(
             HOME=self.home,
             HOLDFAST_HOME=self.store,
             TMPDIR=self.temporary,
@@ -64,15 +64,15 @@ class Terminal:
         monkeypatch.setattr("tempfile.tempdir", str(self.temporary))
         monkeypatch.chdir(self.project)
 
-    def set(self, **variables: object) -> None:
+    def set_env(self, **variables: object) -> None:
         for name, value in variables.items():
             self._patch.setenv(name, str(value))
 
-    def go(self, folder: Path | str) -> None:
+    def change_folder(self, folder: Path | str) -> None:
         self._patch.chdir(folder)
 
-    def claude(self, version: str) -> Path:
-        """Put a client of that version on the PATH."""
+    def install_fake_claude(self, version: str) -> Path:
+        """Put a program on the PATH that reports this version, and return its path."""
         program = self.root / "bin" / "claude"
         program.write_text(f"#!/bin/sh\necho '{version} (Claude Code)'\n", encoding="utf-8")
         program.chmod(0o755)
@@ -88,7 +88,7 @@ class Terminal:
         out, err = self._capsys.readouterr()
         return CommandResult(code, out, err)
 
-    def process(
+    def run_process(
         self, *argv: object, stdin: bytes = b"", **variables: str
     ) -> subprocess.CompletedProcess[bytes]:
         """Run a command in a new process."""

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PROGRAM_NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 INSTALL_TIMEOUT_SECONDS = 600
 
 
@@ -23,12 +23,12 @@ def find_chromium() -> str:
         if not path:
             pytest.fail(f"CI must run a real Chromium: {error}", pytrace=False)
     if not path:
-        pytest.skip("no Chromium is installed (Debian: apt-get install chromium)")
+        pytest.skip("no Chromium is on the PATH (Debian: apt-get install chromium)")
     return path
 
 
 def _find_installed() -> str:
-    return next((path for name in NAMES if (path := shutil.which(name))), "")
+    return next((path for name in PROGRAM_NAMES if (path := shutil.which(name))), "")
 
 
 @functools.cache

@@ -11,7 +11,18 @@ from .conftest import StartConversation
 from .conversation import Conversation, Request
 from .sandbox import Sandbox
 from .scripted_api import Json
-from .story import ANSWER, FACTS, PROMPT, PROMPT_TOO_LONG, call_subagent, run_tests, work_steps
+from .story import (
+    ANSWER,
+    FACTS,
+    FAILING_COMMAND,
+    GOAL,
+    PROHIBITION,
+    PROMPT,
+    PROMPT_TOO_LONG,
+    call_subagent,
+    run_tests,
+    work_steps,
+)
 
 pytestmark = pytest.mark.client
 
@@ -19,6 +30,8 @@ BRIEF_ID = re.compile(r"holdfast:([0-9a-f]{8})\b")
 TRUNCATED_PREFIX = "<persisted-output>"
 SMALL_WINDOW = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}
 FULL_CONTEXT_TOKENS = 99_000
+# What the tests print before the file is edited.
+ERROR_OF_SUBAGENT = "AssertionError: 1.0 != 4.0"
 
 
 def briefs_sent(sandbox: Sandbox, session_id: str) -> list[str]:
@@ -161,7 +174,7 @@ def test_a_subagent_does_not_get_its_parents_brief(
 
 
 @pytest.mark.parametrize("background", [False, True], ids=["awaited", "background"])
-def test_the_compaction_of_a_subagent_is_not_recorded_for_its_parent(
+def test_a_compacted_subagent_gets_its_own_brief_and_its_parent_none(
     sandbox: Sandbox, start_conversation: StartConversation, background: bool
 ) -> None:
     sandbox.holdfast("install")
@@ -172,8 +185,15 @@ def test_the_compaction_of_a_subagent_is_not_recorded_for_its_parent(
     assert [bool(request.agent_id) for request in conversation.requests("compaction")] == [True]
     with_brief = [request for request in conversation.requests() if BRIEF_ID.search(request.text)]
     if VERSIONS[0] in str(sandbox.client):
-        assert with_brief == []
+        (after_compaction,) = with_brief
+        assert after_compaction == conversation.requests("subagent")[-1]
+        brief = after_compaction.text.partition("# Where this task stands (holdfast:")[2]
+        task = call_subagent()["input"]["prompt"]
+        for text in (task, FAILING_COMMAND, ERROR_OF_SUBAGENT, f"- “{PROHIBITION}”"):
+            assert text in brief
+        assert GOAL not in brief, "it belongs to the session"
         assert compactions(conversation) == []
+        assert "sub-agent" not in sandbox.holdfast("doctor", "--json")
     else:
         # Before 2.1.325 the payload does not name the agent, so Holdfast sends a brief to be safe.
         assert with_brief

@@ -18,7 +18,7 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
     if request.param == "sqlite":
         return SQLiteFile(tmp_path)
     # Tables are reused by default. A module whose tests need new ones names another fixture.
-    url_fixture = getattr(request.module, "POSTGRES_URL_FIXTURE", "postgres_place")
+    url_fixture = getattr(request.module, "POSTGRES_URL_FIXTURE", "migrated_postgres_url")
     server, url = (request.getfixturevalue(name) for name in ("postgres", url_fixture))
     return PostgreSQL(server, url)
 

@@ -11,7 +11,7 @@ from holdfast.store import sqlite_migrations
 from holdfast.store.postgres import Postgres, PostgresDatabase, PostgresStore
 from holdfast.store.protocols import Store
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
-from tests.postgres import Server
+from tests.postgres import PostgresServer
 
 
 class Database(Protocol):
@@ -43,7 +43,7 @@ class SQLiteFile:
 
 
 class PostgreSQL:
-    def __init__(self, server: Server, url: str) -> None:
+    def __init__(self, server: PostgresServer, url: str) -> None:
         self.server = server
         self.url = url
         self.started_at = time.time()
@@ -55,7 +55,7 @@ class PostgreSQL:
         return Ledger(PostgresDatabase(Postgres(self.url, busy_seconds=1.0), owns_pool=True))
 
     def read_raw_bytes(self) -> bytes:
-        self.server.ask("CHECKPOINT")
+        self.server.execute("CHECKPOINT")
         files = [*self.server.folder.glob("base/*/*"), *self.server.folder.glob("pg_wal/*")]
         # Older files belong to earlier tests.
         earliest = self.started_at - 5

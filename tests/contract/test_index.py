@@ -15,9 +15,9 @@ from holdfast.search.index_db import IN_MEMORY, SearchIndex
 from holdfast.search.search import NO_FILTER, Filter
 from holdfast.search.team_index import TeamIndex
 from holdfast.store.postgres import PostgresStore
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.indexes import ContractIndex, PostgresContractIndex, SqliteContractIndex
-from tests.postgres import Server
+from tests.postgres import PostgresServer
 from tests.unit.search.transcripts import (
     BOUNDARY,
     append,
@@ -28,9 +28,9 @@ from tests.unit.search.transcripts import (
 
 
 @pytest.fixture(scope="module")
-def team(postgres: Server) -> Iterator[TeamIndex]:
+def team(postgres: PostgresServer) -> Iterator[TeamIndex]:
     """One index for all tests of this file: creating it takes longer than a test."""
-    with postgres.schema() as url, closing(PostgresStore.at(url)) as store:
+    with postgres.create_schema() as url, closing(PostgresStore.at(url)) as store:
         yield TeamIndex(store.database)
 
 
@@ -133,7 +133,7 @@ QUERY_SYNTAX = [
 
 def test_query_syntax_is_treated_as_text(index: ContractIndex, tmp_path: Path) -> None:
     for number, query in enumerate(QUERY_SYNTAX):
-        with case(query):
+        with report_case(query):
             session = f"s{number}"
             append(
                 tmp_path / session,

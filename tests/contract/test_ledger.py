@@ -21,7 +21,7 @@ from holdfast.ledger.schema import (
     SUBTASKS,
     TASKS,
 )
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.databases import Database
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -53,7 +53,7 @@ def get_status(ledger: Ledger, row: Row) -> str:
 
 def test_every_table_has_the_columns_of_its_definition(ledger: Ledger) -> None:
     for name in sorted(ALL_TABLES):
-        with case(name):
+        with report_case(name):
             table = ALL_TABLES[name]
             values = {"limit": 1}
             assert ledger.database.run(f"SELECT * FROM {name} LIMIT :limit", values)[0] == []

@@ -23,7 +23,7 @@ from holdfast.state.fold import new_state
 from holdfast.store import dsn, postgres_migrations, sqlite_migrations
 from holdfast.store.postgres import Postgres, PostgresDatabase, PostgresStore, to_psycopg
 from holdfast.store.sqlite import SQLiteDatabase
-from tests.postgres import Server, cut_off, within
+from tests.postgres import PostgresServer, add_search_path, terminate_connections
 
 MIGRATIONS = Path(postgres_migrations.MIGRATIONS)
 CURRENT_VERSION = postgres_migrations.VERSION
@@ -234,8 +234,10 @@ def test_a_database_of_a_newer_holdfast_is_refused(postgres_url: str) -> None:
     assert "upgrade" in caught.value.hint
 
 
-def test_a_database_of_the_first_edition_is_refused_and_not_changed(postgres: Server) -> None:
-    with postgres.schema() as url:
+def test_a_database_of_the_first_edition_is_refused_and_not_changed(
+    postgres: PostgresServer,
+) -> None:
+    with postgres.create_schema() as url:
         with closing(PostgresStore.at(url)) as store:
             save_session(store)
         with psycopg.connect(url) as connection:
@@ -250,9 +252,11 @@ def test_a_database_of_the_first_edition_is_refused_and_not_changed(postgres: Se
         assert query(url, "SELECT version FROM holdfast_migrations") == [(13,)]
 
 
-def test_the_error_for_a_role_that_may_not_create_tables_names_the_owner(postgres: Server) -> None:
+def test_the_error_for_a_role_that_may_not_create_tables_names_the_owner(
+    postgres: PostgresServer,
+) -> None:
     with (
-        postgres.schema() as url,
+        postgres.create_schema() as url,
         psycopg.connect(url, autocommit=True, row_factory=dict_row) as connection,
     ):
         (name,) = query(url, "SELECT current_schema()")[0]
@@ -269,10 +273,12 @@ def test_the_error_for_a_role_that_may_not_create_tables_names_the_owner(postgre
             connection.execute("DROP ROLE reads")
 
 
-def test_stores_in_two_schemas_of_one_database_do_not_block_each_other(postgres: Server) -> None:
+def test_stores_in_two_schemas_of_one_database_do_not_block_each_other(
+    postgres: PostgresServer,
+) -> None:
     with (
-        postgres.schema() as first_url,
-        postgres.schema() as second_url,
+        postgres.create_schema() as first_url,
+        postgres.create_schema() as second_url,
         closing(PostgresStore.at(first_url, busy_seconds=0.05)) as first,
         closing(PostgresStore.at(second_url, busy_seconds=0.05)) as second,
     ):
@@ -287,7 +293,7 @@ def test_stores_in_two_schemas_of_one_database_do_not_block_each_other(postgres:
 
 
 def test_a_store_reconnects_after_a_restart_of_the_server(
-    postgres: Server, store: PostgresStore
+    postgres: PostgresServer, store: PostgresStore
 ) -> None:
     save_session(store, "before")
     postgres.restart()
@@ -311,7 +317,7 @@ def test_after_an_outage_the_next_request_does_not_wait_for_the_pools_backoff(
             raise psycopg.OperationalError("connection refused")
 
         monkeypatch.setattr(pool, "_connect", refuse)
-        cut_off(postgres_url)
+        terminate_connections(postgres_url)
         for _ in range(2):
             with pytest.raises(DatabaseUnreachable, match="no connection available"):
                 store.sessions(None)
@@ -327,7 +333,7 @@ def retry_until_connected(store: PostgresStore) -> list[Any]:
 
 
 def test_an_open_transaction_fails_and_is_rolled_back_when_the_server_restarts(
-    postgres: Server, store: PostgresStore
+    postgres: PostgresServer, store: PostgresStore
 ) -> None:
     store.begin()
     save_session(store, "half")
@@ -410,9 +416,9 @@ def test_a_statement_is_converted_to_the_syntax_of_psycopg() -> None:
     assert to_psycopg("SELECT a LIKE '5%' FROM t") == "SELECT a LIKE '5%%' FROM t"
 
 
-def test_an_address_can_name_a_schema(postgres: Server) -> None:
-    with postgres.schema() as url:
+def test_an_address_can_name_a_schema(postgres: PostgresServer) -> None:
+    with postgres.create_schema() as url:
         open_and_close(url)
         name = url.rpartition("%3D")[2]
-        assert within(postgres.url, name) == url
-        assert postgres.ask(f"SELECT count(*) FROM {name}.sessions") == [(0,)]
+        assert add_search_path(postgres.url, name) == url
+        assert postgres.execute(f"SELECT count(*) FROM {name}.sessions") == [(0,)]

@@ -10,7 +10,7 @@ import pytest
 from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.state.fold import new_state
 from holdfast.store.protocols import Store
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.databases import Database
 from tests.contract.store_samples import (
     CURSOR,
@@ -72,7 +72,7 @@ def test_a_session_id_is_matched_exactly(store: Store) -> None:
     store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=1.0)
     store.add_snapshot("s1", "auto", make_state("go"), 1.0)
     for similar in ["s", "s10", "S1", "s1 ", " s1", "s%", "s_", "s*", "s1\0", ""]:
-        with case(similar):
+        with report_case(similar):
             assert store.session(similar) is None
             assert store.snapshots(similar) == []
             assert store.richest_snapshot(similar) is None

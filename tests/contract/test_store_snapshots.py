@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.errors import HoldfastError, NotFound
 from holdfast.store.protocols import Store
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.store_samples import make_state, save_session
 
 
@@ -45,7 +45,7 @@ def test_an_unknown_snapshot_is_named_in_the_error(store: Store) -> None:
     save_session(store)
     store.add_snapshot("s1", "auto", make_state("go"), 1.0)
     for name in ["", "nosuch", "deadbeef"]:
-        with case(name):
+        with report_case(name):
             with pytest.raises(NotFound, match=f"snapshot {name}") as caught:
                 store.snapshot(name)
             assert "holdfast snapshots" in caught.value.hint

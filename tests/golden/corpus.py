@@ -8,6 +8,9 @@ from typing import Any
 
 import pytest
 
+# Beside the checkout; not part of the project.
+CORPUS = Path(__file__).parents[2].parent / "shared" / "corpus"
+PROBES = CORPUS.parent / "probes"
 # `make test` uses every sixth session: the whole corpus takes minutes.
 FAST_INTERVAL = 6
 

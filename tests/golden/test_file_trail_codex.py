@@ -19,11 +19,11 @@ def test_patches_and_commands_are_in_the_trail(tmp_path: Path) -> None:
     trail = replay_rollout(
         tmp_path,
         codex.meta(),
-        *codex.patched("*** Add File: new.py", "+x", "*** Update File: old.py", "@@", "+y"),
-        *codex.patched("*** Update File: a.py", "*** Move to: b.py", "@@", "+y", ident="2"),
-        *codex.patched("*** Delete File: /srv/app/gone.py", ident="3"),
-        *codex.patched("*** Add File: failed.py", "+x", ok=False, ident="4"),
-        *codex.ran("echo x > lib.txt", workdir="/srv/app/lib", ident="5"),
+        *codex.apply_patch("*** Add File: new.py", "+x", "*** Update File: old.py", "@@", "+y"),
+        *codex.apply_patch("*** Update File: a.py", "*** Move to: b.py", "@@", "+y", call_id="2"),
+        *codex.apply_patch("*** Delete File: /srv/app/gone.py", call_id="3"),
+        *codex.apply_patch("*** Add File: failed.py", "+x", ok=False, call_id="4"),
+        *codex.exec_command("echo x > lib.txt", workdir="/srv/app/lib", call_id="5"),
     )
     assert trail.created == {"new.py", "b.py", "lib/lib.txt"}
     assert trail.modified == {"old.py"}

@@ -9,7 +9,12 @@ import pytest
 from holdfast.state.fold import fold, new_state
 from holdfast.transcript.decoder import decode
 from holdfast.transcript.reader import read_lines
-from tests.unit.state.folding import folded_in_pieces, json_of, read_in_pieces, splits
+from tests.unit.state.folding import (
+    decode_and_fold_in_pieces,
+    fold_in_pieces,
+    generate_splits,
+    to_json,
+)
 
 from .test_file_trail import CORPUS
 
@@ -21,8 +26,8 @@ SESSIONS = sorted(CORPUS.glob("*.jsonl.gz"))[::9] if CORPUS.is_dir() else []
 def test_the_state_does_not_depend_on_where_a_session_is_split(path: Path) -> None:
     lines = list(read_lines(str(path)))
     events = list(decode(lines))
-    at_once = json_of(fold(new_state(), events))
-    for cuts in splits(len(events), 3):
-        assert json_of(folded_in_pieces(events, cuts)) == at_once
-    (cuts,) = splits(len(lines), 1)
-    assert json_of(read_in_pieces(lines, cuts)) == at_once
+    at_once = to_json(fold(new_state(), events))
+    for cuts in generate_splits(len(events), 3):
+        assert to_json(fold_in_pieces(events, cuts)) == at_once
+    (cuts,) = generate_splits(len(lines), 1)
+    assert to_json(decode_and_fold_in_pieces(lines, cuts)) == at_once

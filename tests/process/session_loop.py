@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from holdfast.conversations.conversation import Conversation
-from tests.unit.conversations.api_rules import assert_anthropic_accepts, tokens
-from tests.unit.conversations.api_rules import told as get_text
+from tests.unit.conversations.api_rules import assert_anthropic_accepts, count_tokens, get_text
 
 # The number of the message from which on each text is in the conversation.
 CONSTRAINTS = {
@@ -47,7 +46,7 @@ class AgentLoop:
             number += self._add_turn(number, generator)
             body = self.conversation.build_request()
             assert_anthropic_accepts(body)
-            self.largest_request_tokens = max(self.largest_request_tokens, tokens(body))
+            self.largest_request_tokens = max(self.largest_request_tokens, count_tokens(body))
         return body
 
     def _add_turn(self, number: int, generator: random.Random) -> int:

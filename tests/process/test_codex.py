@@ -70,8 +70,8 @@ class CodexSession:
     def write_first_turn(self) -> None:
         root = str(self.root)
         self.write(lines.meta(cwd=root), lines.turn(cwd=root), lines.prompt(REQUEST))
-        self.write(*lines.patched("*** Update File: src/retry.py", "@@", "+    return 2.0"))
-        self.write(*lines.ran("python3 -m unittest", "AssertionError: 6.0 != 4.0\n", 1))
+        self.write(*lines.apply_patch("*** Update File: src/retry.py", "@@", "+    return 2.0"))
+        self.write(*lines.exec_command("python3 -m unittest", "AssertionError: 6.0 != 4.0\n", 1))
         self.write(lines.tokens(60_000))
 
     def compact(self, window: str = "w1") -> HookResult:

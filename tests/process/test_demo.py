@@ -36,8 +36,8 @@ def test_the_demo_shows_each_step_and_ends_with_the_next_two_commands(
 def test_the_files_of_the_demo_can_be_kept(terminal: Terminal) -> None:
     kept = terminal.root / "kept" / "inner"
     assert terminal.run("demo", "--keep", kept).code == 0
-    terminal.set(HOLDFAST_HOME=kept / "store")
-    terminal.go(kept / "courier")
+    terminal.set_env(HOLDFAST_HOME=kept / "store")
+    terminal.change_folder(kept / "courier")
     assert "1: whole" in terminal.run("status").out
     second = terminal.run("demo", "--keep", kept)
     assert (second.code, second.out) == (1, "")

@@ -11,13 +11,18 @@ from typing import Any
 
 import pytest
 
-from tests.contract.models.fake_models import Answer, claude, gpt, serving
+from tests.contract.models.fake_models import (
+    Response,
+    make_anthropic_response,
+    make_openai_response,
+    run_model_server,
+)
 from tests.unit.conversations.api_rules import (
     assert_anthropic_accepts,
     assert_openai_accepts,
-    tokens,
+    count_tokens,
+    get_text,
 )
-from tests.unit.conversations.api_rules import told as get_text
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 REQUIRED_PACKAGES = {
@@ -31,7 +36,7 @@ QUESTIONS = 40
 RULE = "Never answer in German."
 
 
-def make_responses(name: str) -> list[Answer]:
+def make_responses(name: str) -> list[Response]:
     """One text for each question, and a tool call before every fifth."""
     is_openai = REQUIRED_PACKAGES[name] == ("openai",)
     responses = []
@@ -39,13 +44,17 @@ def make_responses(name: str) -> list[Answer]:
         if number % 5 == 2:
             responses.append(_make_tool_call(number, is_openai))
         text = f"answer {number}: " + "quite a few words " * 12
-        responses.append(gpt(text) if is_openai else claude(text))
+        responses.append(make_openai_response(text) if is_openai else make_anthropic_response(text))
     return responses
 
 
-def _make_tool_call(number: int, is_openai: bool) -> Answer:
+def _make_tool_call(number: int, is_openai: bool) -> Response:
     call_id, arguments = f"call_{number}", {"text": "a b c"}
-    response: Any = gpt(None, "tool_calls") if is_openai else claude("", "tool_use")
+    response: Any = (
+        make_openai_response(None, "tool_calls")
+        if is_openai
+        else make_anthropic_response("", "tool_use")
+    )
     if is_openai:
         function = {"name": "word_count", "arguments": json.dumps(arguments)}
         call: Any = {"id": call_id, "type": "function", "function": function}
@@ -70,7 +79,7 @@ def test_an_example_runs_and_its_requests_fit_the_window(name: str, tmp_path: Pa
     for package in REQUIRED_PACKAGES[name]:
         pytest.importorskip(package, reason=f"{package} is not installed")
     prompts = [RULE, *(f"Question {n} about the queue of the mailer?" for n in range(1, QUESTIONS))]
-    with serving(*make_responses(name)) as server:
+    with run_model_server(*make_responses(name)) as server:
         env = {
             **os.environ, "HOLDFAST_HOME": str(tmp_path), "ANTHROPIC_BASE_URL": server.url,
             "ANTHROPIC_API_KEY": "none", "OPENAI_BASE_URL": f"{server.url}/v1",
@@ -83,14 +92,14 @@ def test_an_example_runs_and_its_requests_fit_the_window(name: str, tmp_path: Pa
         )  # fmt: skip
     assert process.returncode == 0, process.stderr[-2000:]
     assert process.stdout.count("answer ") == QUESTIONS
-    bodies = [body for _, body, _ in server.asked]
+    bodies = [body for _, body, _ in server.requests]
     assert len(bodies) == QUESTIONS + QUESTIONS // 5
     for body in bodies:
         if REQUIRED_PACKAGES[name] == ("openai",):
             assert_openai_accepts(body)
         else:
             assert_anthropic_accepts(_with_content_blocks(body))
-        assert tokens({"messages": body["messages"]}) <= WINDOW_TOKENS
+        assert count_tokens({"messages": body["messages"]}) <= WINDOW_TOKENS
     assert RULE in get_text({"messages": bodies[-1]["messages"]})
     assert "compactions=0" not in process.stderr
 

@@ -19,9 +19,16 @@ from holdfast.ledger.connect import open_local_ledger
 from holdfast.search.index_db import SearchIndex
 from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
+from tests.faulty_disks import make_read_only
 from tests.terminal import Terminal
-from tests.unit.store.store_file import NEXT, TODAY, ask, make_first_edition, save, sessions
-from tests.weather import read_only
+from tests.unit.store.store_file import (
+    CURRENT_VERSION,
+    NEXT_MIGRATION,
+    list_sessions,
+    make_first_edition,
+    query_value,
+    save_session,
+)
 
 from .hook_session import HookSession, list_files, wait_for_hook
 
@@ -42,17 +49,17 @@ KILLS = 25
 def make_old_store(path: Path) -> None:
     """A store of the first edition with a session in its file and a row in its write-ahead log."""
     with closing(SQLiteStore(str(path))) as store:
-        save(store, "old")
+        save_session(store, "old")
     make_first_edition(str(path))
     subprocess.run([sys.executable, "-c", WRITE_AND_DIE, str(path)], check=False)
     assert (path.parent / "holdfast.db-wal").stat().st_size
 
 
 def assert_store_is_complete(path: Path) -> None:
-    assert ask(str(path), "PRAGMA user_version") == 4
-    assert ask(str(path), "PRAGMA integrity_check") == "ok"
-    assert ask(str(path), "SELECT id FROM sessions") == "old"
-    assert ask(str(path), "SELECT last_session FROM hooks_seen") == "old"
+    assert query_value(str(path), "PRAGMA user_version") == 4
+    assert query_value(str(path), "PRAGMA integrity_check") == "ok"
+    assert query_value(str(path), "SELECT id FROM sessions") == "old"
+    assert query_value(str(path), "SELECT last_session FROM hooks_seen") == "old"
 
 
 def test_a_hook_sets_the_old_store_aside_logs_it_and_saves(session: HookSession) -> None:
@@ -85,14 +92,14 @@ def test_one_of_eight_concurrent_hooks_sets_the_old_store_aside_and_all_save(
     assert_store_is_complete(first.home / SET_ASIDE)
     for session in hook_sessions:
         assert session.read_row()["state"] == session.fold_transcript()
-    assert ask(str(first.database), "PRAGMA integrity_check") == "ok"
+    assert query_value(str(first.database), "PRAGMA integrity_check") == "ok"
 
 
 def test_a_hook_in_a_read_only_home_is_silent_and_leaves_the_store(session: HookSession) -> None:
     make_old_store(session.database)
     session.write(session.demo.before)
     before = list_files(session.home)
-    with read_only(session.home):
+    with make_read_only(session.home):
         assert session.run_hook("Stop").is_silent
     assert list_files(session.home) == before
     assert len(session.read_log()) == 1
@@ -113,7 +120,7 @@ def test_a_hook_does_not_take_the_store_from_a_running_first_edition(session: Ho
         first_edition.commit()
     assert session.run_hook("Stop").is_silent
     assert_store_is_complete(session.home / SET_ASIDE)
-    assert ask(str(session.home / SET_ASIDE), "SELECT times FROM hooks_seen") == 2
+    assert query_value(str(session.home / SET_ASIDE), "SELECT times FROM hooks_seen") == 2
     assert session.read_row()["state"] == session.fold_transcript()
 
 
@@ -136,7 +143,7 @@ def test_a_process_killed_while_it_sets_the_old_store_aside_loses_nothing(tmp_pa
         process.wait()
         with pytest.MonkeyPatch.context() as monkeypatch:
             monkeypatch.setattr(sqlite_migrations, "report", lambda _: None)
-            assert sessions(str(path)) == []
+            assert list_sessions(str(path)) == []
         assert [name for name in list_files(home) if "first-edition" in name] == [SET_ASIDE]
         assert_store_is_complete(home / SET_ASIDE)
 
@@ -146,10 +153,10 @@ def test_a_process_killed_during_a_migration_leaves_the_store_unchanged(
 ) -> None:
     path = str(tmp_path / "home" / "holdfast.db")
     with closing(SQLiteStore(path)) as store:
-        save(store, "s1")
+        save_session(store, "s1")
     folder = tmp_path / "migrations"
     shutil.copytree(sqlite_migrations.STORE_MIGRATIONS[0], folder)
-    (folder / NEXT).write_text("CREATE TABLE one (x);\nCREATE TABLE two (x);\n")
+    (folder / NEXT_MIGRATION).write_text("CREATE TABLE one (x);\nCREATE TABLE two (x);\n")
     program = f"""
 import os, signal
 from holdfast.store import sqlite_migrations, sqlite
@@ -157,16 +164,16 @@ def yield_and_die(folder, after):
     yield "CREATE TABLE one (x)"
     os.kill(os.getpid(), signal.SIGKILL)
 sqlite_migrations._list_statements = yield_and_die
-sqlite_migrations.STORE_MIGRATIONS = ({str(folder)!r}, {TODAY + 1})
+sqlite_migrations.STORE_MIGRATIONS = ({str(folder)!r}, {CURRENT_VERSION + 1})
 sqlite.SQLiteStore({path!r})
 """
     process = subprocess.run([sys.executable, "-c", program], check=False)
     assert process.returncode == -9
-    assert ask(path, "PRAGMA user_version") == TODAY
-    assert ask(path, "SELECT count(*) FROM sqlite_master WHERE name IN ('one', 'two')") == 0
-    monkeypatch.setattr(sqlite_migrations, "STORE_MIGRATIONS", (str(folder), TODAY + 1))
-    assert sessions(path) == ["s1"]
-    assert ask(path, "SELECT count(*) FROM sqlite_master WHERE name IN ('one', 'two')") == 2
+    assert query_value(path, "PRAGMA user_version") == CURRENT_VERSION
+    assert query_value(path, "SELECT count(*) FROM sqlite_master WHERE name IN ('one', 'two')") == 0
+    monkeypatch.setattr(sqlite_migrations, "STORE_MIGRATIONS", (str(folder), CURRENT_VERSION + 1))
+    assert list_sessions(path) == ["s1"]
+    assert query_value(path, "SELECT count(*) FROM sqlite_master WHERE name IN ('one', 'two')") == 2
 
 
 @pytest.fixture
@@ -188,24 +195,24 @@ def home(terminal: Terminal) -> Path:
 def test_a_command_reports_the_old_store_and_recover_reads_the_transcripts_again(
     terminal: Terminal,
 ) -> None:
-    status = terminal.process("status", "--all", "--json")
+    status = terminal.run_process("status", "--all", "--json")
     assert status.returncode == 0
     assert b'"sessions": []' in status.stdout
     assert status.stderr.count(b"\n") == 1
     assert status.stderr.startswith(b"note: ")
     assert b"holdfast recover FOLDER" in status.stderr
-    recover = terminal.process("recover", terminal.home / ".claude" / "projects")
+    recover = terminal.run_process("recover", terminal.home / ".claude" / "projects")
     assert recover.returncode == 0
     assert b"1 of 1 transcripts" in recover.stderr
-    assert SESSION_ID.encode() in terminal.process("status", "--json").stdout
-    assert b"Never touch anything under migrations/" in terminal.process("brief").stdout
-    assert terminal.process("recall", "migrations").returncode == 0
+    assert SESSION_ID.encode() in terminal.run_process("status", "--json").stdout
+    assert b"Never touch anything under migrations/" in terminal.run_process("brief").stdout
+    assert terminal.run_process("recall", "migrations").returncode == 0
     assert "recall.db.first-edition" in os.listdir(terminal.store)
 
 
 def test_doctor_reports_a_store_that_was_set_aside(terminal: Terminal, home: Path) -> None:
-    report = terminal.process("doctor").stdout.decode()
+    report = terminal.run_process("doctor").stdout.decode()
     assert f"set aside: {SET_ASIDE}" in report
     assert "holdfast recover FOLDER" in report
     (home / SET_ASIDE).unlink()
-    assert "first edition" not in terminal.process("doctor").stdout.decode()
+    assert "first edition" not in terminal.run_process("doctor").stdout.decode()

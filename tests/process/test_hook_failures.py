@@ -20,7 +20,7 @@ import pytest
 import holdfast
 from holdfast.services.install.registration import hook_command
 from holdfast.store import sqlite_migrations
-from tests.weather import read_only, small_disk
+from tests.faulty_disks import make_read_only, mount_small_disk
 
 from .hook_session import HookResult, HookSession, list_files
 
@@ -270,7 +270,7 @@ def test_a_read_only_home_is_logged_in_the_temporary_folder(
         session.run_hook("PreCompact")
     else:
         session.home.mkdir()
-    with read_only(session.home):
+    with make_read_only(session.home):
         result = session.run_hook("PreCompact")
     assert_one_line_was_logged(session, result)
     assert "holdfast.log" not in list_files(session.home)
@@ -326,7 +326,7 @@ def test_a_full_disk_loses_only_this_save(session: HookSession) -> None:
 def test_a_disk_that_fills_up_keeps_every_acknowledged_snapshot(session: HookSession) -> None:
     session.write(session.demo.before)
     session.home.mkdir()
-    with small_disk(session.home, 360):
+    with mount_small_disk(session.home, 360):
         acknowledged = 0
         while (result := session.run_hook("PreCompact")).stdout:
             assert result.exit_code == 0

@@ -38,9 +38,9 @@ def run_client(folder: str | Path, use_client: ClientCall, **env: str) -> Any:
 
 
 def test_the_server_process_prints_only_the_protocol(
-    seasoned: Terminal, rehearsal: SelfTest, tmp_path: Path
+    demo_terminal: Terminal, self_test: SelfTest, tmp_path: Path
 ) -> None:
-    project = rehearsal.demo.project_dir
+    project = self_test.demo.project_dir
 
     async def use_client(client: Client) -> list[Any]:
         assert client.server_info.name == "holdfast"

@@ -6,7 +6,7 @@ import re
 import subprocess
 import sys
 
-from tests.unit.transcript_lines import ROOT, Line, bash, call, reply, result, used, user
+from tests.unit.transcript_lines import ROOT, Line, bash, call, reply, result, tool_use, user
 
 from .hook_session import HOOK_TIMEOUT_SECONDS, HookSession
 
@@ -32,23 +32,25 @@ def make_transcript() -> list[Line]:
     return [
         user(f"Never print {secret('prompt')}, always use the variable instead."),
         reply(f"I decided to use {secret('reply')} because it still works."),
-        *used("TodoWrite", {"todos": plan}),
+        *tool_use("TodoWrite", {"todos": plan}),
         *bash(command, f"token {secret('output')}\nAssertionError: {secret('error')}", ok=False),
         *bash(f"GH_TOKEN={secret('environ')} pytest -q", f"FAILED {secret('failing')}", ok=False),
         *bash(f"git commit -m 'Use {secret('message')}'", f"[main 3f2c1ab] {secret('commit')}"),
-        *used("Write", {"file_path": f"{ROOT}/{secret('name')}.py", "content": secret("content")}),
-        *used("Edit", {
+        *tool_use("Write", {
+            "file_path": f"{ROOT}/{secret('name')}.py", "content": secret("content"),
+        }),
+        *tool_use("Edit", {
             "file_path": f"{ROOT}/a.py", "old_string": secret("old"), "new_string": secret("new"),
         }),
-        *used("Grep", {"pattern": secret("pattern"), "path": f"{ROOT}/{secret('folder')}"}),
-        *used("WebFetch", {"url": f"https://example.org/?q={secret('url')}", "prompt": "x"}),
-        *used("Task", {
+        *tool_use("Grep", {"pattern": secret("pattern"), "path": f"{ROOT}/{secret('folder')}"}),
+        *tool_use("WebFetch", {"url": f"https://example.org/?q={secret('url')}", "prompt": "x"}),
+        *tool_use("Task", {
             "description": f"Try {secret('task')}", "prompt": secret("brief"),
             "subagent_type": "Explore",
         }, f"It said {secret('report')}"),
-        *used("AskUserQuestion", {"questions": questions}, f"“{secret('answer')}”"),
+        *tool_use("AskUserQuestion", {"questions": questions}, f"“{secret('answer')}”"),
         call("Bash", {"command": f"sleep 9 # {secret('open')}"}, "toolu_9"),
-        result(f"<error>{secret('refused')}</error>", ok=False, ident="toolu_9"),
+        result(f"<error>{secret('refused')}</error>", ok=False, call_id="toolu_9"),
         user(f"Go on with {secret('latest')}."),
     ]  # fmt: skip
 

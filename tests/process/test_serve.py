@@ -26,7 +26,7 @@ import pytest
 
 from holdfast.demo import append_lines, load_demo
 from holdfast.ledger.connect import open_local_ledger
-from tests.postgres import Server as PostgreSQL
+from tests.postgres import PostgresServer
 from tests.process.serving import (
     Server,
     Start,
@@ -275,7 +275,7 @@ def test_a_port_in_use_is_reported_with_a_hint(tmp_path: Path, start: Start) -> 
 
 
 def test_a_server_reconnects_after_a_restart_of_its_database(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start
+    postgres: PostgresServer, postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
     server = start(tmp_path / "home", database=postgres_url)
     before = server.post("/api/actions", tool_name="before")["id"]
@@ -287,7 +287,7 @@ def test_a_server_reconnects_after_a_restart_of_its_database(
 
 
 def test_no_acknowledged_write_is_lost_when_the_database_is_restarted_under_load(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start
+    postgres: PostgresServer, postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
     servers = [start(tmp_path / name, database=postgres_url) for name in ("one", "two")]
     stop = threading.Event()

@@ -19,7 +19,7 @@ import pytest
 from holdfast.ledger import messages
 from holdfast.ledger.connect import open_local_ledger
 from holdfast.ledger.repository import Ledger
-from tests.postgres import Server as PostgreSQL
+from tests.postgres import PostgresServer
 from tests.process.serving import (
     Server,
     Start,
@@ -52,9 +52,9 @@ def with_password(url: str) -> str:
 
 @pytest.mark.parametrize("workers", ["1", pytest.param("2", marks=pytest.mark.slow)])
 def test_a_server_started_before_its_database_connects_when_the_database_starts(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start, workers: str
+    postgres: PostgresServer, postgres_url: str, tmp_path: Path, start: Start, workers: str
 ) -> None:
-    with postgres.away():
+    with postgres.pause():
         server = start(
             tmp_path / "home", "--workers", workers, database=with_password(postgres_url)
         )
@@ -82,14 +82,15 @@ def test_a_server_started_before_its_database_connects_when_the_database_starts(
 
 
 def test_servers_started_before_their_database_send_each_others_events(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start
+    postgres: PostgresServer, postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
-    with postgres.away():
+    with postgres.pause():
         one, other = (start(tmp_path / name, database=postgres_url) for name in ("one", "other"))
     for server in (one, other):
         wait_until_healthy(server)
     wait_until(
-        lambda: postgres.ask(COUNT_LISTENERS) == [(2,)], "not both servers listen for notifications"
+        lambda: postgres.execute(COUNT_LISTENERS) == [(2,)],
+        "not both servers listen for notifications",
     )
     with other.open_events() as stream:
         wait_until_subscribed(stream)
@@ -98,10 +99,10 @@ def test_servers_started_before_their_database_send_each_others_events(
 
 
 def test_messages_sent_locally_while_the_database_was_away_reach_the_team(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start
+    postgres: PostgresServer, postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
     home = tmp_path / "home"
-    with postgres.away():
+    with postgres.pause():
         server = start(home, "--proxy", database=postgres_url)
         with closing(open_local_ledger(str(home / "ledger.db")).database) as database:
             messages.send(Ledger(database), time.time(), ident="m1", from_agent_id="ada")
@@ -118,19 +119,19 @@ def list_message_ids(url: str) -> set[str]:
 
 
 @contextmanager
-def require_password(postgres: PostgreSQL) -> Iterator[str]:
+def require_password(postgres: PostgresServer) -> Iterator[str]:
     """Yield a URL with a wrong password for a role that needs one."""
     rules = postgres.folder / "pg_hba.conf"
     before = rules.read_text()
-    postgres.ask("CREATE ROLE ada LOGIN PASSWORD 'right'")
+    postgres.execute("CREATE ROLE ada LOGIN PASSWORD 'right'")
     rules.write_text(f"local all ada scram-sha-256\n{before}")
-    postgres.ask("SELECT pg_reload_conf()")
+    postgres.execute("SELECT pg_reload_conf()")
     try:
         yield postgres.url.replace("postgres:@", f"ada:{PASSWORD}@")
     finally:
         rules.write_text(before)
-        postgres.ask("SELECT pg_reload_conf()")
-        postgres.ask("DROP ROLE ada")
+        postgres.execute("SELECT pg_reload_conf()")
+        postgres.execute("DROP ROLE ada")
 
 
 def fail_to_start(home: Path, database: str) -> str:
@@ -149,7 +150,7 @@ def fail_to_start(home: Path, database: str) -> str:
 
 
 def test_a_wrong_password_ends_the_start_with_an_error(
-    postgres: PostgreSQL, tmp_path: Path
+    postgres: PostgresServer, tmp_path: Path
 ) -> None:
     with require_password(postgres) as url:
         wait_until(lambda: not accepts_login(url), "PostgreSQL did not reload pg_hba.conf")
@@ -171,7 +172,7 @@ def accepts_login(url: str) -> bool:
     (("postgres:@", f"postgres:{PASSWORD}/%@"), "cannot be read as an address"),
 ])  # fmt: skip
 def test_a_wrong_database_url_ends_the_start_with_an_error(
-    postgres: PostgreSQL, tmp_path: Path, replacement: tuple[str, str], message: str
+    postgres: PostgresServer, tmp_path: Path, replacement: tuple[str, str], message: str
 ) -> None:
     assert message in fail_to_start(tmp_path, postgres.url.replace(*replacement))
 

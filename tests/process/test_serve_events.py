@@ -16,7 +16,7 @@ import pytest
 
 from holdfast.ledger.actions import add_action
 from holdfast.ledger.connect import open_local_ledger
-from tests.postgres import Server as PostgreSQL
+from tests.postgres import PostgresServer
 from tests.process.serving import (
     Server,
     Start,
@@ -117,7 +117,7 @@ def test_a_write_through_one_server_reaches_subscribers_of_another(
 
 
 def test_an_open_event_stream_continues_after_a_restart_of_the_database(
-    postgres: PostgreSQL, postgres_url: str, tmp_path: Path, start: Start
+    postgres: PostgresServer, postgres_url: str, tmp_path: Path, start: Start
 ) -> None:
     server = start(tmp_path / "home", database=postgres_url)
     with server.open_events() as stream:

@@ -24,7 +24,7 @@ from holdfast.conversations.conversation import Conversation
 from holdfast.conversations.events import CompactionEvent
 from holdfast.conversations.manager import SessionManager
 from holdfast.conversations.summarizers import Price, Reply, Work
-from tests.unit.conversations.api_rules import assert_anthropic_accepts, tokens
+from tests.unit.conversations.api_rules import assert_anthropic_accepts, count_tokens
 
 from .session_loop import AgentLoop
 from .waiting import wait_until
@@ -108,7 +108,7 @@ def add_messages(path: str, name: str, messages: int, sizes: Any) -> None:
 def _measure_request(conversation: Conversation) -> int:
     body = conversation.build_request()
     assert_anthropic_accepts(body)
-    return tokens(body)
+    return count_tokens(body)
 
 
 def test_two_processes_in_one_session_stay_within_the_window(tmp_path: Path) -> None:

@@ -13,7 +13,15 @@ import pytest
 
 from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.store.store_file import TODAY, ask, names, save, save_today, sessions, tomorrow
+from tests.unit.store.store_file import (
+    CURRENT_VERSION,
+    add_next_migration,
+    list_files,
+    list_sessions,
+    query_value,
+    save_in_current_version,
+    save_session,
+)
 
 from .waiting import TIMEOUT_SECONDS
 
@@ -42,26 +50,29 @@ def open_concurrently(path: str, migrations: str = "") -> list[int | None]:
 
 def open_and_save(path: str, session: str, barrier: Barrier, migrations: str) -> None:
     if migrations:
-        sqlite_migrations.STORE_MIGRATIONS = (migrations, TODAY + 1)
+        sqlite_migrations.STORE_MIGRATIONS = (migrations, CURRENT_VERSION + 1)
     barrier.wait(TIMEOUT_SECONDS)
     with closing(SQLiteStore(path, busy_seconds=10)) as store:
-        assert save(store, session)
+        assert save_session(store, session)
 
 
 def test_processes_that_create_the_store_concurrently_share_one(path: str) -> None:
     assert open_concurrently(path) == [0] * PROCESSES
-    assert names(path) == ["holdfast.db"]
-    assert sessions(path) == [f"s{n}" for n in range(PROCESSES)]
-    assert ask(path, "PRAGMA integrity_check") == "ok"
+    assert list_files(path) == ["holdfast.db"]
+    assert list_sessions(path) == [f"s{n}" for n in range(PROCESSES)]
+    assert query_value(path, "PRAGMA integrity_check") == "ok"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
 def test_a_store_is_migrated_once_by_concurrent_processes(
     path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    next_version = tomorrow(tmp_path / "migrations", monkeypatch)
-    save_today(path, "before")
+    next_version = add_next_migration(tmp_path / "migrations", monkeypatch)
+    save_in_current_version(path, "before")
     assert open_concurrently(path, str(next_version)) == [0] * PROCESSES
-    assert sessions(path) == ["before", *(f"s{n}" for n in range(PROCESSES))]
-    assert names(path) == ["holdfast.db", f"holdfast.db.v{TODAY}.bak"]
-    assert ask(f"{path}.v{TODAY}.bak", "SELECT group_concat(id) FROM sessions") == "before"
+    assert list_sessions(path) == ["before", *(f"s{n}" for n in range(PROCESSES))]
+    assert list_files(path) == ["holdfast.db", f"holdfast.db.v{CURRENT_VERSION}.bak"]
+    assert (
+        query_value(f"{path}.v{CURRENT_VERSION}.bak", "SELECT group_concat(id) FROM sessions")
+        == "before"
+    )

@@ -45,16 +45,16 @@ def reply(text: str) -> Line:
     return message("assistant", text)
 
 
-def call(name: str, arguments: Any, ident: str = "call_1") -> Line:
-    return item("function_call", name=name, arguments=json.dumps(arguments), call_id=ident)
+def call(name: str, arguments: Any, call_id: str = "call_1") -> Line:
+    return item("function_call", name=name, arguments=json.dumps(arguments), call_id=call_id)
 
 
-def custom(name: str, text: str, ident: str = "call_1") -> Line:
-    return item("custom_tool_call", name=name, input=text, call_id=ident, status="completed")
+def custom(name: str, text: str, call_id: str = "call_1") -> Line:
+    return item("custom_tool_call", name=name, input=text, call_id=call_id, status="completed")
 
 
-def output(text: Any, ident: str = "call_1") -> Line:
-    return item("function_call_output", call_id=ident, output=text)
+def output(text: Any, call_id: str = "call_1") -> Line:
+    return item("function_call_output", call_id=call_id, output=text)
 
 
 def command_output(code: int, text: str) -> str:
@@ -63,23 +63,26 @@ def command_output(code: int, text: str) -> str:
     return f"{head}\nOriginal token count: 1\nOutput:\n{text}"
 
 
-def ran(
-    cmd: str, text: str = "", code: int = 0, ident: str = "call_1", **arguments: Any
+def exec_command(
+    cmd: str, text: str = "", code: int = 0, call_id: str = "call_1", **arguments: Any
 ) -> list[Line]:
     """A call of a shell command and its output."""
-    output_line = output(command_output(code, text), ident)
-    return [call("exec_command", {"cmd": cmd, **arguments}, ident), output_line]
+    output_line = output(command_output(code, text), call_id)
+    return [call("exec_command", {"cmd": cmd, **arguments}, call_id), output_line]
 
 
 def patch(*parts: str) -> str:
     return "\n".join(("*** Begin Patch", *parts, "*** End Patch", ""))
 
 
-def patched(*parts: str, ok: bool = True, ident: str = "call_1") -> list[Line]:
+def apply_patch(*parts: str, ok: bool = True, call_id: str = "call_1") -> list[Line]:
     """A call of `apply_patch` and its output."""
     success = "Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess. Updated the following files:\n"
     failure = "apply_patch verification failed: Failed to find expected lines"
-    return [custom("apply_patch", patch(*parts), ident), output(success if ok else failure, ident)]
+    return [
+        custom("apply_patch", patch(*parts), call_id),
+        output(success if ok else failure, call_id),
+    ]
 
 
 def plan(**steps: str) -> Line:

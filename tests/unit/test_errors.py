@@ -8,7 +8,7 @@ import pytest
 
 from holdfast import errors
 from holdfast.errors import HoldfastError
-from tests.cases import case
+from tests.cases import report_case
 
 ERROR_CLASSES = [
     kind
@@ -36,7 +36,7 @@ def test_without_a_detail_the_message_is_one_sentence() -> None:
 
 def test_every_error_is_a_holdfast_error() -> None:
     for kind in ERROR_CLASSES:
-        with case(kind), pytest.raises(HoldfastError, match="with this"):
+        with report_case(kind), pytest.raises(HoldfastError, match="with this"):
             raise kind("with this")
 
 

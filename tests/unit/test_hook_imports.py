@@ -164,6 +164,31 @@ def test_storing_a_handoff_imports_only_allowed_modules(tmp_path: Path) -> None:
     assert modules & FORBIDDEN_MODULES == set()
 
 
+@pytest.mark.parametrize(
+    ("event", "fields"), [("PreCompact", {}), ("SessionStart", {"source": "compact"})]
+)
+def test_the_compaction_of_a_sub_agent_imports_only_allowed_modules(
+    tmp_path: Path, event: str, fields: dict[str, Any]
+) -> None:
+    preloaded, _ = run_program("import sys\n", None, tmp_path / "home")
+    session = load_demo(str(tmp_path / "courier"), "s1", 1_760_000_000.0)
+    transcript = str(tmp_path / "s1.jsonl")
+    append_lines(transcript, session.before)
+    own_log = tmp_path / "s1" / "subagents" / "agent-a1.jsonl"
+    own_log.parent.mkdir(parents=True)
+    append_lines(str(own_log), [{**line, "isSidechain": True} for line in session.before])
+    agent: dict[str, Any] = {"agent_id": "a1", "agent_type": "Explore"}
+    payload = session.hook_payload(event, transcript, **fields, **agent)
+    program = HOOK_PROGRAM.format(folder=str(Path(holdfast.__file__).parent.parent))
+    modules, output_length = run_program(program, payload, tmp_path / "home")
+    is_brief = event == "SessionStart"
+    assert bool(output_length) == is_brief
+    assert ("holdfast.brief.render" in modules) == is_brief
+    foreign = {module for module in modules - preloaded if module.split(".")[0] != "holdfast"}
+    assert foreign - ALLOWED_MODULES == set()
+    assert modules & FORBIDDEN_MODULES == set()
+
+
 def test_unread_messages_for_other_agents_make_a_hook_import_one_small_module(
     tmp_path: Path,
 ) -> None:

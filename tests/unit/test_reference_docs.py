@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 
 import pytest
 from docs.reference import generate, hooks_page
 
+import holdfast
 from holdfast import cli, settings
 from holdfast.hosts import claude_code
 
@@ -32,6 +34,23 @@ def test_the_pages_do_not_depend_on_the_terminal(
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("XDG_STATE_HOME", "/elsewhere")
     assert generate.build_pages() == expected
+
+
+def test_every_public_name_is_documented_with_its_signature() -> None:
+    page = generate.build_pages()["session.md"]
+    for name in holdfast.__all__:
+        value = getattr(holdfast, name)
+        if name.startswith("_"):
+            continue
+        assert f"\n## {name}\n\n```python\n{name}(\n" in page
+        start = page.index(f"\n## {name}\n")
+        section = page[start : page.index("\n## ", start + 1)]
+        for parameter in inspect.signature(value).parameters.values():
+            assert f"{parameter.name}: {parameter.annotation}" in section
+        methods = vars(value) if isinstance(value, type) else {}
+        for method, member in methods.items():
+            if inspect.isfunction(member) and not method.startswith("_") and member.__doc__:
+                assert f"{method}(" in section
 
 
 def test_every_command_setting_and_event_is_documented() -> None:

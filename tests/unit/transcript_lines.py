@@ -49,19 +49,24 @@ def reply(content: str, **fields: Any) -> Line:
     return assistant(text(content), **fields)
 
 
-def call(name: str, tool_input: Any, ident: str = "toolu_1", **fields: Any) -> Line:
-    block = {"type": "tool_use", "id": ident, "name": name, "input": tool_input}
+def call(name: str, tool_input: Any, call_id: str = "toolu_1", **fields: Any) -> Line:
+    block = {"type": "tool_use", "id": call_id, "name": name, "input": tool_input}
     return assistant(block, **fields)
 
 
 def result(
-    content: Any = "", *, ok: bool = True, detail: Any = None, ident: str = "toolu_1", **fields: Any
+    content: Any = "",
+    *,
+    ok: bool = True,
+    detail: Any = None,
+    call_id: str = "toolu_1",
+    **fields: Any,
 ) -> Line:
-    block = {"type": "tool_result", "tool_use_id": ident, "content": content, "is_error": not ok}
+    block = {"type": "tool_result", "tool_use_id": call_id, "content": content, "is_error": not ok}
     return user([block], toolUseResult=detail, **fields)
 
 
-def used(
+def tool_use(
     name: str, tool_input: Any, content: Any = "", *, ok: bool = True, detail: Any = None
 ) -> list[Line]:
     """A tool call and its result."""
@@ -69,14 +74,14 @@ def used(
 
 
 def bash(command: str, output: str = "", *, ok: bool = True, detail: Any = None) -> list[Line]:
-    return used("Bash", {"command": command}, output, ok=ok, detail=detail)
+    return tool_use("Bash", {"command": command}, output, ok=ok, detail=detail)
 
 
-def spent(context: int, **message: Any) -> Line:
+def usage_line(context: int, **message: Any) -> Line:
     """A message of the model that carries its token usage."""
-    usage_line = assistant(usage={"input_tokens": context, "output_tokens": 7})
-    usage_line["message"].update(message)
-    return usage_line
+    message_line = assistant(usage={"input_tokens": context, "output_tokens": 7})
+    message_line["message"].update(message)
+    return message_line
 
 
 def boundary(**metadata: Any) -> Line:

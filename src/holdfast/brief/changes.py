@@ -10,12 +10,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from holdfast.brief.summary_overlap import SearchableSummary
     from holdfast.state.types import FileTrail, State
 
 NEWEST_FILE_VALUE, OLDEST_FILE_VALUE = 56.0, 34.0
 CREATED_BONUS, DELETED_BONUS, UNCOMMITTED_BONUS, EARLIER_MALUS = 8.0, 8.0, 4.0, 14.0
 OUTSIDE_MALUS = 10.0
 MAX_FILES = 60
+HOST_PLANS = "/.claude/plans/"
+SCRATCH_FOLDERS = ("/tmp/", "/private/tmp/", "/var/tmp/")
 COUNTS_VALUE = 97.0
 COMMIT_VALUE, BRANCH_VALUE, OPEN_WORK_VALUE, CLEAN_VALUE, LINK_VALUE = 54.0, 68.0, 62.0, 40.0, 52.0
 MAX_COMMITS = 12
@@ -30,10 +33,22 @@ MANIFESTS = frozenset(
 )  # fmt: skip
 
 
-def file_items(state: State) -> Iterator[Item]:
-    """The files that this session changed, the newest first, each with what the change was for."""
-    changed = [(path, trail) for path, trail in state["files"].items() if describe_change(trail)]
+def file_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
+    """The files that this session changed, the newest first, each with what the change was for.
+
+    A file that the summary names is left out.
+    """
+    changed = [
+        (path, trail)
+        for path, trail in state["files"].items()
+        if describe_change(trail)
+        and not path.startswith(SCRATCH_FOLDERS)
+        and HOST_PLANS not in path
+    ]
     for age, (path, trail) in enumerate(reversed(changed[-MAX_FILES:])):
+        forms = _render_file(path, trail, summary)
+        if not forms:
+            continue
         share = age / max(1, min(len(changed), MAX_FILES) - 1)
         value = NEWEST_FILE_VALUE - (NEWEST_FILE_VALUE - OLDEST_FILE_VALUE) * share
         value += CREATED_BONUS * bool(trail.get("created")) + min(6, trail.get("edits", 0))
@@ -41,30 +56,38 @@ def file_items(state: State) -> Iterator[Item]:
         value += UNCOMMITTED_BONUS * (trail.get("edits", 0) > trail.get("committed", 0))
         value -= EARLIER_MALUS * is_in_earlier_stretch(state, trail["line"])
         value -= OUTSIDE_MALUS * path.startswith(("/", "~"))
-        head = f"- {describe_change(trail)} {path}"
-        purposes = trail.get("purposes", [])
-        texts = [one["text"] for one in purposes]
-        lines = [one["line"] for one in purposes]
-        swap = trail.get("swap", "")
-        symbols = ", ".join(trail.get("symbols", []))
-        defines = f" (defines {symbols})" if symbols else ""
-        forms = []
-        for count, size in ((4, 200), (2, 140), (1, 90)):
-            parts = [f"“{one_line(text, size)}”" for text in texts[-count:]]
-            parts += [f"`{swap}`"] if swap and count > 1 else []
-            if parts:
-                where = ref(trail["line"], *lines[-count:])
-                forms.append(f"{head}{defines}: {'; '.join(parts)} {where}")
-        forms += [f"{head}{defines} {ref(trail['line'])}", f"{head} {ref(trail['line'])}"]
         yield Item(
-            "files", "file", value, trail["line"], tuple(forms),
-            names=(path,), quote=" ".join([path, *texts, swap, symbols]), is_prose=True,
+            "files", "file", value, trail["line"], forms, names=(path,), quote=forms[0],
+            is_prose=True,
         )  # fmt: skip
 
 
-def file_count_items(state: State) -> Iterator[Item]:
+def _render_file(path: str, trail: FileTrail, summary: SearchableSummary | None) -> tuple[str, ...]:
+    """A changed file with its purposes, from the longest form to the shortest; empty if the summary
+    names the file."""
+    if summary is not None and summary.mentions(path.rpartition("/")[2], "file"):
+        return ()
+    head = f"- {describe_change(trail)} {path}"
+    purposes = trail.get("purposes", [])
+    swaps = [f"`{swap}`" for swap in trail.get("swaps", [])]
+    symbols = [name for name in trail.get("symbols", []) if not name.lower().startswith("test")]
+    defines = f" (defines {', '.join(symbols)})" if symbols else ""
+    forms = []
+    for count, size in ((4, 200), (2, 140), (1, 90)):
+        shown = purposes[-count:]
+        parts = [f"“{one_line(one['text'], size)}”" for one in shown]
+        parts += swaps[-count:] if count > 1 else []
+        if parts:
+            where = ref(trail["line"], *(one["line"] for one in shown))
+            forms.append(f"{head}{defines}: {'; '.join(parts)} {where}")
+    return (*forms, f"{head}{defines} {ref(trail['line'])}", f"{head} {ref(trail['line'])}")
+
+
+def file_count_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
     """One required item: how many files were created, edited and deleted. Which ones they are is
-    listed below it, as far as the budget allows."""
+    listed below it, as far as the budget allows. Beside a summary the figures say nothing."""
+    if summary is not None:
+        return
     counts = {"created": 0, "edited": 0, "deleted": 0}
     last_line = 0
     for trail in state["files"].values():

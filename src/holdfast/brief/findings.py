@@ -7,8 +7,9 @@ from holdfast.state.text import (
     Cues,
     TokenizedText,
     content_words,
+    count_letters,
+    has_digit,
     one_line,
-    padded_words,
     split_sentences,
 )
 
@@ -19,23 +20,55 @@ if TYPE_CHECKING:
     from holdfast.brief.summary_overlap import SearchableSummary
     from holdfast.state.types import Record, State
 
-# Characters of a report's statements, one for each form.
-REPORT_CHARS = (900, 450, 220, 110)
-NEWEST_REPORT_VALUE, OLDEST_REPORT_VALUE = 62.0, 36.0
-NEWEST_FINDING_VALUE, OLDEST_FINDING_VALUE = 50.0, 30.0
-WORKAROUND_VALUE, SERVER_VALUE, RECORD_VALUE = 66.0, 60.0, 48.0
-MAX_WORKAROUNDS, MAX_RECORDS = 10, 12
-ANSWERED_SHARE = 0.8
+NEWEST_STATEMENT_VALUE, OLDEST_STATEMENT_VALUE = 64.0, 44.0
+WORKAROUND_VALUE, SERVER_VALUE, RECORD_VALUE, TASK_TEXT_VALUE = 66.0, 60.0, 50.0, 64.0
+MAX_WORKAROUNDS, MAX_RECORDS = 6, 6
 MIN_STATEMENT_CHARS, MAX_STATEMENT_CHARS = 12, 320
-# Words that make a statement of a report more important than its neighbours.
-IMPORTANT = Cues(
-    "root cause", "cause", "because", "fix", "fixed", "issue", "problem", "bug", "before", "after",
-    "instead", "still", "remaining", "not", "never", "must", "need", "needs", "only", "decided",
-    "passed", "pass", "failed", "fails", "failing", "verified", "changed", "added", "removed",
-    "created", "deleted", "renamed", "next", "todo", "note", "important", "without", "default",
-    "reverted", "pre-existing", "deferred", "rejected", "uncommitted", "committed", "pushed",
-    "why", "result", "results", "found", "works", "now",
+# A statement of fewer words does not stand alone.
+MIN_STATEMENT_WORDS, MIN_PART_WORDS = 6, 4
+# Beside a summary, a statement must have at least this share of new words.
+MIN_NEW_SHARE = 0.4
+# Statements that name nothing are shown only from so many of the newest texts: later ones may have
+# overtaken them.
+RECENT_TEXTS = 3
+# How a message begins, or what it contains, that rejects what the agent has just said.
+DISAGREEMENT_STARTS = ("no ", "no,", "nope", "still ", "wrong", "not ", "that's not", "hmm, no")
+DISAGREEMENTS = (
+    "doesn't work", "does not work", "didn't work", "still not", "still fails", "still does",
 )  # fmt: skip
+# Words of guesses and proposals.
+HEDGES = Cues(
+    "might", "maybe", "probably", "perhaps", "seems", "could", "would", "should", "likely", "may",
+    "possibly", "option", "options", "recommend", "suggest", "propose", "i think", "let me",
+)  # fmt: skip
+TEST_NAMES = ("`Test", "`test_", "Test", "test_")
+# Letters from here on are of other scripts than Latin.
+FIRST_OTHER_LETTER = "\u0370"
+# Words of statements that stay true and useful: causes, negative results, decisions, open ends.
+LASTING = Cues(
+    "root cause", "because", "caused by", "due to", "turned out", "turns out", "the issue was",
+    "the problem was", "the bug was", "the issue is", "the problem is", "the bug is", "the reason",
+    "doesn't work", "does not work", "didn't work", "did not work", "can't", "cannot",
+    "not available", "not installed", "not found", "doesn't exist", "does not exist", "only works",
+    "must be", "must not", "instead of", "rather than", "decided", "deferred", "rejected",
+    "pre-existing", "preexisting", "unrelated", "reverted", "remaining", "still need",
+    "still needs",
+    "still fails", "not yet", "no longer", "requires", "required", "workaround", "so that",
+    "to avoid", "otherwise", "never", "without", "left for", "left to", "is missing", "was missing",
+    "out of scope", "gave up", "ruled out", "on purpose", "intentional", "by design",
+)  # fmt: skip
+# Words that matter in a text of which only a part is shown.
+IMPORTANT = Cues(
+    "root cause", "because", "fix", "fixed", "issue", "problem", "bug", "instead", "still",
+    "remaining", "not", "never", "must", "need", "needs", "only", "decided", "failed", "fails",
+    "verified", "note", "important", "without", "default", "reverted", "deferred", "rejected",
+)  # fmt: skip
+# A statement that begins so refers to one that is not shown.
+REFERRING_STARTS = frozenset((
+    "it", "this", "that", "these", "those", "so", "but", "and", "then", "they", "which", "also",
+    "however", "he", "she", "both", "or", "there", "here", "such", "its", "their", "want", "shall",
+    "yes", "no", "ok", "right", "good", "now", "next", "first", "second", "finally", "same",
+))  # fmt: skip
 # Sentences that say nothing: greetings, offers and announcements.
 EMPTY_STARTS = (
     "let me know", "would you like", "feel free", "great", "perfect", "excellent", "done!",
@@ -43,23 +76,96 @@ EMPTY_STARTS = (
 )  # fmt: skip
 
 
-def report_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
-    """The agent's closing reports, the newest first, with their most important statements."""
+def statement_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
+    """Statements of closing reports and findings that stand alone and are still true, as far as
+    can be told, the newest first.
+
+    Of statements about the same names only the newest is kept.
+    """
     last = state["doing"]["line"] if state["doing"] else 0
-    reports = [report for report in state["reports"] if report["line"] != last]
-    for age, report in enumerate(reversed(reports)):
-        share = age / max(1, len(reports) - 1) if len(reports) > 1 else 0.0
-        value = NEWEST_REPORT_VALUE - (NEWEST_REPORT_VALUE - OLDEST_REPORT_VALUE) * share
-        if report["text"].rstrip().endswith(("?", "？")):
-            # What it asks was answered: the answer, with the question, is among the user's words.
-            value *= ANSWERED_SHARE
-        forms = select_statements(report["text"], summary, REPORT_CHARS)
-        texts = [f"- “{form}” {ref(report['line'])}" for form in forms]
-        if texts:
-            yield Item(
-                "found", "report", value, report["line"], tuple(texts),
-                quote=forms[0], is_prose=True,
-            )  # fmt: skip
+    sources = {one["line"]: one["text"] for one in state["findings"] if one["line"] != last}
+    sources |= {one["line"]: one["text"] for one in state["reports"] if one["line"] != last}
+    known: set[str] = set()
+    rejected = _find_rejected_lines(state, sources)
+    for age, line in enumerate(sorted(sources, reverse=True)):
+        if line in rejected:
+            continue
+        share = age / max(1, len(sources) - 1)
+        value = NEWEST_STATEMENT_VALUE - (NEWEST_STATEMENT_VALUE - OLDEST_STATEMENT_VALUE) * share
+        kept: set[str] = set()
+        for text in split_statements(sources[line]):
+            names = find_names(text)
+            is_overtaken = names <= known if names else age >= RECENT_TEXTS
+            if is_overtaken or not is_lasting(text):
+                continue
+            if summary and (_is_doubtful(text) or summary.novelty(text) < MIN_NEW_SHARE):
+                continue
+            kept |= names
+            form = f"- “{text}” {ref(line)}"
+            yield Item("found", "statement", value, line, (form,), quote=text, is_prose=True)
+        known |= kept
+
+
+def _find_rejected_lines(state: State, sources: dict[int, str]) -> set[int]:
+    """The last texts before messages in which the user disagrees."""
+    rejected = set()
+    for request in state["requests"]:
+        text = request["text"].lower()
+        if text.startswith(DISAGREEMENT_STARTS) or any(part in text for part in DISAGREEMENTS):
+            rejected.add(max((line for line in sources if line < request["line"]), default=0))
+    return rejected
+
+
+def select_lasting(
+    text: str, summary: SearchableSummary | None, sizes: tuple[int, ...]
+) -> list[str]:
+    """The statements of a text that stand alone, once for each size in characters.
+
+    Beside a summary only those that say something new are taken.
+    """
+    lasting = [
+        statement
+        for statement in split_statements(text)
+        if is_lasting(statement) and not (summary and summary.novelty(statement) < MIN_NEW_SHARE)
+    ]
+    scores = [_score(statement, at, summary) for at, statement in enumerate(lasting)]
+    return [form for size in sizes if (form := _select(lasting, scores, size))]
+
+
+def find_names(text: str) -> set[str]:
+    """The identifiers, paths and quoted code in a statement."""
+    words = (word.strip("`'\"“”.,:;()[]{}*") for word in text.split())
+    return {word for word in words if len(word) > 2 and _is_name(word)}
+
+
+def _is_name(word: str) -> bool:
+    inner = word[1:]
+    return (
+        any(char in word for char in "_/")
+        or "." in inner[:-1]
+        or not (inner.islower() or not inner.isalpha())
+    )
+
+
+def is_lasting(text: str) -> bool:
+    """Whether a statement stands alone and says something that outlasts its turn."""
+    words = text.split()
+    if len(words) < MIN_STATEMENT_WORDS and text.isascii():
+        return False
+    first = words[0].strip("`*“”\"',.").lower()
+    if first in REFERRING_STARTS or first.startswith("#") or text.endswith((":", "…")):
+        return False
+    if sum(char >= FIRST_OTHER_LETTER and char.isalpha() for char in text) * 5 > len(text):
+        # The cues are English; in other scripts, statements with figures or code are taken.
+        return has_digit(text) or "`" in text
+    return LASTING.match(TokenizedText(text))
+
+
+def _is_doubtful(text: str) -> bool:
+    """Whether a statement is a guess or a proposal, says what a test checks, or is a row of a
+    table: beside a summary, such statements mislead more often than they help."""
+    is_fragment = text.startswith(TEST_NAMES) or " — " in text
+    return is_fragment or HEDGES.match(TokenizedText(text))
 
 
 def select_statements(
@@ -84,10 +190,14 @@ def split_statements(text: str, *, keeps_questions: bool = False) -> list[str]:
     """The sentences, list items and table rows of a report, without empty phrases."""
     statements = []
     for sentence in split_sentences(text):
+        if sentence.startswith("<"):
+            continue
         plain = _render_table_row(sentence.replace("**", "").replace("__", "").strip())
         lower = plain.lower()
-        letters = sum(char.isalnum() for char in plain)
-        if letters * 2 < len(plain) or len(plain) < MIN_STATEMENT_CHARS:
+        if len(plain) < MIN_STATEMENT_CHARS or count_letters(plain) * 2 < len(plain):
+            continue
+        if plain.isascii() and len(plain.split()) < MIN_PART_WORDS and not find_names(plain):
+            # A heading or a label.
             continue
         if plain.endswith(("?", "？")) and not keeps_questions:
             # The user has answered it.
@@ -109,7 +219,7 @@ def _render_table_row(text: str) -> str:
 def _score(text: str, position: int, summary: SearchableSummary | None) -> float:
     tokens = TokenizedText(text)
     score = 1.0 + (1.0 if IMPORTANT.match(tokens) else 0.0) + (0.8 if position == 0 else 0.0)
-    score += 0.4 * any(char.isdigit() for char in text) + 0.4 * ("`" in text)
+    score += 0.4 * has_digit(text) + 0.6 * bool(find_names(text))
     return score * (summary.novelty(text) if summary else 1.0)
 
 
@@ -132,22 +242,6 @@ def _select(statements: list[str], scores: list[float], max_chars: int) -> str:
 
 
 MIN_SCORE = 0.35
-
-
-def finding_items(state: State) -> Iterator[Item]:
-    """Sentences between tool calls that state a cause or a result, the newest first."""
-    findings = state["findings"]
-    last = state["doing"]["line"] if state["doing"] else 0
-    for age, finding in enumerate(reversed(findings)):
-        if finding["line"] == last:
-            continue
-        share = age / max(1, len(findings) - 1)
-        value = NEWEST_FINDING_VALUE - (NEWEST_FINDING_VALUE - OLDEST_FINDING_VALUE) * share
-        text = f"- “{finding['text']}” {ref(finding['line'])}"
-        yield Item(
-            "found", "finding", value, finding["line"], (text,),
-            quote=finding["text"], is_prose=True,
-        )  # fmt: skip
 
 
 def workaround_items(state: State) -> Iterator[Item]:
@@ -177,8 +271,19 @@ def server_items(state: State) -> Iterator[Item]:
         yield Item("now", "server", SERVER_VALUE, one["line"], (text,), names=(one["text"],))
 
 
-def record_items(state: State) -> Iterator[Item]:
-    """Texts that were written for the record, other than commit messages, the newest first."""
+def record_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
+    """Texts that were written for the record, other than the messages of commits, the newest
+    first, and the task that was looked up last."""
+    recent = state["requests"][-RECENT_TEXTS:]
+    shown = state["task_shown"]
+    if shown and (not recent or shown["line"] > recent[0]["line"]):
+        forms = select_statements(shown["text"], summary, (700, 350))
+        texts = tuple(f"- `{shown['head']}` says: “{form}” {ref(shown['line'])}" for form in forms)
+        if texts:
+            yield Item(
+                "plan", "task text", TASK_TEXT_VALUE, shown["line"], texts, quote=forms[0],
+                is_prose=True,
+            )  # fmt: skip
     subjects = {commit["subject"] for commit in state["commits"]}
     records = [one for one in state["records"] if one["text"].partition("\n")[0] not in subjects]
     kept: list[Record] = []
@@ -188,18 +293,13 @@ def record_items(state: State) -> Iterator[Item]:
             kept.append(one)
     for age, one in enumerate(kept[:MAX_RECORDS]):
         head = f"`{one['head']}`: " if one["head"] else ""
-        text = one["text"]
-        forms = tuple(f"- {head}“{one_line(text, size)}” {ref(one['line'])}" for size in (400, 160))
-        yield Item(
-            "found", "record", RECORD_VALUE - age, one["line"], forms, quote=text, is_prose=True
-        )
-
-
-def drop_repeated(items: list[Item]) -> list[Item]:
-    """Without findings and purposes whose words a report that is kept already has."""
-    texts = [padded_words(item.quote) for item in items if item.kind == "report"]
-    return [
-        item
-        for item in items
-        if item.kind != "finding" or not any(padded_words(item.quote) in text for text in texts)
-    ]
+        forms = select_statements(one["text"], summary, (600, 250))
+        if one["head"].startswith("git commit"):
+            # No commit has this message: it was refused and will be used again.
+            head, forms = "commit message without a commit: ", [one_line(one["text"], 900)]
+        texts = tuple(f"- {head}“{form}” {ref(one['line'])}" for form in forms)
+        if texts:
+            yield Item(
+                "found", "record", RECORD_VALUE - age, one["line"], texts, quote=forms[0],
+                is_prose=True,
+            )  # fmt: skip

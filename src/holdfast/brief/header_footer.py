@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from holdfast.brief.history import stretch_ends
 from holdfast.brief.items import ref
+from holdfast.brief.plan import is_outdated
 from holdfast.brief.user_words import find_prose, render_question
 from holdfast.state.rules.compactions import BRIEF_MARKER
 from holdfast.state.text import one_line
@@ -78,8 +79,9 @@ def render_opening(
         latest = state["requests"][-1]
         is_in_summary = summary is not None and summary.quotes(latest["text"])
         quoted = f"“{one_line(find_prose(latest['text']), quote_chars)}”"
-        request = "as in the summary" if is_in_summary else quoted
-        parts.append(f"Latest request: {request}{render_question(latest)} (L{latest['line']}).")
+        if not is_in_summary:
+            where = ref(latest["line"], latest.get("said_line", 0))
+            parts.append(f"Latest request: {quoted}{render_question(latest)} {where}.")
     if open_now := _find_open_work(state):
         parts.append(f"Open now: {'; '.join(open_now)}.")
     return " ".join(parts)
@@ -89,7 +91,7 @@ def _find_open_work(state: State) -> list[str]:
     """The plan item that is in progress, and the check that fails."""
     open_now = []
     running = [item for item in state["plan"] if item["status"] == "in_progress"]
-    if running:
+    if running and not is_outdated(state):
         item = running[-1]
         where = ref(item["source_line"], item["line"])
         open_now.append(f"in progress: {one_line(item['text'], 100)} {where}")
@@ -118,7 +120,13 @@ def adds_to_opening(opening: str, item: Item, state: State) -> bool:
 
 
 def render_closing(recall: str, *, truncated: bool) -> str:
-    """The last line: how to look things up, and whether the budget left something out."""
+    """The last line: how to look things up, and whether the budget left something out.
+
+    Without a `recall` command there is only the conversation itself to look at.
+    """
+    if not recall:
+        text = "(L12) is message 12 of the conversation"
+        return f"*[Brief truncated due to token limit; {text}]*" if truncated else f"{text}."
     how = f"`{recall} L12` or words"
     if not truncated:
         return f"Look up more: {how}."

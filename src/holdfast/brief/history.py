@@ -23,7 +23,7 @@ MIN_SENTENCE_CHARS = 20
 
 
 def stretch_items(state: State) -> Iterator[Item]:
-    """One item for each earlier stretch, the latest first: what was asked, committed, reported and
+    """One item for each earlier stretch, the latest first: what was reported, committed and
     changed in it. The latest is required."""
     ends = stretch_ends(state)
     starts = [0, *ends[:-1]]
@@ -41,7 +41,6 @@ def stretch_items(state: State) -> Iterator[Item]:
 def _render(state: State, number: int, start: int, end: int, level: int) -> str:
     """A stretch at one of three lengths, 0 being the longest."""
     share = (1.0, 0.5, 0.0)[level]
-    requests = [one for one in state["requests"] if start < one["line"] <= end]
     commits = [one for one in state["commits"] if start < one["line"] <= end]
     reports = [one for one in state["reports"] if start < one["line"] <= end]
     files = {
@@ -50,9 +49,6 @@ def _render(state: State, number: int, start: int, end: int, level: int) -> str:
         if start < trail["line"] <= end and (trail.get("edits") or trail.get("deleted"))
     }
     parts = []
-    if requests:
-        first = max(requests[:3], key=lambda one: len(one["text"]))
-        parts.append(f"asked {quote(first['text'], int(80 + 120 * share))} {ref(first['line'])}")
     for report in reports[-max(1, int(MAX_REPORTS * share)) :]:
         if sentence := _first_sentence(report["text"]):
             parts.append(f"reported {quote(sentence, int(100 + 80 * share))} {ref(report['line'])}")
@@ -68,13 +64,13 @@ def _render(state: State, number: int, start: int, end: int, level: int) -> str:
         lines = cite_lines([line] for line in list(files.values())[-len(names) :])
         more = f" and {len(files) - len(names)} more" if len(files) > len(names) else ""
         parts.append(f"changed {', '.join(names)}{more} {lines}")
-    text = "; ".join(parts) or f"nothing asked or committed {ref(end)}"
+    text = "; ".join(parts) or f"nothing reported or committed {ref(end)}"
     return f"- before compaction {number}: {text}"
 
 
 def _first_sentence(text: str) -> str:
     sentences = (one for one in split_sentences(text) if len(one) >= MIN_SENTENCE_CHARS)
-    return next(sentences, "").replace("**", "")
+    return next((one for one in sentences if not one.endswith((":", "?"))), "").replace("**", "")
 
 
 def stretch_ends(state: State) -> list[int]:

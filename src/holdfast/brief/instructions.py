@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.brief.items import Item, quote, ref
-from holdfast.brief.user_words import VERBATIM_CHARS, superseded_lines
+from holdfast.brief.user_words import superseded_lines
 from holdfast.state.rules.decisions import REFUSED_BY_USER
 from holdfast.state.text import one_line
 
@@ -23,6 +23,9 @@ CHARS_PER_CJK_WORD = 2
 # replaces the stopped one.
 MIN_SHARED_WORD_SHARE, MIN_SHARED_WORDS = 0.5, 3
 MAX_QUESTION_CHARS = 60
+PLAN_APPROVED = "plan approved"
+# A message up to this length that decides something is shown whole.
+SHOWN_WHOLE_CHARS = 700
 # Decisions of the user are worth at least this much; those of the agent are worth less.
 MIN_USER_DECISION_VALUE = 66.0
 # Value and sizes (in characters of the quotation, one for each form) of labelled requests.
@@ -59,10 +62,13 @@ def _rule_value(rule: Rule) -> float:
 def decision_items(state: State) -> Iterator[Item]:
     """Decisions and rejected approaches; those of the user are worth more."""
     count = len(state["decisions"]) or 1
-    short = {one["line"] for one in state["requests"] if len(one["text"]) <= VERBATIM_CHARS}
+    short = {one["line"] for one in state["requests"] if len(one["text"]) <= SHOWN_WHOLE_CHARS}
     for index, decision in enumerate(state["decisions"]):
         if decision["line"] in short and "quotes" not in decision:
             # The whole message is shown among the user's words.
+            continue
+        if decision.get("label") == PLAN_APPROVED and state["plan_file"]:
+            # The plan file is shown with the plan.
             continue
         is_rejected, is_users = decision["kind"] == "rejected", decision["by"] == "user"
         base = MIN_USER_DECISION_VALUE if is_users else MIN_USER_DECISION_VALUE - 18
@@ -85,6 +91,7 @@ def decision_items(state: State) -> Iterator[Item]:
                 for size in (300, 140)
             ),
             quote=decision["text"],
+            is_prose=True,
         )
 
 

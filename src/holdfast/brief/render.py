@@ -7,11 +7,13 @@ import zlib
 from holdfast.brief import (
     activity,
     changes,
+    checks,
     conflicts,
     findings,
     header_footer,
     history,
     instructions,
+    plan,
     roles,
     user_words,
 )
@@ -142,6 +144,7 @@ def _weigh_by_summary(items: list[Item], summary: SearchableSummary) -> None:
             item.novelty = summary.novelty(item.quote)
         if item.kind == "doing" and has_current_work:
             item.is_required = False
+            item.novelty = summary.novelty(item.quote)
 
 
 def collect_items(state: State, summary: SearchableSummary | None = None) -> list[Item]:
@@ -151,7 +154,7 @@ def collect_items(state: State, summary: SearchableSummary | None = None) -> lis
     """
     quotes: set[str] = set()
     items = []
-    for item in findings.drop_repeated(_all_items(state, summary)):
+    for item in _all_items(state, summary):
         if item.quote and item.quote in quotes:
             continue
         quotes.add(item.quote)
@@ -161,27 +164,26 @@ def collect_items(state: State, summary: SearchableSummary | None = None) -> lis
 
 def _all_items(state: State, summary: SearchableSummary | None) -> list[Item]:
     return [
-        *user_words.request_items(state),
+        *user_words.request_items(state, summary),
         *instructions.rule_items(state),
-        *activity.failing_check_items(state),
-        *activity.verdict_items(state),
-        *activity.progress_items(state),
-        *activity.plan_items(state, summary),
-        *activity.plan_file_items(state, summary),
+        *checks.failing_check_items(state),
+        *checks.verdict_items(state),
+        *plan.progress_items(state),
+        *plan.plan_items(state, summary),
+        *plan.plan_file_items(state, summary),
         *activity.current_work_items(state, summary),
         *findings.server_items(state),
         *instructions.decision_items(state),
         *findings.workaround_items(state),
-        *findings.report_items(state, summary),
-        *findings.finding_items(state),
-        *findings.record_items(state),
+        *findings.statement_items(state, summary),
+        *findings.record_items(state, summary),
         *history.stretch_items(state),
         *changes.code_items(state),
         *changes.git_items(state),
         *activity.subagent_items(state, summary),
-        *changes.file_count_items(state),
-        *changes.file_items(state),
-        *activity.command_items(state),
+        *changes.file_count_items(state, summary),
+        *changes.file_items(state, summary),
+        *checks.command_items(state),
     ]
 
 

@@ -27,13 +27,13 @@ for: orchestrator, tech-lead
 ## Active subtasks {plan x1.2}
 ## Agent status {agents x1.5}
 ## Key decisions {decided x1.1}
+## Found out {found}
 ## Failing now {failing}
 ## Next steps {now}
 ## Earlier {earlier}
 ## Git {git}
 ## Modified files {files}
 ## Commands {commands}
-## Names {names x0.7}
 """,
     "developer": """\
 # Where this development stands
@@ -44,8 +44,8 @@ for: developer, backend, frontend
 ## Recent changes {files}
 ## Code context {code x1.4}
 ## Commands used {commands}
-## Names {names}
 ## Decided {decided}
+## Found out {found}
 ## Earlier {earlier}
 ## Git {git}
 ## Sub-agents {agents x0.6}
@@ -61,9 +61,9 @@ for: specialist
 ## Failing now {failing x1.1}
 ## Plan {plan}
 ## Decided {decided}
+## Found out {found}
 ## Files of the task {files}
 ## Commands {commands}
-## Names {names x1.1}
 ## Earlier {earlier}
 ## Git {git}
 ## Sub-agents {agents x0.6}
@@ -78,8 +78,8 @@ for: specialist
 ## Checks and commands {commands}
 ## Plan {plan}
 ## Decided {decided}
+## Found out {found}
 ## Being done {now}
-## Names {names x0.85}
 ## Earlier {earlier}
 ## Sub-agents {agents x0.6}
 """,

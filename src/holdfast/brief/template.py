@@ -31,12 +31,13 @@ SECTIONS = {
     "agents": "Sub-agents",
     "files": "Changed files",
     "commands": "Commands",
-    "names": "Names",
 }
 DEFAULT_TITLE = "Where this session stands"
 # Sections that a brief has even if the template leaves them out: requests, and what binds.
 REQUIRED_SECTIONS = ("disagree", "asked", "rules", "force", "notes")
 MAX_TITLE_CHARS = 80
+# The section of names no longer exists; a template that has it is still valid.
+RETIRED_SECTION = "names"
 
 
 class Template:
@@ -82,6 +83,8 @@ def parse_template(name: str, text: str) -> Template:
     for number, line in enumerate(text.splitlines(), 1):
         stripped = line.strip()
         if stripped.startswith("## "):
+            if stripped.rpartition("{")[2].startswith(RETIRED_SECTION):
+                continue
             key, heading, weight = _parse_section(name, number, stripped[3:])
             sections[key], weights[key] = heading, weight
         elif stripped.startswith("# "):

@@ -7,12 +7,13 @@ from itertools import pairwise
 from holdfast.brief.history import is_in_earlier_stretch
 from holdfast.brief.items import Item, quote, ref
 from holdfast.state.rules.user_rules import PLAN_PROMPT_PREFIX
-from holdfast.state.text import content_words
+from holdfast.state.text import content_words, count_letters, split_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from holdfast.brief.summary_overlap import SearchableSummary
     from holdfast.state.types import Request, State
 
 # A shorter message that answers no question, such as “ok”, says nothing by itself.
@@ -33,21 +34,30 @@ VERBATIM_CHARS = 300
 QUOTE_CHARS = (1500, 700, 300)
 # Values of the labelled messages, and from the newest of the others to the oldest.
 LABEL_VALUES = {"latest: ": 100.0, "first: ": 88.0, "before: ": 96.0}
+# Older messages than this that ask for one action were probably done.
+RECENT_MESSAGES, ONE_OFF_VALUE = 3, 40.0
 NEWEST_VALUE, OLDEST_VALUE, EARLIER_STRETCH_VALUE = 84.0, 62.0, 50.0
 # A line of fewer words, or with fewer letters among its characters, is not prose.
 MIN_PROSE_WORDS, MIN_LETTER_SHARE = 3, 0.7
 # How lines of terminal output begin.
 OUTPUT_STARTS = ("❯", "⏺", "⎿", "│", "╭", "╰", "├", "└", "┌", "$ ", "> ", "+ ", "at ", "@@")
 LEFT_OUT = "[…]"
+QUESTION_STARTS = (
+    "can you ", "could you ", "can we ", "now can you ", "what ", "why ", "how ", "where ", "is ",
+    "are ", "do ", "does ", "did ", "which ", "who ", "when ",
+)  # fmt: skip
 
 
-def request_items(state: State) -> Iterator[Item]:
+def request_items(state: State, summary: SearchableSummary | None = None) -> Iterator[Item]:
     """The user's messages, the newest first. Required are the latest, the first that states a goal,
     and, before a short answer, the last message that can be understood by itself."""
     superseded = superseded_lines(state["requests"])
     requests = [request for request in state["requests"] if request["line"] not in superseded]
     last, first = len(requests) - 1, _find_goal(requests)
     pending = _find_pending(requests)
+    # Messages that set a rule or decide something, rather than asking for one action.
+    binding_lines = {rule["line"] for rule in state["rules"]}
+    binding_lines.update(one["line"] for one in state["decisions"] if one["by"] == "user")
     for index in reversed(range(len(requests))):
         request = requests[index]
         text = find_prose(_skip_plan_prefix(request["text"]))
@@ -64,19 +74,48 @@ def request_items(state: State) -> Iterator[Item]:
         if not label and "…" in text and _count_words(text) < MIN_REST_WORDS:
             # Nearly all of it is listed as rules.
             continue
+        age = (last - index) / (last or 1)
+        value = LABEL_VALUES.get(label) or _value_by_age(state, request, age)
+        if not label and LEFT_OUT in text and _count_words(text) < MIN_REST_WORDS:
+            # Nearly all of it was pasted.
+            continue
+        is_old = not label and last - index > RECENT_MESSAGES
+        is_binding = request["line"] in binding_lines or bool(request.get("question"))
+        is_one_off = is_old and not is_binding
+        if is_old and summary is not None:
+            text = _without_questions(text)
+            if not text:
+                continue
+        if is_one_off:
+            value = min(value, ONE_OFF_VALUE)
         yield Item(
             "asked",
             "request",
-            LABEL_VALUES.get(label) or _value_by_age(state, request, (last - index) / (last or 1)),
+            value,
             request["line"],
             tuple(
                 f"- {label if last else ''}{quote(text, size)}{render_question(request)} "
-                f"{ref(request['line'])}"
+                f"{ref(request['line'], request.get('said_line', 0))}"
                 for size in QUOTE_CHARS
             ),
             quote=request["text"],
             is_required=bool(label),
+            is_prose=is_one_off,
         )
+
+
+def _without_questions(text: str) -> str:
+    """An older message without its questions, which were answered; empty if nothing is left."""
+    if "?" not in text and not text.lower().lstrip().startswith(QUESTION_STARTS):
+        return text
+    sentences = split_sentences(text)
+    kept = [
+        sentence
+        for sentence in sentences
+        if not sentence.endswith(("?", "？")) and not sentence.lower().startswith(QUESTION_STARTS)
+    ]
+    rest = " ".join(kept)
+    return rest if _count_words(rest) >= MIN_GOAL_WORDS else ""
 
 
 def _without_rules(state: State, request: Request, text: str) -> str:
@@ -100,9 +139,12 @@ def _value_by_age(state: State, request: Request, age: float) -> float:
 
 
 def render_question(request: Request) -> str:
-    """The agent's question that a message answers, or nothing: an answer alone says little."""
-    question = request.get("question", "")
-    return f", answering {quote(question, MAX_QUESTION_CHARS)}" if question else ""
+    """The agent's question that a message answers, or the sentence that it refers to, or nothing:
+    an answer alone says little."""
+    if question := request.get("question", ""):
+        return f", answering {quote(question, MAX_QUESTION_CHARS)}"
+    context = request.get("context", "")
+    return f", after {quote(context, MAX_QUESTION_CHARS)}" if context else ""
 
 
 def find_prose(text: str) -> str:
@@ -121,6 +163,8 @@ def find_prose(text: str) -> str:
         else:
             kept.append(stripped)
     prose = "\n".join(kept).strip()
+    while f"{LEFT_OUT}\n\n{LEFT_OUT}" in prose:
+        prose = prose.replace(f"{LEFT_OUT}\n\n{LEFT_OUT}", LEFT_OUT)
     return prose if prose.replace(LEFT_OUT, "").strip() else text
 
 
@@ -129,26 +173,27 @@ def _is_prose(line: str) -> bool:
     if not line:
         return True
     words = line.split()
-    if line.startswith(OUTPUT_STARTS) or sum("=" in word for word in words) > 1:
+    if line.startswith(OUTPUT_STARTS) or line.count("=") > 1:
         return False
-    if any(word.count(":") > 1 and word[:1].isdigit() for word in words[:4]):
+    if ":" in line and any(word.count(":") > 1 and word[:1].isdigit() for word in words[:4]):
         # A log line with a time.
         return False
-    letters = sum(char.isalpha() or char == " " for char in line)
     is_list = line[0] in "-*•" or line[0].isdigit()
     long_enough = len(words) >= MIN_PROSE_WORDS or not line.isascii() or is_list
-    return long_enough and letters >= MIN_LETTER_SHARE * len(line)
+    return long_enough and count_letters(line) >= MIN_LETTER_SHARE * len(line)
 
 
 def superseded_lines(requests: Sequence[Request]) -> set[int]:
     """The lines of interrupted requests that the user then sent again in similar words."""
     lines = set()
     for request, following in pairwise(requests):
+        if not request.get("stopped"):
+            continue
         words, next_words = content_words(request["text"]), content_words(following["text"])
         shared = len(words & next_words)
         most_words = max(len(words), len(next_words))
         enough = max(MIN_SHARED_WORDS, MIN_SHARED_WORD_SHARE * most_words)
-        if request.get("stopped") and shared >= enough:
+        if shared >= enough:
             lines.add(request["line"])
     return lines
 

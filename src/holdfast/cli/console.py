@@ -9,13 +9,14 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+T = TypeVar("T")
 # In a pipe nothing is wrapped: that would break ids and paths.
 UNWRAPPED_COLUMNS = 10_000
 # Control characters. A transcript may contain some that would control the reader's terminal.
@@ -75,6 +76,15 @@ def make_table(columns: tuple[str, ...], rows: Sequence[tuple[str, ...]]) -> Tab
     for row in rows:
         result.add_row(*(Text(strip_control_chars(cell)) for cell in row))
     return result
+
+
+def show_progress(work: Iterable[T], title: str, total: int) -> Iterator[T]:
+    """Yield the results of the work, with a progress bar on stderr if that is a terminal."""
+    from rich.console import Console
+    from rich.progress import track
+
+    is_hidden = not sys.stderr.isatty()
+    yield from track(work, title, total=total, console=Console(stderr=True), disable=is_hidden)
 
 
 def format_age(then: float | None, now: float | None = None) -> str:

@@ -1,9 +1,25 @@
 """Measure how well briefs restore, on real transcripts and without a model.
 
-Each session is cut where it was compacted, and at 70 % of the work between compactions. A brief is
-built from what came before the cut and compared with what was needed after it, next to the host's
-summary and simpler methods of the same size. docs/how-to/measure.md explains the figures.
+With --probes, texts are measured by the questions that they answer: the host's summary, the brief,
+and both together. FILE is a JSON list of cases, one per compaction:
 
+  [{"transcript": "owner__repo__session.jsonl.gz", "lines": 296, "summary_line": 298,
+   "probes": [{"category": "decision", "question": "…", "answer": "…", "lines": [86],
+   "keys": [["read-only", "read only"], ["folder"]]}]}]
+
+The brief is built from the first `lines` lines; `summary_line` holds the host's summary. A text
+answers a question if it contains one alternative of each group of `keys`.
+
+With --sentences, the rules and decisions that Holdfast finds are compared with labelled sentences.
+FILE is a table with tabs and these columns: session (repository, slash, start of the session's id),
+line, reader_1, reader_2 (labels: standing, decision, oneoff, other) and text.
+
+Without either, each session is cut where it was compacted, and at 70 % of the work between
+compactions. A brief is built from what came before the cut and compared with what was named after
+it, next to the host's summary. docs/how-to/measure.md explains the figures and both formats.
+
+  holdfast eval --probes probes.json FOLDER --misses
+  holdfast eval --sentences sentences.tsv FOLDER
   holdfast eval ~/.claude/projects
   holdfast eval FOLDER --budgets 300,1000 --chart recall.html
   holdfast eval FOLDER --explain 1284c080
@@ -14,26 +30,25 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
-from collections.abc import Iterator
 from dataclasses import asdict
-from typing import Any, TypeVar
+from typing import Any
 
 from rich.console import Console
-from rich.progress import track
 
 from holdfast.cli.console import (
     make_console,
     make_table,
     print_json,
     print_message,
+    show_progress,
     strip_control_chars,
 )
+from holdfast.cli.eval_labels import run_probes, run_sentences
 from holdfast.errors import InvalidInput, NotFound, UnreadableTranscript
 from holdfast.eval import tables
-from holdfast.eval.budget import ESTIMATORS
 from holdfast.eval.chart import check_chart_library, render_image, render_page
 from holdfast.eval.config import EvalConfig
+from holdfast.eval.lines import find_transcripts
 from holdfast.eval.lookup import LOOKUPS, look_up
 from holdfast.eval.misses import CutMisses, find_misses
 from holdfast.eval.recoverability import summarize, try_all
@@ -41,39 +56,57 @@ from holdfast.eval.report import build_report
 from holdfast.eval.run import TranscriptScores, score_all
 from holdfast.eval.session import load_session, parse_session_name
 
-T = TypeVar("T")
 MAX_LOST_SHOWN = 20
 DEFAULT_FOLDER = "~/.claude/projects"
+DEFAULT_BUDGETS = "500,1000,2000"
+DEFAULT_PROBE_BUDGETS = "1000,2000,3000"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths",
         nargs="*",
-        metavar="FILE",
-        help=f"transcripts (also .gz), or folders with transcripts (default: {DEFAULT_FOLDER})",
+        metavar="FOLDER",
+        help=f"a folder with transcripts, or transcripts (also .gz; default: {DEFAULT_FOLDER})",
     )
     parser.add_argument(
         "--budgets",
-        default="500,1000,2000",
         metavar="B,…",
-        help="sizes of the brief in tokens (default: %(default)s)",
+        help=f"sizes of the brief in tokens (default: {DEFAULT_BUDGETS}; with --probes "
+        f"{DEFAULT_PROBE_BUDGETS})",
     )
-    parser.add_argument(
-        "--estimator",
-        choices=ESTIMATORS,
-        default="ours",
-        help="how to count baselines: as the brief is counted (default), or 3 characters per token",
+    measurement = parser.add_mutually_exclusive_group()
+    measurement.add_argument(
+        "--probes",
+        metavar="FILE",
+        help="measure which of these questions the summary and the brief answer",
     )
-    parser.add_argument(
+    measurement.add_argument(
+        "--sentences",
+        metavar="FILE",
+        help="compare the rules and decisions that are found with these labelled sentences",
+    )
+    measurement.add_argument(
         "--explain",
         metavar="SESSION",
         help="list for each cut what was needed and is missing in the brief of the first budget",
     )
-    parser.add_argument(
+    measurement.add_argument(
         "--recoverability",
         action="store_true",
         help="measure what was needed after compactions: in the brief, or found by a lookup",
+    )
+    parser.add_argument(
+        "--misses",
+        action="store_true",
+        help="with --probes: list the questions that the summary and the largest brief do not "
+        "answer; with --sentences: the wrong and the missing ones",
+    )
+    parser.add_argument(
+        "--only",
+        metavar="PATTERN",
+        help="with --probes or --sentences: only transcripts whose name matches, such as "
+        "'owner__*', or '!owner__*' for all others",
     )
     parser.add_argument(
         "--chart", metavar="FILE", help="write a chart of recall by budget, as a web page or .svg"
@@ -87,7 +120,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    budgets = _parse_budgets(args.budgets)
+    has_labels = bool(args.probes or args.sentences)
+    _check_arguments(args, has_labels)
+    budgets = _parse_budgets(
+        args.budgets or (DEFAULT_PROBE_BUDGETS if args.probes else DEFAULT_BUDGETS)
+    )
+    if has_labels:
+        return _compare_with_labels(args, budgets)
     paths = list(find_transcripts(args.paths or [os.path.expanduser(DEFAULT_FOLDER)]))
     if not paths:
         raise UnreadableTranscript(
@@ -99,7 +138,7 @@ def run(args: argparse.Namespace) -> int:
         return _recoverability(paths, args.json)
     if args.chart:
         check_chart_library()
-    config = EvalConfig(budgets=budgets, estimator=args.estimator, quick=args.quick, lookup=look_up)
+    config = EvalConfig(budgets=budgets, quick=args.quick, lookup=look_up)
     result = build_report(_score(paths, config), config)
     if args.chart:
         is_image = args.chart.endswith(".svg")
@@ -112,19 +151,40 @@ def run(args: argparse.Namespace) -> int:
     return 0 if result["sessions"] else 1
 
 
-def find_transcripts(paths: list[str]) -> Iterator[str]:
-    """Yield the transcripts in these files and folders, without logs of sub-agents."""
-    for path in dict.fromkeys(paths):
-        if not os.path.exists(path):
-            raise UnreadableTranscript(f"{path} (no such file or folder)")
-        if not os.path.isdir(path):
-            yield path
-            continue
-        for folder, folders, names in os.walk(path):
-            folders[:] = sorted(name for name in folders if name != "subagents")
-            for name in sorted(names):
-                if name.endswith((".jsonl", ".jsonl.gz")) and not name.startswith("agent-"):
-                    yield os.path.join(folder, name)
+def _check_arguments(args: argparse.Namespace, has_labels: bool) -> None:
+    """Raise InvalidInput for an option that the chosen measurement does not have."""
+    for name in ("misses", "only") if not has_labels else ("chart", "quick"):
+        if getattr(args, name):
+            needs = "goes without" if has_labels else "needs"
+            raise InvalidInput(
+                f"--{name} {needs} --probes and --sentences",
+                hint="`holdfast eval --help` shows which options go together",
+            )
+    if args.sentences and args.budgets:
+        raise InvalidInput(
+            "--budgets goes without --sentences", hint="no brief is built from sentences"
+        )
+
+
+def _compare_with_labels(args: argparse.Namespace, budgets: tuple[int, ...]) -> int:
+    if len(args.paths) > 1:
+        raise InvalidInput(
+            f"--probes and --sentences take one folder, not {len(args.paths)}",
+            hint="--only selects some of its transcripts",
+        )
+    folder = args.paths[0] if args.paths else os.path.expanduser(DEFAULT_FOLDER)
+    if args.probes:
+        return run_probes(
+            args.probes,
+            folder,
+            budgets,
+            only=args.only,
+            with_misses=args.misses,
+            as_json=args.json,
+        )
+    return run_sentences(
+        args.sentences, folder, only=args.only, with_misses=args.misses, as_json=args.json
+    )
 
 
 def _parse_budgets(text: str) -> tuple[int, ...]:
@@ -138,18 +198,17 @@ def _parse_budgets(text: str) -> tuple[int, ...]:
 
 
 def _score(paths: list[str], config: EvalConfig) -> list[TranscriptScores]:
-    return sorted(_with_progress(score_all(paths, config), len(paths)), key=lambda each: each.path)
-
-
-def _with_progress(work: Iterator[T], total: int) -> Iterator[T]:
-    """Show a progress bar on a terminal."""
-    bar = Console(stderr=True)
-    return iter(track(work, "measuring", total=total, console=bar, disable=not sys.stderr.isatty()))
+    return sorted(
+        show_progress(score_all(paths, config), "measuring", len(paths)),
+        key=lambda each: each.path,
+    )
 
 
 def _recoverability(paths: list[str], as_json: bool) -> int:
     entities = [
-        entity for each in _with_progress(try_all(paths, LOOKUPS), len(paths)) for entity in each
+        entity
+        for each in show_progress(try_all(paths, LOOKUPS), "measuring", len(paths))
+        for entity in each
     ]
     result = summarize(
         sorted(entities, key=lambda entity: (entity.session, entity.line, entity.kind, entity.name))
@@ -177,8 +236,6 @@ def _print_report(result: dict[str, Any]) -> None:
     screen.print()
     screen.print(make_table(*tables.state_table(result)))
     screen.print()
-    screen.print(make_table(*tables.difference_table(result)))
-    screen.print()
     faults = tables.count_faults(result)
     screen.print(
         f"budget overshoots {faults['overshoots']}, over the host's cap {faults['over_cap']}, "
@@ -196,9 +253,8 @@ def _print_report(result: dict[str, Any]) -> None:
         f"{result['sessions']} sessions of {result['repositories']} repositories, {cuts['pseudo']} "
         f"pseudo-cuts and {cuts['real']} compactions. Per cent, means over sessions, 95 % "
         f"intervals by {result['resampled_by']}; (n) where fewer than "
-        f"{tables.MIN_SESSIONS_UNMARKED} sessions have any. Gains are paired by session, ties "
-        "are half a win; p is two-sided, by Holm for all but the primary "
-        "comparison. Recall is of names, not of understanding."
+        f"{tables.MIN_SESSIONS_UNMARKED} sessions have any. "
+        "Recall is of names, not of understanding."
     )
 
 

@@ -1,10 +1,10 @@
 """Add, show or remove the section "Compact Instructions" in CLAUDE.md.
 
-Claude Code passes this section to its summarizer. It names seven things to preserve and five not to
-spend space on, so that summary and brief complement each other. Only the text between its markers
-is changed. What a particular session must keep is passed on at each compaction without this section
-(setting `guidance`). With --handoff: a section that tells sub-agents what to hand over, and how
-much.
+Claude Code passes this section to its summarizer. It names seven things to preserve, and what you
+add with --item. Only the text between its markers is changed; numbered lines that you write there
+after the seven are kept. What a particular session must keep is passed on at each compaction
+without this section (setting `guidance`). With --handoff: a section that tells sub-agents what to
+hand over, and how much.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import os
 import sys
 
 from holdfast.cli.console import print_json, print_message
-from holdfast.errors import UnusableSettingsFile
+from holdfast.errors import InvalidInput, UnusableSettingsFile
 from holdfast.handoff.types import HANDOFF_RULES
 from holdfast.hosts import claude_code, instructions
 from holdfast.hosts.instructions import InstructionsSection
@@ -31,19 +31,24 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--user", action="store_true", help="in the user's CLAUDE.md, for all projects"
     )
     where.add_argument("--file", metavar="FILE", help="in another file")
+    parser.add_argument(
+        "--item",
+        action="append",
+        default=[],
+        metavar="TEXT",
+        help="with add: also preserve this; may be repeated",
+    )
     parser.add_argument("--handoff", action="store_true", help="the section for sub-agents instead")
     parser.add_argument("--json", action="store_true", help="with show: print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.item and (args.what != "add" or args.handoff):
+        raise InvalidInput("--item is for `holdfast instructions add`")
     path = _path(args)
-    section = (
-        instructions.handoff_section(HANDOFF_RULES)
-        if args.handoff
-        else instructions.COMPACT_SECTION
-    )
     before = atomic_file.read(path)
     try:
+        section = _choose_section(args, before)
         if args.what == "show":
             return _show(path, before, args.json, section)
         after = _change_text(args.what, before, section)
@@ -62,6 +67,15 @@ def run(args: argparse.Namespace) -> int:
     if args.what == "add" and not args.handoff and instructions.has_own_instructions(after):
         print_message("The file also has another section of that name; the client reads both.")
     return 0
+
+
+def _choose_section(args: argparse.Namespace, text: str | None) -> InstructionsSection:
+    """Return the section for sub-agents, or the one for the summarizer with the project's items."""
+    if args.handoff:
+        return instructions.handoff_section(HANDOFF_RULES)
+    new = (" ".join(item.split()) for item in args.item)
+    items = dict.fromkeys([*instructions.find_own_items(text), *filter(None, new)])
+    return instructions.with_own_items([*items])
 
 
 def _change_text(what: str, before: str | None, section: InstructionsSection) -> str | None:

@@ -14,6 +14,7 @@ from holdfast.cli.console import (
     print_message,
     to_iso_time,
 )
+from holdfast.services.compaction.history import NO_BRIEF, list_deliveries
 from holdfast.services.projects import find_project
 from holdfast.services.sessions import current_folder, open_store, refresh_session
 from holdfast.state.types import ContextUsage
@@ -67,21 +68,7 @@ def describe(store: Store, row: SessionRow) -> dict[str, Any]:
         "last_save": to_iso_time(snapshots[0]["created_at"]) if snapshots else None,
         "last_save_at": snapshots[0]["created_at"] if snapshots else None,
         "last_snapshot": snapshots[0]["id"] if snapshots else None,
-        "compactions": [
-            {
-                "ordinal": compaction["ordinal"],
-                "trigger": compaction["trigger_name"],
-                "snapshot": compaction["snapshot"],
-                "summary_known": compaction["summary"] is not None,
-                "brief_id": compaction["brief_id"],
-                "delivered_by": compaction["delivered_by"],
-                "receipt": compaction["receipt"],
-                "receipt_line": compaction["receipt_line"],
-            }
-            for compaction in store.compactions(row["id"])
-            # PreCompact may announce a compaction that never happens: it counts once it is logged.
-            if compaction["brief_id"] or compaction["ordinal"] <= len(state["compactions"])
-        ],
+        "compactions": list_deliveries(store, row, state),
     }
 
 
@@ -102,7 +89,7 @@ def _to_row(session: dict[str, Any]) -> tuple[str, ...]:
     briefs = ", ".join(
         f"{compaction['ordinal']}: {compaction['receipt']}"
         for compaction in session["compactions"]
-        if compaction["brief_id"]
+        if compaction["brief_id"] or compaction["receipt"] == NO_BRIEF
     )
     return (
         session["id"],

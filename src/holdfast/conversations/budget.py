@@ -37,6 +37,8 @@ class Budget:
 
     limit: int = 100_000
     threshold: float = 0.9
+    warning: float = 0.9
+    """The share of the trigger at which a conversation warns that it will soon be compacted."""
 
     def __post_init__(self) -> None:
         if self.limit < MIN_LIMIT_TOKENS:
@@ -45,11 +47,18 @@ class Budget:
             )
         if not 0 < self.threshold <= 1:
             raise InvalidInput(f"The threshold must be between 0 and 1, not {self.threshold}")
+        if not 0 < self.warning <= 1:
+            raise InvalidInput(f"The warning must be between 0 and 1, not {self.warning}")
 
     @property
     def trigger(self) -> int:
         """The tokens at which a conversation is compacted."""
         return int(self.limit * self.threshold)
+
+    @property
+    def warning_tokens(self) -> int:
+        """The tokens at which a conversation warns."""
+        return int(self.trigger * self.warning)
 
 
 # 90 % of 100k, as in the guide to checkpoint compaction; 83.5 % of 200k, as in Claude Code.

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
+from holdfast.conversations.item_matching import (
+    FOUND_PREFIX,
+    GOAL_PREFIX,
+    WORKED_PREFIX,
+    is_same_decision,
+    item_key,
+)
 from holdfast.errors import HoldfastError
 from holdfast.redaction import redact
-from holdfast.state.text import clip, padded_words
+from holdfast.state.text import clip
 
 MAX_ITEM_CHARS = 400
-MAX_ITEMS_PER_LIST = 200
+MAX_ITEMS_PER_LIST = 1000
 # Other list names that models and older checkpoints use.
 ALIASES = {
     "inProgress": "in_progress",
@@ -29,7 +37,7 @@ ALIASES = {
 }
 TITLES = {
     "constraints": "What the user asked to be observed; it still holds",
-    "decisions": "Decided",
+    "decisions": "Decided and found out",
     "blockers": "What holds the work up",
     "in_progress": "In progress",
     "pending": "Still to do",
@@ -41,6 +49,10 @@ INTRODUCTION = (
 )
 # The order in which lists are trimmed when a checkpoint is too long; constraints never are.
 TRIM_ORDER = ("completed", "decisions", "blockers", "pending", "in_progress")
+# The first item of a list that was shortened says how many items it had before.
+LEFT_OUT_PATTERN = re.compile(
+    r"^(\d+) earlier items? left out; the compacted messages have (?:it|them)$"
+)
 
 
 class NotACheckpoint(HoldfastError):
@@ -87,6 +99,7 @@ class Checkpoint:
         for name in ("constraints", "decisions", "completed", "in_progress", "pending", "blockers"):
             own = set() if name in ("constraints", "decisions") else seen
             kept[name] = _drop_repeated(getattr(self, name), own)
+        kept["decisions"] = merge_decisions(kept["decisions"])
         return Checkpoint(**kept)
 
     def within(self, tokens: int, count: Callable[[str], int]) -> Checkpoint:
@@ -101,6 +114,25 @@ class Checkpoint:
         for name in TRIM_ORDER:
             checkpoint = _trim_list(checkpoint, name, 0, tokens, count)
         return checkpoint
+
+    def shorten(
+        self, tokens: int, max_tokens: int, count: Callable[[str], int]
+    ) -> tuple[Checkpoint, int]:
+        """Return the checkpoint without its oldest history, and how many items were left out.
+
+        Completed items and findings are left out above `tokens`, decisions only above
+        `max_tokens`. The goal, open items, blockers and constraints always stay, so the result may
+        be longer. A list that was shortened says so in its first item.
+        """
+        checkpoint, left_out = self, 0
+        for name, limit, is_history in (
+            ("completed", tokens, lambda item: not item.startswith(GOAL_PREFIX)),
+            ("decisions", tokens, lambda item: item.startswith((FOUND_PREFIX, WORKED_PREFIX))),
+            ("decisions", max_tokens, lambda item: True),
+        ):
+            checkpoint, dropped = _leave_out(checkpoint, name, is_history, limit, count)
+            left_out += dropped
+        return checkpoint, left_out
 
     def render(self) -> str:
         """Return the text for a request; empty for an empty checkpoint."""
@@ -160,9 +192,19 @@ def _parse_item(name: str, part: Any) -> str:
     return clip(redact(" ".join(part.split())), MAX_ITEM_CHARS)
 
 
-def item_key(item: str) -> str:
-    """Return the words of an item; items with the same words are the same item."""
-    return padded_words(item).strip() or item.strip()
+def merge_decisions(items: Iterable[str]) -> tuple[str, ...]:
+    """Return the decisions, each once, also if it was said again in other words.
+
+    Of two wordings the longer one stays, in the place of the first.
+    """
+    merged: list[str] = []
+    for item in items:
+        same = next((at for at, known in enumerate(merged) if is_same_decision(item, known)), None)
+        if same is None:
+            merged.append(item)
+        elif len(item_key(item)) > len(item_key(merged[same])):
+            merged[same] = item
+    return tuple(merged)
 
 
 def _drop_repeated(items: Iterable[str], seen: set[str]) -> tuple[str, ...]:
@@ -190,3 +232,46 @@ def _trim_list(
         else:
             low = middle + 1
     return replace(checkpoint, **{name: items[low:]})
+
+
+def _leave_out(
+    checkpoint: Checkpoint,
+    name: str,
+    is_history: Callable[[str], bool],
+    tokens: int,
+    count: Callable[[str], int],
+) -> tuple[Checkpoint, int]:
+    """Leave out as many of the oldest items of one list as needed, except its newest.
+
+    Returns the shorter checkpoint and the number of items.
+    """
+    items = [item for item in getattr(checkpoint, name) if not LEFT_OUT_PATTERN.match(item)]
+    before = sum(
+        int(match[1])
+        for item in getattr(checkpoint, name)
+        if (match := LEFT_OUT_PATTERN.match(item))
+    )
+    history = [at for at, item in enumerate(items) if is_history(item)][:-1]
+
+    def without(number: int) -> Checkpoint:
+        gone = set(history[:number])
+        kept = [item for at, item in enumerate(items) if at not in gone]
+        return replace(checkpoint, **{name: (*_render_left_out(before + number), *kept)})
+
+    if not history or count(checkpoint.render()) <= tokens:
+        return checkpoint, 0
+    low, high = 1, len(history)
+    while low < high:
+        middle = (low + high) // 2
+        if count(without(middle).render()) <= tokens:
+            high = middle
+        else:
+            low = middle + 1
+    return without(low), low
+
+
+def _render_left_out(number: int) -> tuple[str, ...]:
+    if not number:
+        return ()
+    what, them = ("item", "it") if number == 1 else ("items", "them")
+    return (f"{number} earlier {what} left out; the compacted messages have {them}",)

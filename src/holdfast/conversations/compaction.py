@@ -9,7 +9,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from holdfast.conversations import events
@@ -37,6 +37,8 @@ LEASE_SECONDS = 300.0
 # Recent messages may keep this share of the room for messages; with more, compacting would free too
 # little.
 MAX_RECENT_SHARE = 0.5
+# A checkpoint may take this share of the window before old decisions are left out of it.
+MAX_CHECKPOINT_SHARE = 0.25
 # The tokens of a summary prompt besides the messages.
 PROMPT_OVERHEAD_TOKENS = 1500
 
@@ -50,6 +52,8 @@ class CompactionResult:
     messages: int
     tokens_before: int
     tokens_after: int
+    items_left_out: int = 0
+    """Completed items and old decisions for which the checkpoint had no room."""
 
     @property
     def tokens_reclaimed(self) -> int:
@@ -86,15 +90,22 @@ class CompactionContext:
     tries: int
     breaker: CircuitBreaker
     emit: Callable[[str, dict[str, Any]], None]
+    warned: set[str] = field(default_factory=set)
+    """The conversations that have warned that their window is nearly full, until there is room."""
 
 
-def compact(state: ConversationState, context: CompactionContext) -> CompactionResult:
+def compact(
+    state: ConversationState, context: CompactionContext, *, is_forced: bool = False
+) -> CompactionResult:
     """Replace older messages by a checkpoint. If it raises, nothing has changed.
 
     A lease keeps two processes from summarizing the same messages. If another process has it but
-    the window is full, rules summarize at once.
+    the window is full, rules summarize at once. With `is_forced` a conversation that has only
+    recent messages is compacted too, except for the last message.
     """
     count = count_compactable(state, context)
+    if not count and is_forced:
+        count = find_safe_cut(state.messages, len(state.messages) - 1)
     if not count:
         raise NothingToCompact(f"{len(state.messages)} messages are there")
     lease = os.urandom(8).hex()
@@ -139,17 +150,30 @@ def _run(
     before = sum(message.tokens for message in compacted) + checkpoint_tokens
     context.emit(events.START, {"messages": len(compacted), "estimated_tokens": state.total})
     checkpoint, made_by = _summarize(state, context, work, before, summarizer)
+    checkpoint, left_out = _shorten(checkpoint, context)
+    tokens_after = context.counter.text(checkpoint.render())
+    if tokens_after >= before:
+        raise CompactionFailed("a checkpoint would not be shorter than the messages")
     compaction = CompactionResult(
         version=state.version + 1, made_by=made_by, messages=len(compacted), tokens_before=before,
-        tokens_after=context.counter.text(checkpoint.render()),
+        tokens_after=tokens_after, items_left_out=left_out,
     )  # fmt: skip
     _save(state, context, checkpoint, compaction, compacted[-1].ordinal)
     detail = {
         "messages_compacted": len(compacted), "tokens_reclaimed": compaction.tokens_reclaimed,
         "checkpoint_version": compaction.version, "made_by": made_by,
     }  # fmt: skip
+    if left_out:
+        detail["items_left_out"] = left_out
     context.emit(events.COMPLETE, detail)
     return compaction
+
+
+def _shorten(checkpoint: Checkpoint, context: CompactionContext) -> tuple[Checkpoint, int]:
+    """Return the checkpoint without the history that has no room, and how many items that is."""
+    tokens = context.checkpoint_tokens
+    max_tokens = max(tokens, int(context.budget.limit * MAX_CHECKPOINT_SHARE))
+    return checkpoint.shorten(tokens, max_tokens, context.counter.text)
 
 
 def _summarize(
@@ -182,10 +206,7 @@ def _summarize(
             context.emit(events.ERROR, {**detail, "error": complaint, "fallback": "rules"})
             if attempt == context.tries:
                 context.breaker.record_failure()
-    checkpoint = summarize(work).within(min(work.tokens, before - 1), context.counter.text)
-    if context.counter.text(checkpoint.render()) >= before:
-        raise CompactionFailed("a checkpoint would not be shorter than the messages")
-    return checkpoint, Rules.name
+    return summarize(work), Rules.name
 
 
 def _call_summarizer(

@@ -19,10 +19,15 @@ from holdfast.conversations.compaction import (
 from holdfast.conversations.cost_limit import MICROS_PER_DOLLAR
 from holdfast.conversations.events import CompactionEvent, EventStream, Listeners
 from holdfast.conversations.message import Message, message_from_row, to_message
-from holdfast.conversations.stats import Metrics, Preview
+from holdfast.conversations.stats import Metrics, Preview, Status, find_level
 from holdfast.conversations.store import CheckpointRow, ConversationRow
 from holdfast.conversations.truncate import fit_messages
-from holdfast.errors import CompactionFailed, InvalidInput, NothingToCompact
+from holdfast.errors import (
+    CompactionFailed,
+    CompactionInProgress,
+    InvalidInput,
+    NothingToCompact,
+)
 from holdfast.redaction import redact
 
 
@@ -98,7 +103,7 @@ class Conversation:
         """Return all checkpoints, each with its maker and the tokens it saved."""
         return self._store.all("checkpoints", id=self._id)  # type: ignore[return-value]
 
-    def update_checkpoint(self, **lists: list[str]) -> int:
+    def update_checkpoint(self, /, **lists: list[str]) -> int:
         """Replace some lists of the checkpoint; returns its new version."""
         if unknown := [name for name in lists if ALIASES.get(name, name) not in LIST_NAMES]:
             raise InvalidInput(
@@ -149,13 +154,20 @@ class Conversation:
         return self._preview(self._row(), user_prompt)
 
     def maybe_compact(self, *, user_prompt: str = "") -> CompactionResult | None:
-        """Compact if the threshold is reached. Never raises: a failure is reported as an event."""
+        """Compact if the threshold is reached. Never raises: a failure is reported as an event.
+
+        Emits `limit-warning` once when the window is nearly full.
+        """
         try:
             preview = self.preview_request(user_prompt=user_prompt)
             if preview.total < preview.trigger:
+                self._warn(preview)
                 return None
             return compact(self._state(preview), self._context)
+        except CompactionInProgress:
+            return None
         except NothingToCompact:
+            self._warn(preview)
             return None
         except Exception as problem:
             # The agent must go on; the request is cut to fit in any case.
@@ -163,14 +175,31 @@ class Conversation:
             return None
 
     def force_compact(self) -> CompactionResult:
-        """Compact now. Raises `NothingToCompact` or `CompactionFailed` on failure."""
+        """Compact now. Raises `NothingToCompact` or `CompactionFailed` on failure.
+
+        A conversation of only a few messages keeps just the last one word for word.
+        """
         try:
-            return compact(self._state(self.preview_request()), self._context)
+            return compact(self._state(self.preview_request()), self._context, is_forced=True)
         except (NothingToCompact, CompactionFailed) as problem:
             self._emit(events.ERROR, {"error": str(problem)})
             raise
 
     # The whole conversation
+
+    def status(self, *, user_prompt: str = "") -> Status:
+        """Return how full the window is: `ok`, `warning` or `full`, with the figures."""
+        preview = self.preview_request(user_prompt=user_prompt)
+        totals = self._store.one("compaction_totals", id=self._id) or {}
+        return Status(
+            level=find_level(preview.total, self._budget.warning_tokens, preview.trigger),
+            tokens=preview.total,
+            limit=preview.limit,
+            trigger=preview.trigger,
+            share=preview.total / preview.limit,
+            compactions=totals["compactions"],
+            checkpoint_version=self._row()["version"],
+        )
 
     def metrics(self) -> Metrics:
         """Return counts of compactions, messages, reclaimed tokens and dollars."""
@@ -220,6 +249,19 @@ class Conversation:
         return self._listeners.stream()
 
     # Internals
+
+    def _warn(self, preview: Preview) -> None:
+        """Emit a warning when the window becomes nearly full; again only after it had room."""
+        level = find_level(preview.total, self._budget.warning_tokens, preview.trigger)
+        if level == "ok":
+            self._context.warned.discard(self._id)
+        elif self._id not in self._context.warned:
+            self._context.warned.add(self._id)
+            detail = {
+                "level": level, "tokens": preview.total, "limit": preview.limit,
+                "trigger": preview.trigger, "headroom": preview.headroom,
+            }  # fmt: skip
+            self._emit(events.LIMIT_WARNING, detail)
 
     def _emit(self, kind: str, detail: dict[str, Any]) -> None:
         event = CompactionEvent(

@@ -1,4 +1,4 @@
-"""Events of compactions, delivered to callbacks and to iterators."""
+"""Events of compactions and of the window filling up, delivered to callbacks and to iterators."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ PROGRESS = "compaction-progress"
 COMPLETE = "compaction-complete"
 ERROR = "compaction-error"
 SPEND_REFUSED = "spend-refused"
+LIMIT_WARNING = "limit-warning"
 # A stream that is never read must not fill the memory; further events are dropped.
 MAX_QUEUED_EVENTS = 1000
 

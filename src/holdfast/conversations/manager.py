@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,9 +18,11 @@ from holdfast.conversations.events import CompactionEvent, EventStream, Listener
 from holdfast.conversations.store import ConversationStore
 from holdfast.conversations.summarizers import Summarizer
 from holdfast.conversations.summarizers.rules import Rules
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, NotFound
 
 CHECKPOINT_TOKENS = 2000
+# An error names at most so many other conversations.
+MAX_NAMED = 5
 
 
 class SessionManager:
@@ -27,7 +30,8 @@ class SessionManager:
 
     The window is `limit` if given; else that of the `model`, from `told` (what the provider's API
     says of the model) or from a built-in table; else that of the preset. `store` is a file for the
-    conversations; without it they are kept in Holdfast's own store.
+    conversations; without it they are kept in Holdfast's own store. `warning` is the share of the
+    threshold at which a conversation warns that its window is nearly full; it is 0.9.
     """
 
     def __init__(
@@ -44,8 +48,9 @@ class SessionManager:
         summarizer: Summarizer | None = None,
         tries: int = 2,
         spend: Ceiling | None = None,
+        warning: float | None = None,
     ) -> None:
-        budget = _budget(limit, threshold, preset, model, told)
+        budget = _budget(limit, threshold, preset, model, told, warning)
         path = str(store) if store else settings.load(os.environ).database
         self.budget = budget
         self._listeners = Listeners()
@@ -66,6 +71,32 @@ class SessionManager:
     def get_or_create(self, session: str, feature: str = "") -> Conversation:
         """Return the conversation of a session and feature; it is created if there is none."""
         return Conversation(session, feature, self._context, self._listeners)
+
+    def get(self, session: str, feature: str = "") -> Conversation:
+        """Return the conversation of a session and feature; raises `NotFound` if there is none.
+
+        The hint of the error names conversations that exist.
+        """
+        if self._store.one("conversation", session=session, feature=feature) is None:
+            raise self._not_found(session, feature)
+        return self.get_or_create(session, feature)
+
+    def _not_found(self, session: str, feature: str) -> NotFound:
+        rows = self._store.all("all_conversations")
+        features = [row["feature"] for row in rows if row["session"] == session]
+        if features:
+            names = ", ".join(repr(name) for name in features[:MAX_NAMED])
+            what = f"the feature {feature!r}" if feature else "a conversation without a feature"
+            return NotFound(
+                f"Session {session!r} does not have {what}", hint=f"its features are: {names}"
+            )
+        sessions = list(dict.fromkeys(row["session"] for row in rows))
+        close = difflib.get_close_matches(session, sessions, n=MAX_NAMED) or sessions[:MAX_NAMED]
+        names = ", ".join(repr(name) for name in close)
+        hint = f"there are: {names}" if names else "the store is empty"
+        return NotFound(
+            f"There is no session {session!r}", hint=f"{hint}; `get_or_create` makes a new one"
+        )
 
     def sessions(self) -> list[tuple[str, str]]:
         """Return session and feature of every conversation not archived, the latest first."""
@@ -91,10 +122,19 @@ class SessionManager:
 
 
 def _budget(
-    limit: int | None, threshold: float | None, preset: str, model: str, model_info: Any
+    limit: int | None,
+    threshold: float | None,
+    preset: str,
+    model: str,
+    model_info: Any,
+    warning: float | None,
 ) -> Budget:
     if preset not in PRESETS:
         raise InvalidInput(f"There is no preset {preset!r}", hint=f"one of: {', '.join(PRESETS)}")
     default = PRESETS[preset]
     window = find_window(model, model_info) if model or model_info is not None else default.limit
-    return Budget(limit=limit or window, threshold=threshold or default.threshold)
+    return Budget(
+        limit=limit or window,
+        threshold=threshold or default.threshold,
+        warning=default.warning if warning is None else warning,
+    )

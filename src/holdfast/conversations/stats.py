@@ -1,8 +1,11 @@
-"""Figures of a conversation: the size of the next request, and totals so far."""
+"""Figures of a conversation: the size of the next request, how full it is, and totals so far."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+Level = Literal["ok", "warning", "full"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,40 @@ class Preview:
     def headroom(self) -> int:
         """The tokens that can be added before the conversation is compacted."""
         return self.trigger - self.total
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """How full the window is: `warning` near the threshold, `full` when it is reached."""
+
+    level: Level
+    tokens: int
+    """The estimated tokens of the next request."""
+    limit: int
+    trigger: int
+    """The tokens at which the conversation is compacted."""
+    share: float
+    """The share of the window that the next request takes."""
+    compactions: int
+    checkpoint_version: int
+
+    @property
+    def message(self) -> str:
+        """One sentence for people."""
+        filled = f"{self.tokens:,} of {self.limit:,} tokens ({self.share:.0%})"
+        if self.level == "full":
+            return f"The window is full: {filled}. The next request compacts the conversation."
+        if self.level == "warning":
+            left = max(0, self.trigger - self.tokens)
+            return f"The window is nearly full: {filled}. It is compacted after {left:,} more."
+        return f"{filled} are used."
+
+
+def find_level(tokens: int, warning_tokens: int, trigger: int) -> Level:
+    """Return how full a window is with this many tokens in it."""
+    if tokens >= trigger:
+        return "full"
+    return "warning" if tokens >= warning_tokens else "ok"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

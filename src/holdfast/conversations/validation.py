@@ -7,15 +7,21 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from holdfast.conversations.checkpoint import (
-    ALIASES,
-    LIST_NAMES,
-    Checkpoint,
-    NotACheckpoint,
+from holdfast.conversations.checkpoint import ALIASES, LIST_NAMES, Checkpoint, NotACheckpoint
+from holdfast.conversations.item_matching import (
+    FAILED_PREFIX,
+    FOUND_PREFIX,
+    GIVEN_UP_PREFIX,
+    GOAL_PREFIX,
+    REQUEST_PREFIX,
+    WORKED_PREFIX,
+    is_mentioned,
+    is_same_decision,
     item_key,
 )
 from holdfast.conversations.summarizers import Reply, Work
-from holdfast.conversations.summarizers.rules import REQUEST_PREFIX, is_similar, summarize
+from holdfast.conversations.summarizers.checkpoint_lists import CheckpointLists
+from holdfast.conversations.summarizers.rules import summarize
 
 MAX_OBJECTS = 20
 
@@ -23,16 +29,17 @@ MAX_OBJECTS = 20
 def validate_reply(
     reply: Reply, work: Work, count: Callable[[str], int], before: int
 ) -> Checkpoint:
-    """Return the checkpoint in a reply, with the constraints and open items that it left out.
+    """Return the checkpoint in a reply, with everything that it must not leave out.
 
-    Raises `NotACheckpoint` if there is none, or if it is not smaller than `before` tokens; the
-    message is part of the prompt of the next try.
+    The caller shortens its history. Raises `NotACheckpoint` if there is none, or if even without
+    that history it is not smaller than `before` tokens; the message is part of the prompt of the
+    next try.
     """
     parsed = parse_checkpoint(reply.content)
-    checkpoint = _restore_required_items(parsed, work).tidy().within(work.tokens, count)
+    checkpoint = _restore_required_items(parsed, work).tidy()
     if not checkpoint:
         raise NotACheckpoint("all of its lists are empty")
-    if count(checkpoint.render()) >= before:
+    if count(checkpoint.shorten(work.tokens, work.tokens, count)[0].render()) >= before:
         raise NotACheckpoint("it is not shorter than what it summarises")
     return checkpoint
 
@@ -99,9 +106,10 @@ def repair_json(text: str) -> str:
 
 
 def _restore_required_items(parsed: Checkpoint, work: Work) -> Checkpoint:
-    """Add the constraints and open items that the rules find and the model left out.
+    """Add the goal, constraints, open items, blockers and decisions that the model left out.
 
-    Constraints that only the model has are dropped unless the user said them.
+    Constraints that only the model has are dropped unless the user said them. What failed or was
+    given up is removed from the completed items.
     """
     by_rules = summarize(work)
     known = {item_key(item) for item in by_rules.constraints}
@@ -110,12 +118,52 @@ def _restore_required_items(parsed: Checkpoint, work: Work) -> Checkpoint:
         for item in parsed.constraints
         if item_key(item) not in known and _is_said_by_user(item, work)
     ]
-    return replace(
+    parsed = _correct_completed(parsed, by_rules)
+    decisions = [
+        item
+        for item in by_rules.decisions
+        if not item.startswith((FOUND_PREFIX, WORKED_PREFIX))
+        and not any(is_same_decision(item, other) for other in parsed.decisions)
+    ]
+    restored = replace(
         parsed,
         constraints=(*by_rules.constraints, *own),
         in_progress=(*_find_missing(by_rules.in_progress, parsed), *parsed.in_progress),
         pending=(*_find_missing(by_rules.pending, parsed), *parsed.pending),
+        blockers=(*_find_missing(by_rules.blockers, parsed), *parsed.blockers),
+        decisions=(*decisions, *parsed.decisions),
     )
+    return _restore_goal(restored, by_rules)
+
+
+def _correct_completed(parsed: Checkpoint, by_rules: Checkpoint) -> Checkpoint:
+    """Move completed items that failed or were given up to the lists where they belong."""
+    not_done = [
+        item
+        for item in (*by_rules.pending, *by_rules.decisions)
+        if item.startswith((FAILED_PREFIX, GIVEN_UP_PREFIX))
+    ]
+    lists = CheckpointLists(replace(parsed, completed=()))
+    for item in parsed.completed:
+        if not any(is_mentioned(other, item) for other in not_done):
+            lists.add("completed", item)
+    return lists.to_checkpoint()
+
+
+def _restore_goal(checkpoint: Checkpoint, by_rules: Checkpoint) -> Checkpoint:
+    """Put the goal, as the user said it, into the list where the reply has it, or the rules."""
+    goal = CheckpointLists(by_rules).goal
+    if not goal:
+        return checkpoint
+    lists = CheckpointLists(checkpoint)
+    lists.set_goal("", "")
+    mentions = (
+        name for name in ("completed", "in_progress")
+        if any(is_mentioned(goal, item) for item in lists.items[name])
+    )  # fmt: skip
+    by_rules_list = "completed" if goal in by_rules.completed else "in_progress"
+    lists.set_goal(next(mentions, by_rules_list), goal)
+    return lists.to_checkpoint()
 
 
 def _is_said_by_user(item: str, work: Work) -> bool:
@@ -131,8 +179,6 @@ def _find_missing(items: Iterable[str], parsed: Checkpoint) -> list[str]:
     return [
         item
         for item in items
-        if not item.startswith(REQUEST_PREFIX)
-        and not any(
-            is_similar(item, other) or item_key(item) in item_key(other) for other in mentioned
-        )
+        if not item.startswith((REQUEST_PREFIX, GOAL_PREFIX))
+        and not any(is_mentioned(item, other) for other in mentioned)
     ]

@@ -1,4 +1,4 @@
-"""Token budgets. All texts that are compared are counted by the same estimator."""
+"""Token budgets. All texts that are compared are counted in the same way as a brief."""
 
 from __future__ import annotations
 
@@ -8,30 +8,20 @@ from typing import TypeVar
 from holdfast.tokens.estimate import Estimator
 
 Item = TypeVar("Item")
-ESTIMATORS = ("ours", "flat3")
-# The flat estimator, with which earlier figures were made: every character counts the same.
+# A brief counts at least one token for so many characters, so a longer text cannot fit.
 FLAT_CHARS_PER_TOKEN = 3.0
-# No estimator counts fewer tokens, so a longer text cannot fit.
-MAX_CHARS_PER_TOKEN = 4
 
 
 class TokenBudget:
-    """A number of tokens, counted by our estimate for a model or by the flat one."""
+    """A number of tokens, counted by the estimate for a model."""
 
-    def __init__(self, tokens: int, estimator: str = "ours", model: str = "") -> None:
+    def __init__(self, tokens: int, model: str = "") -> None:
         self.tokens = tokens
-        self.estimator = estimator
-        self.model = model
-        self._ours = Estimator.for_model(model)
-
-    def with_tokens(self, tokens: float) -> TokenBudget:
-        """Return a budget of another size, counted in the same way."""
-        return TokenBudget(int(tokens), self.estimator, self.model)
+        self._estimator = Estimator.for_model(model)
 
     def count(self, text: str) -> float:
         """Count as a brief does: at least the flat count."""
-        flat = len(text) / FLAT_CHARS_PER_TOKEN
-        return flat if self.estimator == "flat3" else max(flat, self._ours.estimate(text))
+        return max(len(text) / FLAT_CHARS_PER_TOKEN, self._estimator.estimate(text))
 
     def fits(self, text: str) -> bool:
         return self.count(text) <= self.tokens
@@ -42,14 +32,8 @@ class TokenBudget:
 
     def take_end(self, text: str) -> str:
         """Return the longest end of a text that fits."""
-        return self._longest(self._max_chars(text), lambda length: text[len(text) - length :])
-
-    def take_start(self, text: str) -> str:
-        """Return the longest beginning of a text that fits."""
-        return self._longest(self._max_chars(text), lambda length: text[:length])
-
-    def _max_chars(self, text: str) -> int:
-        return min(len(text), MAX_CHARS_PER_TOKEN * self.tokens)
+        limit = min(len(text), int(FLAT_CHARS_PER_TOKEN * self.tokens))
+        return self._longest(limit, lambda length: text[len(text) - length :])
 
     def _longest(self, limit: int, render: Callable[[int], str]) -> str:
         """Return `render(n)` for the largest n up to `limit` that fits; "" if none does."""

@@ -12,6 +12,5 @@ Lookup = Callable[[str, str], str]
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EvalConfig:
     budgets: tuple[int, ...] = (500, 1000, 2000)
-    estimator: str = "ours"
-    quick: bool = False  # only recall, precision and budgets, against two baselines
+    quick: bool = False  # only recall, precision and budgets, with fewer baselines
     lookup: Lookup | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import re
 import zlib
 from collections.abc import Iterator
@@ -20,6 +21,21 @@ GZIP_MAGIC = b"\x1f\x8b"
 ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|)')
 
 
+def find_transcripts(paths: list[str]) -> Iterator[str]:
+    """Yield the transcripts in these files and folders, without logs of sub-agents."""
+    for path in dict.fromkeys(paths):
+        if not os.path.exists(path):
+            raise UnreadableTranscript(f"{path} (no such file or folder)")
+        if not os.path.isdir(path):
+            yield path
+            continue
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(name for name in folders if name != "subagents")
+            for name in sorted(names):
+                if name.endswith((".jsonl", ".jsonl.gz")) and not name.startswith("agent-"):
+                    yield os.path.join(folder, name)
+
+
 def read_main_lines(
     path: str, until_line: int | None = None
 ) -> Iterator[tuple[int, dict[str, Any]]]:
@@ -29,7 +45,7 @@ def read_main_lines(
     for number, raw in enumerate(read_raw_lines(path), 1):
         if until_line is not None and number > until_line:
             return
-        line = _parse_line(raw)
+        line = parse_line(raw)
         if line is None or line.get("isSidechain") is True:
             continue
         if is_rollout(line):
@@ -58,7 +74,8 @@ def read_raw_lines(path: str) -> Iterator[bytes]:
         raise UnreadableTranscript(f"{path}: {problem.strerror or problem}") from problem
 
 
-def _parse_line(raw: bytes) -> dict[str, Any] | None:
+def parse_line(raw: bytes) -> dict[str, Any] | None:
+    """Return the object in a line; None if there is none. Invalid escapes are repaired."""
     text = raw.decode("utf-8", "replace").removeprefix("\ufeff")
     for prepare in (str, _repair_escapes):
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from holdfast.eval.baselines.context import CutContext
+from holdfast.eval.baselines import CutContext
 from holdfast.eval.budget import FLAT_CHARS_PER_TOKEN
 from holdfast.eval.entities import Entity
 from holdfast.eval.ground_truth import GroundTruth

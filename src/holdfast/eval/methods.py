@@ -7,9 +7,7 @@ from dataclasses import dataclass, field
 from time import perf_counter
 
 from holdfast.brief.render import Brief, build_brief
-from holdfast.eval.baselines import BASELINES
-from holdfast.eval.baselines.context import CutContext
-from holdfast.eval.baselines.names import missing_names
+from holdfast.eval.baselines import BASELINES, CutContext
 from holdfast.eval.budget import TokenBudget
 from holdfast.eval.config import EvalConfig
 from holdfast.state.fold import advance, new_state
@@ -18,8 +16,6 @@ from holdfast.transcript.decoder import Decoder
 from holdfast.transcript.reader import read_lines
 
 BRIEF, SUMMARY, BOTH = "brief", "host summary", "summary + brief"
-SUMMARY_WITHOUT_ANALYSIS = "host summary, no analysis"
-SUMMARY_AND_NAMES = "summary + names it lacks"
 QUICK_BASELINES = ("actions tail", "name dump")
 SUMMARY_BUDGETS = (300, 500, 1000, 2000)
 MAX_BRIEF_UNITS = 10_000
@@ -71,25 +67,12 @@ def build_candidates(
         yield build_brief_candidate(folded, tokens)
     if summary:
         yield Candidate(method=SUMMARY, budget=0, text=summary)
-        yield Candidate(method=SUMMARY_WITHOUT_ANALYSIS, budget=0, text=strip_analysis(summary))
         for tokens in SUMMARY_BUDGETS:
             yield build_brief_candidate(folded, tokens, summary)
-            names = missing_names(context, TokenBudget(tokens, config.estimator, model))
-            yield Candidate(
-                method=SUMMARY_AND_NAMES, budget=tokens, text=f"{summary}\n\n{names}", added=names
-            )
     for name, baseline in BASELINES.items():
         for tokens in () if config.quick and name not in QUICK_BASELINES else config.budgets:
-            text = baseline(context, TokenBudget(tokens, config.estimator, model))
+            text = baseline(context, TokenBudget(tokens, model))
             yield Candidate(method=name, budget=tokens, text=text)
-
-
-def strip_analysis(summary: str) -> str:
-    """Return the summary without its leading analysis, as the host shows it to the model."""
-    analysis, separator, rest = summary.partition("</analysis>")
-    if not separator:
-        analysis, separator, rest = summary.partition("\nSummary:")
-    return rest if separator and "nalysis" in analysis[:400] else summary
 
 
 def build_brief_candidate(folded: FoldedSession, tokens: int, summary: str = "") -> Candidate:

@@ -1,11 +1,11 @@
-"""Build the report of a run: estimates, differences, counts."""
+"""Build the report of a run: estimates and counts."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from statistics import median, quantiles
 from time import perf_counter
@@ -13,9 +13,8 @@ from typing import Any
 
 from holdfast.eval.config import EvalConfig
 from holdfast.eval.cuts import PSEUDO, REAL
-from holdfast.eval.methods import BOTH, BRIEF, SUMMARY
 from holdfast.eval.run import Row, TranscriptScores
-from holdfast.eval.statistics import Key, adjust_holm, compare_paired, estimate, resampling_unit
+from holdfast.eval.statistics import Key, estimate, resampling_unit
 
 Values = list[tuple[Key, float]]
 Cells = dict[tuple[str, str, int], dict[str, Values]]  # arm, method, budget -> figure -> values
@@ -27,8 +26,6 @@ COUNTS = (
 # The figures for which no interval is computed.
 SIZES = ("tokens", "characters")
 PYTHON_STARTS = 9
-# The one comparison named beforehand; the p values of all others are adjusted by Holm.
-PRIMARY = {"arm": PSEUDO, "method": BRIEF, "budget": 1000, "against": "name dump"}
 
 
 def build_report(scored: Sequence[TranscriptScores], config: EvalConfig) -> dict[str, Any]:
@@ -48,11 +45,8 @@ def build_report(scored: Sequence[TranscriptScores], config: EvalConfig) -> dict
             for arm in (PSEUDO, REAL)
         },
         "budgets": list(config.budgets),
-        "estimator": config.estimator,
         "resampled_by": resampling_unit(keys),
-        "primary": PRIMARY,
         "results": [_to_result(*cell, figures, in_arm[cell[0]]) for cell, figures in cells.items()],
-        "differences": add_holm_p_values(list(_differences(cells))),
         "latency": measure_latency(rows),
         "skipped": {scores.path: scores.skipped for scores in scored if scores.skipped},
     }
@@ -91,51 +85,6 @@ def _to_result(
             if name in figures
         },
     }
-
-
-def _differences(cells: Cells) -> Iterator[dict[str, Any]]:
-    """Compare our brief with each other method of the same budget, and with the host's summary at
-    every budget.
-    """
-    for (arm, method, budget), figures in cells.items():
-        for ours, tokens in _find_own_methods(cells, arm, method, budget):
-            if "frr" in figures:
-                gain = compare_paired(cells[arm, ours, tokens]["frr"], figures["frr"])
-                yield {
-                    "arm": arm,
-                    "method": ours,
-                    "budget": tokens,
-                    "against": method,
-                    "frr": asdict(gain),
-                }
-
-
-def add_holm_p_values(differences: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Mark the primary comparison, and add p values by Holm to all others, in place."""
-    for difference in differences:
-        difference["primary"] = PRIMARY.items() <= difference.items()
-        difference["p_holm"] = None
-    others = [
-        difference
-        for difference in differences
-        if not difference["primary"] and difference["frr"]["p"] is not None
-    ]
-    adjusted = adjust_holm([difference["frr"]["p"] for difference in others])
-    for difference, p in zip(others, adjusted, strict=True):
-        difference["p_holm"] = p
-    return differences
-
-
-def _find_own_methods(
-    cells: Cells, arm: str, method: str, budget: int
-) -> Iterator[tuple[str, int]]:
-    for other_arm, ours, tokens in cells:
-        if other_arm != arm or ours not in (BRIEF, BOTH) or method in (BRIEF, BOTH):
-            continue
-        if method == SUMMARY or (
-            tokens == budget and (ours == BOTH) == method.startswith("summary")
-        ):
-            yield ours, tokens
 
 
 def measure_latency(rows: Iterable[Row]) -> dict[str, float]:

@@ -13,7 +13,7 @@ from multiprocessing import get_context
 from typing import TypeVar
 
 from holdfast.errors import UnreadableTranscript
-from holdfast.eval.baselines.context import CutContext
+from holdfast.eval.baselines import CutContext
 from holdfast.eval.config import EvalConfig
 from holdfast.eval.cuts import MIN_NEEDED_ENTITIES, REAL, Cut, find_cuts
 from holdfast.eval.ground_truth import read_ground_truth

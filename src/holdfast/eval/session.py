@@ -244,7 +244,7 @@ def _find_compactions(lines: list[tuple[int, dict[str, Any]]]) -> Iterator[Logge
         if line.get("type") == "system" and line.get("subtype") == "compact_boundary":
             boundary = number
         elif is_summary(line):
-            text = "\n".join(_texts(line))
+            text = "\n".join(read_texts(line))
             yield LoggedCompaction(line=boundary or number, summary_line=number, summary=text)
             boundary = 0
 
@@ -254,10 +254,11 @@ def is_summary(line: dict[str, Any]) -> bool:
         return True
     if line.get("type") != "user":
         return False
-    return next(_texts(line), "").startswith(SUMMARY_PREFIX)
+    return next(read_texts(line), "").startswith(SUMMARY_PREFIX)
 
 
-def _texts(line: dict[str, Any]) -> Iterator[str]:
+def read_texts(line: dict[str, Any]) -> Iterator[str]:
+    """Yield the texts of a line's message, without calls and results of tools."""
     message = line.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     if isinstance(content, str):

@@ -51,36 +51,26 @@ def estimate(values: Sequence[tuple[Key, float]], *, with_interval: bool = True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
-    """One method against another on the same sessions."""
+class PooledEstimate:
+    """A mean over all values with its 95 % interval by session; none for a single session."""
 
     mean: float
     low: float | None
     high: float | None
     sessions: int
-    missing: int  # sessions that only one of the two has
-    win_rate: float  # ties count half
-    worst_decile: float
-    p: float | None  # two-sided, by the same resampling; None for a single unit
+    values: int
 
 
-def compare_paired(
-    ours: Sequence[tuple[Key, float]], theirs: Sequence[tuple[Key, float]]
-) -> Difference:
-    first, second = mean_by_session(ours), mean_by_session(theirs)
-    gains = {key: first[key] - second[key] for key in first if key in second}
-    resampled = _resample_means(gains)
-    low, high = _bounds(resampled)
-    wins = sum(1.0 if gain > 0 else 0.5 if gain == 0 else 0.0 for gain in gains.values())
-    return Difference(
-        mean=_mean(gains.values()),
-        low=low,
-        high=high,
-        sessions=len(gains),
-        missing=len(first.keys() ^ second.keys()),
-        win_rate=wins / len(gains) if gains else 0.0,
-        worst_decile=_mean(_worst_decile(gains.values())),
-        p=_p_value(resampled),
+def estimate_pooled(values: Iterable[tuple[Key, float]]) -> PooledEstimate:
+    """Return the mean over all values. Sessions are resampled, each with all of its values."""
+    by_session: dict[Key, list[float]] = defaultdict(list)
+    for key, value in values:
+        by_session[key].append(value)
+    groups = [by_session[key] for key in sorted(by_session)]
+    low, high = _bounds(_resample_groups(groups))
+    pooled = [value for group in groups for value in group]
+    return PooledEstimate(
+        mean=_mean(pooled), low=low, high=high, sessions=len(groups), values=len(pooled)
     )
 
 
@@ -89,29 +79,10 @@ def bootstrap_interval(means: Mapping[Key, float]) -> tuple[float | None, float 
     return _bounds(_resample_means(means))
 
 
-def adjust_holm(p_values: Sequence[float]) -> list[float]:
-    """Return the p values adjusted by Holm's method, in the order given."""
-    adjusted = [1.0] * len(p_values)
-    highest = 0.0
-    for rank, at in enumerate(sorted(range(len(p_values)), key=lambda at: (p_values[at], at))):
-        highest = max(highest, min(1.0, (len(p_values) - rank) * p_values[at]))
-        adjusted[at] = highest
-    return adjusted
-
-
 def _bounds(resampled: Sequence[float]) -> tuple[float | None, float | None]:
     if not resampled:
         return None, None
     return resampled[int(0.025 * len(resampled))], resampled[int(0.975 * len(resampled)) - 1]
-
-
-def _p_value(resampled: Sequence[float]) -> float | None:
-    """Return the two-sided p value of the difference."""
-    if not resampled:
-        return None
-    below = sum(value <= 0 for value in resampled)
-    above = sum(value >= 0 for value in resampled)
-    return min(1.0, 2 * (min(below, above) + 1) / (len(resampled) + 1))
 
 
 def _worst_decile(values: Iterable[float]) -> list[float]:
@@ -120,12 +91,16 @@ def _worst_decile(values: Iterable[float]) -> list[float]:
 
 
 def _resample_means(means: Mapping[Key, float]) -> list[float]:
-    """Return the sorted means of all resamples; empty for a single unit."""
-    groups = _group_means(means)
+    """Return the sorted means of all resamples of repositories or sessions."""
+    return _resample_groups(_group_means(means))
+
+
+def _resample_groups(groups: list[list[float]]) -> list[float]:
+    """Return the sorted means of all resamples of the groups; empty for a single group."""
     if len(groups) < 2:
         return []
-    if len(set(means.values())) == 1:
-        return [next(iter(means.values()))] * RESAMPLES
+    if len({value for group in groups for value in group}) == 1:
+        return [groups[0][0]] * RESAMPLES
     sums, sizes = [sum(group) for group in groups], [len(group) for group in groups]
     draws = _draw_samples(len(groups))
     if max(sizes) == 1:

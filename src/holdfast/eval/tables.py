@@ -82,31 +82,6 @@ def state_table(report: dict[str, Any]) -> tuple[Row, list[Row]]:
     return columns, [row for row in rows if any(cell != MISSING for cell in row[1:])]
 
 
-def difference_table(report: dict[str, Any]) -> tuple[Row, list[Row]]:
-    """Return what our briefs gain over each other method, in points; the primary one first."""
-    columns = ("cuts", "ours", "against", "gain", "sessions", "wins", "worst tenth", "p", "")
-    ordered = sorted(report["differences"], key=lambda difference: not difference["primary"])
-    return columns, [_render_difference(difference) for difference in ordered]
-
-
-def _render_difference(difference: dict[str, Any]) -> Row:
-    gain, is_primary = difference["frr"], difference["primary"]
-    p = gain["p"] if is_primary else difference["p_holm"]
-    span = "" if gain["low"] is None else f" [{100 * gain['low']:+.0f}, {100 * gain['high']:+.0f}]"
-    missing = f" (of {gain['sessions'] + gain['missing']})" if gain["missing"] else ""
-    return (
-        difference["arm"],
-        f"{difference['method']} @{difference['budget']}",
-        difference["against"],
-        f"{100 * gain['mean']:+.1f}{span}",
-        f"{gain['sessions']}{missing}",
-        f"{100 * gain['win_rate']:.0f} %",
-        f"{100 * gain['worst_decile']:+.0f}",
-        MISSING if p is None else "< 0.001" if p < 0.001 else f"{p:.3f}",
-        "primary" if is_primary else "",
-    )
-
-
 def recoverability_table(result: dict[str, Any]) -> tuple[Row, list[Row]]:
     """Return the shares in per cent, overall and by kind, with the target."""
     kinds = [name for name in result["shares"][0] if name not in ("what", "aim")]

@@ -8,12 +8,18 @@ from __future__ import annotations
 
 from holdfast.hooks.background_index import claim_refresh
 from holdfast.hooks.hook_run import update_notes
-from holdfast.services.compaction.status import find_current_ordinal, is_open
+from holdfast.services.compaction.status import (
+    find_current_ordinal,
+    is_open,
+    list_subagent_compactions,
+    note_subagent_summary,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.hooks.hook_run import HookRun
     from holdfast.services.compaction.ingest import IngestedSession
+    from holdfast.store.protocols import CompactionRow
 
 
 def pre_compact(run: HookRun) -> str:
@@ -58,7 +64,7 @@ def subagent_stop(run: HookRun) -> str:
     """Keep the host's summary if a compaction's fork ended, else the sub-agent's handoff."""
     session = run.read_session()
     if run.event.is_compaction_fork:
-        _keep_summary(run, session)
+        _keep_summary_of_fork(run, session)
     else:
         from holdfast.services.compaction.handoffs import record_handoff
 
@@ -77,17 +83,37 @@ def post_compact(run: HookRun) -> str:
     return ""
 
 
+def _keep_summary_of_fork(run: HookRun, session: IngestedSession) -> None:
+    """Store the summary with the compaction of the session, or of the sub-agent, that it is for.
+
+    The payload of a fork does not say which it is. If both are being compacted, or two sub-agents,
+    the summary is kept for none of them: a brief that repeats the summary is better than one that
+    leaves out what another summary says. PostCompact brings the session's own later.
+    """
+    agents = list_subagent_compactions(run.store, session.id, run.now)
+    if not agents:
+        _keep_summary(run, session)
+    elif len(agents) == 1 and not _find_open_row(run, session) and run.event.summary:
+        note_subagent_summary(run.store, session.id, agents[0], run.event.summary, run.now)
+
+
 def _keep_summary(run: HookRun, session: IngestedSession) -> None:
     """Store the host's summary with the open compaction, unless it has one already.
 
-    The payload of a fork does not say whether the session or a sub-agent is being compacted. The
-    first summary wins, so that a sub-agent's never replaces the session's.
+    The first summary wins: clients that do not name the sub-agent would replace the session's by a
+    sub-agent's.
     """
+    row = _find_open_row(run, session)
+    if row and run.event.summary:
+        run.store.note_summary(session.id, row["ordinal"], run.event.summary)
+
+
+def _find_open_row(run: HookRun, session: IngestedSession) -> CompactionRow | None:
+    """Return the session's compaction that is in progress and has no summary yet, or None."""
     rows = run.store.compactions(session.id)
-    if not rows or not run.event.summary:
-        return
-    if rows[-1]["summary"] is None and is_open(session, rows[-1]):
-        run.store.note_summary(session.id, rows[-1]["ordinal"], run.event.summary)
+    if rows and rows[-1]["summary"] is None and is_open(session, rows[-1]):
+        return rows[-1]
+    return None
 
 
 HANDLERS = {

@@ -32,7 +32,7 @@ DEADLINE_SECONDS |= {"PostToolUse": 5.0, "SubagentStart": 5.0, "UserPromptExpans
 DEFAULT_DEADLINE_SECONDS = 10.0
 # A hook that hangs outside of the reader is ended after its deadline times this factor.
 KILL_AFTER_FACTOR = 1.15
-# All other events that fire inside a sub-agent are ignored: they would be taken for its parent's.
+# These fire in the session that the sub-agent works for.
 SUBAGENT_EVENTS = ("SubagentStart", "SubagentStop")
 # These hosts run the hooks in Claude Code's settings besides their own.
 HOSTS_THAT_RUN_CLAUDE_HOOKS = ("copilot", "cursor")
@@ -49,6 +49,12 @@ HANDLER_MODULES = {
     "PostToolUse": "activity",
     "SubagentStart": "activity",
     "SessionEnd": "activity",
+}
+# The same for events that fire inside a sub-agent. All others are ignored there: they would be
+# taken for its session's.
+SUBAGENT_HANDLER_MODULES = {
+    "PreCompact": "subagent_compaction",
+    "SessionStart": "subagent_compaction",
 }
 OPEN_STORES: list[Store] = []
 """Stores that stay open until the process ends, so that their `__del__` does not close them."""
@@ -93,8 +99,8 @@ def run_hook(raw: bytes, started: float, origin: str = "", host_name: str = "") 
     time_limit = DEADLINE_SECONDS.get(event.name, DEFAULT_DEADLINE_SECONDS)
     _exit_after(time_limit * KILL_AFTER_FACTOR, event.name)
     deadline = started + time_limit
-    handle = _load_handler(event.name)
-    if handle is None or (event.agent_id and event.name not in SUBAGENT_EVENTS):
+    handle = _load_handler(event)
+    if handle is None:
         return ""
     sqlite_migrations.report = lambda message: diagnostics.log(settings.log, message, os.environ)
     store = SQLiteStore(settings.database)
@@ -117,13 +123,16 @@ def _start_background_jobs(run: HookRun) -> None:
         background_index.start(run.settings, os.environ)
 
 
-def _load_handler(event_name: str) -> Callable[[HookRun], str] | None:
+def _load_handler(event: HookEvent) -> Callable[[HookRun], str] | None:
     """Return the handler of this event, or None. Imports its module, without `importlib`."""
-    module_name = HANDLER_MODULES.get(event_name)
+    is_inside_subagent = bool(event.agent_id) and event.name not in SUBAGENT_EVENTS
+    modules = SUBAGENT_HANDLER_MODULES if is_inside_subagent else HANDLER_MODULES
+    table = "SUBAGENT_HANDLERS" if is_inside_subagent else "HANDLERS"
+    module_name = modules.get(event.name)
     if module_name is None:
         return None
-    module = __import__(f"holdfast.hooks.{module_name}", fromlist=["HANDLERS"])
-    handler: Callable[[HookRun], str] = module.HANDLERS[event_name]
+    module = __import__(f"holdfast.hooks.{module_name}", fromlist=[table])
+    handler: Callable[[HookRun], str] = getattr(module, table)[event.name]
     return handler
 
 

@@ -72,8 +72,8 @@ def _after_resume(run: HookRun, session: IngestedSession) -> str:
 def _after_compaction(run: HookRun, session: IngestedSession) -> str:
     """Return the brief of the compaction that has just ended.
 
-    `main` drops events that name a sub-agent. Older clients do not name it, and then a
-    sub-agent's compaction brings the session an extra brief, which is better than a missing one.
+    `subagent_compaction` handles events that name a sub-agent. Older clients do not name it, and
+    then a sub-agent gets the session's brief, which is better than a missing one.
     """
     from holdfast.hooks.restore import render_brief
 

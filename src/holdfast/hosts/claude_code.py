@@ -93,6 +93,7 @@ def parse_payload(payload: dict[str, Any]) -> HookEvent:
         summary=text("last_assistant_message") if fork else text("compact_summary"),
         agent_id="" if fork else text("agent_id"),
         agent_type=text("agent_type"),
+        agent_transcript_path=text("agent_transcript_path"),
         slash_command=text("command_name") if text("expansion_type") == "slash_command" else "",
         last_message=text("last_assistant_message"),
         prompt=text("prompt"),

@@ -7,9 +7,9 @@ class HookEvent:
     """What the host said when a hook fired. A missing field is an empty string."""
 
     __slots__ = (
-        "agent_id", "agent_type", "cwd", "host", "is_compaction_fork", "last_message", "name",
-        "prompt", "session_id", "slash_command", "source", "summary", "tool_name",
-        "transcript_path", "trigger",
+        "agent_id", "agent_transcript_path", "agent_type", "cwd", "host", "is_compaction_fork",
+        "last_message", "name", "prompt", "session_id", "slash_command", "source", "summary",
+        "tool_name", "transcript_path", "trigger",
     )  # fmt: skip
 
     def __init__(
@@ -25,6 +25,7 @@ class HookEvent:
         summary: str = "",
         agent_id: str = "",
         agent_type: str = "",
+        agent_transcript_path: str = "",
         slash_command: str = "",
         last_message: str = "",
         prompt: str = "",
@@ -46,6 +47,8 @@ class HookEvent:
         self.agent_id = agent_id
         """The sub-agent in which the hook fired, or "" for the session itself."""
         self.agent_type = agent_type
+        self.agent_transcript_path = agent_transcript_path
+        """The sub-agent's own log, where the payload names it."""
         self.slash_command = slash_command
         """The name of the slash command that the user typed."""
         self.last_message = last_message

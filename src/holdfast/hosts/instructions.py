@@ -6,29 +6,29 @@ removing it restores every other byte.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.errors import UnusableSettingsFile
 
 START = "<!-- HOLDFAST_INSTRUCTIONS_START: kept by `holdfast instructions` -->"
 END = "<!-- HOLDFAST_INSTRUCTIONS_END -->"
 TITLE = "## Compact Instructions"
-# What only a summary can hold; the brief quotes the rest from the transcript.
+# Seven things that every summary should have. It tells nothing to be left out: summaries that were
+# told so lost more than the room they saved.
 PRESERVE = (
-    "**The goal**: what the user wants in the end, and why.",
-    "**Rules and prohibitions** of the user, word for word.",
-    "**Decisions** and the approaches that were ruled out, each with its reason.",
-    "**Where the work stands**: what is done, what was being done at this moment, what comes next.",
-    "**What was understood**: causes, measurements and suspicions that stand in no file.",
-    "**What is open**: questions to the user, failing checks and the current explanation for them.",
-    "**Who is at work**: sub-agents and background tasks by id, and what each is to bring back.",
-)
-LEAVE_OUT = (
-    "Lists of files that were read or changed: they are restored after the summary.",
-    "Output of commands and tools: it can be looked up or produced again.",
-    "Code: it is on disk.",
-    "This file and other instructions: they are sent again.",
-    "Plan items and earlier messages in full: they are restored word for word.",
+    "**Session identity**: the session's id if it is known (`.holdfast/CURRENT_SESSION`), the "
+    "branch and the folder.",
+    "**Active task**: the issue, document or plan item that is worked on, with its id and status.",
+    "**Work completed**: what is done and verified, with figures and commits; and what was written "
+    "but not run.",
+    "**Work in progress**: what was being done at this moment, and what comes next.",
+    "**Decisions and open questions**: what was decided or ruled out and why, the user's rules "
+    "word for word, questions that wait for an answer.",
+    "**Agent state**: sub-agents and background tasks by id, what each is to bring back, servers "
+    "and their ports.",
+    "**Key file paths**: files that are being edited, created or deleted, and how commands must be "
+    "run here to work.",
 )
 
 
@@ -50,12 +50,34 @@ COMPACT_SECTION = InstructionsSection(
         "When summarizing this conversation, preserve:",
         "",
         *(f"{number}. {text}" for number, text in enumerate(PRESERVE, 1)),
-        "",
-        "Do NOT spend summary space on:",
-        "",
-        *(f"- {text}" for text in LEAVE_OUT),
     ),
 )
+
+
+def with_own_items(items: Sequence[str]) -> InstructionsSection:
+    """Return the section with items of the project's own after the seven."""
+    first = len(PRESERVE) + 1
+    own = (f"{number}. {text}" for number, text in enumerate(items, first))
+    return replace(COMPACT_SECTION, lines=(*COMPACT_SECTION.lines, *own))
+
+
+def find_own_items(text: str | None) -> list[str]:
+    """Return the items that a project has added to the section in this text.
+
+    They are the numbered lines after the seven; a line without a number continues the one before.
+    """
+    span = find_section(text or "")
+    if span is None:
+        return []
+    items: list[str] = []
+    for line in (text or "")[slice(*span)].splitlines():
+        number, dot, item = line.partition(". ")
+        if dot and number.isdigit():
+            if int(number) > len(PRESERVE):
+                items.append(item.strip())
+        elif items and line.strip() and not line.startswith("<!--"):
+            items[-1] += f" {line.strip()}"
+    return items
 
 
 def handoff_section(rules: str) -> InstructionsSection:

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from holdfast.state.types import FileTrail, State, Statement
 
 MAX_FILES = 3000
-MAX_PURPOSES, MAX_EXPLAINED_FILES = 4, 60
+MAX_PURPOSES, MAX_SWAPS, MAX_EXPLAINED_FILES = 4, 3, 60
 MIN_PURPOSE_CHARS, MAX_PURPOSE_CHARS, MAX_SWAP_CHARS = 15, 240, 90
 MIN_PURPOSE_WORDS = 3
+# A sentence that is further away is about other edits.
+MAX_PURPOSE_LINES = 12
 EMPTY_WORDS = frozenset((
     "now", "let", "me", "i'll", "i", "need", "update", "fix", "add", "them", "these", "changes",
     "write", "create", "next", "file", "first", "will", "good", "let's", "make", "edit", "there",
@@ -57,6 +59,8 @@ def record_purpose(state: State, trail: FileTrail, line: int) -> None:
     last_request = state["requests"][-1]["line"] if state["requests"] else 0
     if not trail or said is None or not last_request < said["line"] <= line:
         return
+    if line - said["line"] > MAX_PURPOSE_LINES:
+        return
     purposes = trail.get("purposes", [])
     if purposes and purposes[-1]["line"] == said["line"]:
         return
@@ -73,9 +77,12 @@ def record_purpose(state: State, trail: FileTrail, line: int) -> None:
 
 def _drop_old_purposes(state: State) -> None:
     """Keep purposes only for the files that were changed last, to bound the state."""
-    explained = [trail for trail in state["files"].values() if "purposes" in trail]
+    explained = [
+        trail for trail in state["files"].values() if "purposes" in trail or "swaps" in trail
+    ]
     for trail in explained[:-MAX_EXPLAINED_FILES]:
-        del trail["purposes"]
+        trail.pop("purposes", None)
+        trail.pop("swaps", None)
 
 
 def _says_something(text: str) -> bool:
@@ -93,7 +100,7 @@ def record_swap(trail: FileTrail, arguments: dict[str, Any]) -> None:
     changed = [pair for pair in zip(old, new, strict=True) if pair[0] != pair[1]]
     if len(changed) == 1 and all(0 < len(part.strip()) <= MAX_SWAP_CHARS for part in changed[0]):
         before, after = (redact_and_clip(part.strip(), MAX_SWAP_CHARS) for part in changed[0])
-        trail["swap"] = f"{before} → {after}"
+        trail["swaps"] = [*trail.get("swaps", []), f"{before} → {after}"][-MAX_SWAPS:]
 
 
 def touch_trail(state: State, path: Any, line: int) -> FileTrail:

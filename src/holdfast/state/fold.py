@@ -53,6 +53,7 @@ def new_state() -> State:
         "failed_commands": [],
         "workarounds": [],
         "records": [],
+        "task_shown": None,
         "servers": [],
         "pushed": 0,
         "agents": [],

@@ -12,6 +12,7 @@ REDACTION_MARK = "[redacted:"
 _PUNCTUATION = b'\t\n\r.,;:!?()[]{}"`*_/'
 _TO_SPACES = bytes.maketrans(_PUNCTUATION, b" " * len(_PUNCTUATION))
 _TO_LOWER_WORDS = bytes(range(256)).lower().translate(_TO_SPACES)
+_LETTERS = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ "
 _BULLETS = "-*•+> \t#"
 _OPENING_QUOTES = "\"'“‘(["
 _STOP_WORDS = frozenset((
@@ -113,6 +114,19 @@ def _starts_sentence(line: str, at: int) -> bool:
     first = line[at:].lstrip().lstrip(_OPENING_QUOTES)[:1]
     # Many scripts have no capitals, so anything but a lower-case letter counts.
     return not first.islower()
+
+
+def count_letters(text: str) -> int:
+    """Return how many characters are letters or spaces."""
+    if text.isascii():
+        return len(text) - len(text.encode().translate(None, _LETTERS))
+    return sum(char.isalpha() or char == " " for char in text)
+
+
+def has_digit(text: str) -> bool:
+    """Whether a text contains an ASCII digit."""
+    data = text.encode("utf-8", "replace")
+    return len(data.translate(None, b"0123456789")) < len(data)
 
 
 def padded_words(text: str) -> str:

@@ -22,6 +22,10 @@ class Request(TypedDict):
     """Known only from the queue so far: the message itself may still be logged."""
     question: NotRequired[str]
     """The agent's question, if this text is the answer to one."""
+    context: NotRequired[str]
+    """The sentence that a short message refers to, if it answers no question."""
+    said_line: NotRequired[int]
+    """The line of that question or sentence."""
     stopped: NotRequired[int]
     """The line at which the user interrupted the agent while it worked on this."""
 
@@ -109,8 +113,8 @@ class FileTrail(TypedDict, total=False):
     """The functions and types that the last edits defined."""
     purposes: list[Statement]
     """What the agent said right before its last edits."""
-    swap: str
-    """The last edit that changed one line: `old → new`."""
+    swaps: list[str]
+    """The last edits that changed one line: `old → new`."""
     source_line: int
     """The line that names the file, if `line` means it only by a folder or a pattern."""
 
@@ -317,6 +321,8 @@ class State(TypedDict):
     failed_commands: list[FailedCommand]
     workarounds: list[Workaround]
     records: list[Record]
+    task_shown: Record | None
+    """The text of the issue, pull request or task that was looked up last."""
     servers: list[RunningServer]
     pushed: int
     """The line of the last `git push`, or 0."""

@@ -86,7 +86,7 @@ def _convert_like_claude(role: Any, content: Any, number: int) -> list[Event]:
         events = [make_event("reply", text=content)]
     for event in events:
         if event["kind"] == "tool_call":
-            event.update(_to_call_event(event["id"], event["name"], event["input"]))
+            event.update(to_call_event(event["id"], event["name"], event["input"]))
     return [
         event for event in events if not as_text(event.get("text")).startswith(CLIENT_TEXT_PREFIXES)
     ]
@@ -128,7 +128,7 @@ def _convert_gemini_call(call: dict[str, Any]) -> list[Event]:
     texts = [_find_gemini_output(part) for part in (result if isinstance(result, list) else ())]
     ok, text = call.get("status") == "success", "\n".join(filter(None, texts))
     return [
-        _to_call_event(ident, as_text(call.get("name")), as_dict(call.get("args"))),
+        to_call_event(ident, as_text(call.get("name")), as_dict(call.get("args"))),
         make_event("tool_result", id=ident, ok=ok, text=text),
     ]
 
@@ -198,10 +198,10 @@ def _convert_copilot_start(data: dict[str, Any]) -> list[Event]:
 
 def _convert_copilot_call(call: dict[str, Any]) -> Event:
     ident, name = as_text(call.get("toolCallId")), as_text(call.get("name"))
-    return _to_call_event(ident, name, as_dict(call.get("arguments")))
+    return to_call_event(ident, name, as_dict(call.get("arguments")))
 
 
-def _to_call_event(ident: str, name: str, arguments: dict[str, Any]) -> Event:
+def to_call_event(ident: str, name: str, arguments: dict[str, Any]) -> Event:
     """Return a call with Claude Code's name of the tool and its key for the path."""
     tool = TOOL_NAMES.get(name.lower(), name)
     converted = dict(arguments)

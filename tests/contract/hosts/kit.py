@@ -79,9 +79,9 @@ def _claude_lines(project: str) -> list[Line]:
     lines = [
         claude.user(REQUEST),
         claude.call("Edit", {"file_path": f"{project}/{FILE}", "new_string": "x"}, "t1"),
-        claude.result("done", ident="t1"),
+        claude.result("done", call_id="t1"),
         claude.call("Bash", {"command": COMMAND}, "t2"),
-        claude.result(ERROR, ok=False, ident="t2"),
+        claude.result(ERROR, ok=False, call_id="t2"),
     ]
     return [{**line, "cwd": project, "sessionId": SESSION} for line in lines]
 
@@ -91,8 +91,8 @@ def _codex_lines(project: str) -> list[Line]:
         codex.meta(cwd=project, id=SESSION),
         codex.turn(cwd=project),
         codex.prompt(REQUEST),
-        *codex.patched(f"*** Update File: {FILE}", "@@", "+x", ident="c1"),
-        *codex.ran(COMMAND, ERROR, 1, ident="c2"),
+        *codex.apply_patch(f"*** Update File: {FILE}", "@@", "+x", call_id="c1"),
+        *codex.exec_command(COMMAND, ERROR, 1, call_id="c2"),
         codex.tokens(60_000),
     ]
 
@@ -231,7 +231,7 @@ SAMPLES: dict[str, Sample] = {
     "claude-code": Sample(
         log=f".claude/projects/-project/{SESSION}.jsonl",
         before=_claude_lines, boundary=list, common=_claude_payload, events=CLAUDE_EVENTS,
-        after=lambda: [claude.reply("On it."), claude.spent(9)],
+        after=lambda: [claude.reply("On it."), claude.usage_line(9)],
         brief_lines=lambda brief: [
             claude.boundary(trigger="auto"), claude.summary(),
             claude.attachment("hook_additional_context", hookEvent="SessionStart", content=[brief]),

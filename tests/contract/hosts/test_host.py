@@ -13,7 +13,7 @@ from holdfast.hosts import hook_settings
 from holdfast.hosts.hook_event import HookEvent
 from holdfast.services.install import registration
 from holdfast.services.recall.from_file import load_state
-from tests.cases import case
+from tests.cases import report_case
 
 from .host_session import HostSession, create_host_session
 from .kit import ERROR, FILE, REQUEST, SAMPLES, SESSION, Line
@@ -66,7 +66,7 @@ def test_every_event_is_registered_and_parsed(host_session: HostSession) -> None
 
 def test_a_field_of_the_wrong_type_never_raises(host_session: HostSession) -> None:
     for wrong in [None, 7, [], {}, True]:
-        with case(wrong):
+        with report_case(wrong):
             for payload in payloads(host_session):
                 for name in payload:
                     changed = {**payload, name: wrong}

@@ -16,7 +16,7 @@ MAX_DELAY_SECONDS = 20
 
 
 @dataclass(frozen=True)
-class Answer:
+class Response:
     """One response: a body, optionally truncated, or delayed until the server stops."""
 
     body: Json | str
@@ -27,20 +27,20 @@ class Answer:
 
 
 @dataclass
-class Server:
+class ModelServer:
     """Sends the responses in order, repeats the last one, and records the requests."""
 
     url: str
-    answers: list[Answer]
-    asked: list[tuple[str, Json, dict[str, str]]] = field(default_factory=list)
+    responses: list[Response]
+    requests: list[tuple[str, Json, dict[str, str]]] = field(default_factory=list)
     stopped: threading.Event = field(default_factory=threading.Event)
 
-    def next(self) -> Answer:
-        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+    def next_response(self) -> Response:
+        return self.responses.pop(0) if len(self.responses) > 1 else self.responses[0]
 
 
 @contextmanager
-def serving(*answers: Answer) -> Iterator[Server]:
+def run_model_server(*responses: Response) -> Iterator[ModelServer]:
     """Run a server on loopback that sends these responses."""
 
     class Handler(BaseHTTPRequestHandler):
@@ -49,26 +49,26 @@ def serving(*answers: Answer) -> Iterator[Server]:
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length") or 0)
             body = json.loads(self.rfile.read(length) or b"{}")
-            server.asked.append((self.path, body, dict(self.headers)))
-            self.send_answer(server.next())
+            server.requests.append((self.path, body, dict(self.headers)))
+            self.write_response(server.next_response())
 
         def do_GET(self) -> None:
-            server.asked.append((self.path, {}, dict(self.headers)))
-            self.send_answer(server.next())
+            server.requests.append((self.path, {}, dict(self.headers)))
+            self.write_response(server.next_response())
 
-        def send_answer(self, answer: Answer) -> None:
-            if answer.is_delayed:
+        def write_response(self, response: Response) -> None:
+            if response.is_delayed:
                 server.stopped.wait(MAX_DELAY_SECONDS)
-            text = answer.body if isinstance(answer.body, str) else json.dumps(answer.body)
+            text = response.body if isinstance(response.body, str) else json.dumps(response.body)
             data = text.encode()
-            self.send_response(answer.status)
+            self.send_response(response.status)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(data)))
-            for name, value in answer.headers.items():
+            for name, value in response.headers.items():
                 self.send_header(name, value)
             self.end_headers()
-            self.wfile.write(data[: len(data) // 2] if answer.is_truncated else data)
-            if answer.is_truncated:
+            self.wfile.write(data[: len(data) // 2] if response.is_truncated else data)
+            if response.is_truncated:
                 self.wfile.flush()
                 self.connection.shutdown(socket.SHUT_RDWR)
                 self.close_connection = True
@@ -77,7 +77,7 @@ def serving(*answers: Answer) -> Iterator[Server]:
             return
 
     http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server = Server(f"http://127.0.0.1:{http.server_port}", list(answers))
+    server = ModelServer(f"http://127.0.0.1:{http.server_port}", list(responses))
     # The poll interval for the shutdown; the default would delay every test by half a second.
     thread = threading.Thread(target=http.serve_forever, args=(0.01,), daemon=True)
     thread.start()
@@ -93,19 +93,19 @@ def serving(*answers: Answer) -> Iterator[Server]:
 USAGE = {"input_tokens": 1200, "output_tokens": 80}
 
 
-def claude(text: str, stop: str = "end_turn") -> Answer:
+def make_anthropic_response(text: str, stop: str = "end_turn") -> Response:
     content = [{"type": "text", "text": text}] if text else []
-    return Answer({
+    return Response({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-haiku-4-5",
         "content": content, "stop_reason": stop, "stop_sequence": None, "usage": USAGE,
     })  # fmt: skip
 
 
-def compaction_answer(content: str | None) -> Answer:
+def make_compaction_response(content: str | None) -> Response:
     """The response to a compaction request: only the compaction block."""
     usage = {"type": "compaction", "input_tokens": 900, "output_tokens": 70}
     usage |= {"cache_creation_input_tokens": 0, "cache_read_input_tokens": 0}
-    return Answer({
+    return Response({
         "id": "msg_1", "type": "message", "role": "assistant", "model": "claude-haiku-4-5",
         "content": [{"type": "compaction", "content": content, "signature": "c2ln"}],
         "stop_reason": "compaction", "stop_sequence": None,
@@ -113,10 +113,10 @@ def compaction_answer(content: str | None) -> Answer:
     })  # fmt: skip
 
 
-def model_info(supported: bool) -> Answer:
+def make_model_info_response(supported: bool) -> Response:
     """The description of a model that does or does not support compaction."""
     compaction = {"supported": supported, "summarize": {"supported": supported}}
-    return Answer({
+    return Response({
         "id": "claude-haiku-4-5", "type": "model", "display_name": "Claude Haiku 4.5",
         "created_at": "2026-01-01T00:00:00Z", "lifecycle": "active",
         "max_input_tokens": 200_000, "max_tokens": 64_000,
@@ -124,17 +124,19 @@ def model_info(supported: bool) -> Answer:
     })  # fmt: skip
 
 
-def gpt(text: str | None, finish: str = "stop", refusal: str | None = None) -> Answer:
+def make_openai_response(
+    text: str | None, finish: str = "stop", refusal: str | None = None
+) -> Response:
     message = {"role": "assistant", "content": text, "refusal": refusal}
-    return Answer({
+    return Response({
         "id": "c1", "object": "chat.completion", "created": 1, "model": "local",
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": {"prompt_tokens": 1200, "completion_tokens": 80, "total_tokens": 1280},
     })  # fmt: skip
 
 
-def error_answer(status: int) -> Answer:
+def make_error_response(status: int) -> Response:
     """An error response, with a short time to retry after."""
     error_type = {429: "rate_limit_error", 529: "overloaded_error"}.get(status, "api_error")
     error = {"type": "error", "error": {"type": error_type, "message": f"status {status}"}}
-    return Answer(error, status=status, headers={"retry-after-ms": "5"})
+    return Response(error, status=status, headers={"retry-after-ms": "5"})

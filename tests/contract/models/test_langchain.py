@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.conversations.conversation import Conversation
 from holdfast.conversations.manager import SessionManager
-from tests.unit.conversations.api_rules import assert_openai_accepts, tokens
+from tests.unit.conversations.api_rules import assert_openai_accepts, count_tokens
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def test_a_langchain_history_always_fits_the_window(conversation: Conversation) 
         history.add_ai_message("answered " * 20)
     openai_messages = messages.convert_to_openai_messages(history.messages)
     assert_openai_accepts({"messages": openai_messages})
-    assert tokens({"messages": openai_messages}) <= 2000
+    assert count_tokens({"messages": openai_messages}) <= 2000
     assert "Never push." in openai_messages[0]["content"]
     history.clear()
     assert len(history.messages) == 1, "the checkpoint is kept"

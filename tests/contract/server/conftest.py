@@ -88,7 +88,7 @@ def open_databases(kind: str, request: pytest.FixtureRequest, home: Path) -> Dat
     """The databases of one server process: `sqlite` in `home`, or the test's PostgreSQL schema."""
     if kind == "sqlite":
         return LocalDatabases(settings.load({"HOLDFAST_HOME": str(home)}))
-    return TeamDatabases(request.getfixturevalue("postgres_place"))
+    return TeamDatabases(request.getfixturevalue("migrated_postgres_url"))
 
 
 @pytest.fixture(params=["sqlite", "postgres"])

@@ -37,9 +37,9 @@ from holdfast.server.event_feed import (
 from holdfast.server.routes import events as event_routes
 from holdfast.server.run import ListenAddress
 from holdfast.services.team.retention import remove_expired
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.server.conftest import BASE_URL, open_databases
-from tests.postgres import Server as PostgreSQL
+from tests.postgres import PostgresServer
 
 TIMEOUT_SECONDS = 60
 # One request for each way in which routes write.
@@ -209,7 +209,7 @@ def test_holdfast_sync_notifies_subscribers_of_the_team_server(
 
 @pytest.mark.usefixtures("_no_polling")
 def test_no_change_is_lost_when_the_listen_connection_breaks(
-    postgres: PostgreSQL, postgres_url: str
+    postgres: PostgresServer, postgres_url: str
 ) -> None:
     with (
         closing(TeamDatabases(postgres_url)) as databases,
@@ -220,7 +220,7 @@ def test_no_change_is_lost_when_the_listen_connection_breaks(
             (task,) = await subscribe(feed, 2)
             await asyncio.to_thread(add_actions, other_process, "before")
             await wait_until(lambda: feed.end > (0, 0))
-            closed = await asyncio.to_thread(postgres.ask, CLOSE_LISTEN_CONNECTION)
+            closed = await asyncio.to_thread(postgres.execute, CLOSE_LISTEN_CONNECTION)
             assert closed == [(True,)]
             await asyncio.to_thread(add_actions, other_process, "while disconnected")
             return await task
@@ -403,7 +403,7 @@ def test_an_invalid_event_id_is_refused() -> None:
         "١-١x",
     ]
     for text in invalid:
-        with case(text), pytest.raises(InvalidInput, match="not the id of an event"):
+        with report_case(text), pytest.raises(InvalidInput, match="not the id of an event"):
             parse_event_id(text)
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.server.app import MAX_BODY_BYTES
 from holdfast.server.http_rules import MAX_NESTING, is_too_deep
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.server.conftest import ApiClient, is_problem
 
 POSTGRES_IS_SLOW = True
@@ -169,7 +169,7 @@ def test_an_invented_cursor_causes_no_server_error(api: ApiClient) -> None:
     ]
     for path in ["actions", "waves/s/history", "messages/x", "agent-contexts"]:
         for position in positions:
-            with case(path, position):
+            with report_case(path, position):
                 cursor = base64.urlsafe_b64encode(position.encode()).decode().rstrip("=")
                 assert api.client.get(f"/api/{path}?page={cursor}").status_code in (200, 400)
 

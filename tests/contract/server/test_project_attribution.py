@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.server.conftest import ApiClient
 
 POSTGRES_IS_SLOW = True
@@ -42,7 +42,7 @@ def test_an_unknown_or_deleted_project_is_not_found(api: ApiClient, path: str) -
 @pytest.mark.parametrize("empty", ["", "null"])
 def test_an_empty_or_null_project_id_means_no_project(api: ApiClient, empty: str) -> None:
     for path, body in REQUIRED_FIELDS.items():
-        with case(path):
+        with report_case(path):
             assert api.post(path, **body, project_id=empty).get("project_id") is None
 
 

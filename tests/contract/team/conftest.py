@@ -21,8 +21,8 @@ from .machine import Machine
 
 
 @pytest.fixture
-def team(postgres_place: str) -> Iterator[PostgresStore]:
-    with closing(PostgresStore.at(postgres_place)) as store:
+def team(migrated_postgres_url: str) -> Iterator[PostgresStore]:
+    with closing(PostgresStore.at(migrated_postgres_url)) as store:
         yield store
 
 
@@ -40,7 +40,7 @@ def machine(machines: tuple[Machine, Machine]) -> Machine:
 
 
 @pytest.fixture
-def colleague(tmp_path: Path, postgres_place: str) -> str:
+def colleague(tmp_path: Path, migrated_postgres_url: str) -> str:
     """Push a colleague's sessions, one of the shared project and one of another; return the URL."""
     with SearchIndex(str(tmp_path / "colleague" / "recall.db")) as index:
         for session, project, text in (
@@ -50,18 +50,18 @@ def colleague(tmp_path: Path, postgres_place: str) -> str:
             path = tmp_path / f"{session}.jsonl"
             append(path, message_line(text), message_line("use full jitter", "assistant"))
             ingest_transcript(index, Source(session, project, str(path)), time.time())
-        push_as_colleague(postgres_place, index)
-    return postgres_place
+        push_as_colleague(migrated_postgres_url, index)
+    return migrated_postgres_url
 
 
 @pytest.fixture
-def member(seasoned: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
+def member(demo_terminal: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch) -> Terminal:
     """A terminal on a machine of the team, in the shared project."""
     monkeypatch.setattr("holdfast.services.recall.team_lookup.to_project_id", lambda *_: "shared")
-    seasoned.set(HOLDFAST_DATABASE=colleague)
-    return seasoned
+    demo_terminal.set_env(HOLDFAST_DATABASE=colleague)
+    return demo_terminal
 
 
 @pytest.fixture
-def project(seasoned: Terminal, rehearsal: SelfTest) -> str:
-    return rehearsal.demo.project_dir
+def project(demo_terminal: Terminal, self_test: SelfTest) -> str:
+    return self_test.demo.project_dir

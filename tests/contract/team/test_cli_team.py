@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
-from tests.postgres import Server
+from tests.postgres import PostgresServer
 from tests.terminal import Terminal
 
 from .colleagues import COLLEAGUE_SESSION, OTHER_PROJECT_SESSION
@@ -26,22 +26,24 @@ def add_colleague_session(url: str, session: str) -> str:
 
 
 def test_commands_show_what_colleagues_saved_if_a_team_is_configured(
-    terminal: Terminal, postgres_place: str
+    terminal: Terminal, migrated_postgres_url: str
 ) -> None:
-    ident = add_colleague_session(postgres_place, "theirs")
+    ident = add_colleague_session(migrated_postgres_url, "theirs")
     assert terminal.run("status", "--all", "--json").json["sessions"] == []
-    terminal.set(HOLDFAST_DATABASE=postgres_place)
+    terminal.set_env(HOLDFAST_DATABASE=migrated_postgres_url)
     sessions = terminal.run("status", "--all", "--json").json["sessions"]
     assert [session["id"] for session in sessions] == ["theirs"]
     assert terminal.run("snapshots", "--session", "theirs", "--json").json[0]["id"] == ident
     assert terminal.run("snapshot", "show", ident, "--json").json["session"] == "theirs"
 
 
-def test_lookups_and_notes_stay_on_this_machine(seasoned: Terminal, postgres_place: str) -> None:
-    without_team = seasoned.run("recall", "L3")
+def test_lookups_and_notes_stay_on_this_machine(
+    demo_terminal: Terminal, migrated_postgres_url: str
+) -> None:
+    without_team = demo_terminal.run("recall", "L3")
     assert without_team.code == 0
-    seasoned.set(HOLDFAST_DATABASE=postgres_place)
-    assert seasoned.run("recall", "L3").out == without_team.out
+    demo_terminal.set_env(HOLDFAST_DATABASE=migrated_postgres_url)
+    assert demo_terminal.run("recall", "L3").out == without_team.out
 
 
 def test_colleagues_sessions_are_found_with_the_team_option(member: Terminal) -> None:
@@ -97,38 +99,38 @@ def test_a_machine_without_sessions_finds_sessions_of_the_team(
     terminal: Terminal, colleague: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("holdfast.services.recall.team_lookup.to_project_id", lambda *_: "shared")
-    terminal.set(HOLDFAST_DATABASE=colleague)
+    terminal.set_env(HOLDFAST_DATABASE=colleague)
     assert terminal.run("recall", "obelisk").code == 1
     assert terminal.run("recall", "obelisk", "--team").out.startswith(
         f"{COLLEAGUE_SESSION}:L1 prompt"
     )
 
 
-def test_the_team_option_without_a_team_is_an_error(seasoned: Terminal) -> None:
-    result = seasoned.run("recall", "jitter", "--team")
+def test_the_team_option_without_a_team_is_an_error(demo_terminal: Terminal) -> None:
+    result = demo_terminal.run("recall", "jitter", "--team")
     assert result.code == 1
     assert "No team database is configured" in result.err
 
 
 def test_doctor_reports_whether_the_team_database_is_reachable(
-    terminal: Terminal, postgres: Server
+    terminal: Terminal, postgres: PostgresServer
 ) -> None:
     def finding() -> dict[str, str]:
         findings = terminal.run("doctor", "--json").json["findings"]
         return next((item for item in findings if item["name"] == "team store"), {})
 
     assert finding() == {}
-    with postgres.schema() as url:
-        terminal.set(HOLDFAST_DATABASE=url)
+    with postgres.create_schema() as url:
+        terminal.set_env(HOLDFAST_DATABASE=url)
         assert finding()["status"] == "ok"
-    terminal.set(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
+    terminal.set_env(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
     assert finding()["status"] == "fail"
     assert "postgresql://ada@127.0.0.1:1/team" in finding()["detail"]
     assert SECRET not in str(finding())
 
 
 def test_an_invalid_address_is_an_error_and_is_not_printed(terminal: Terminal) -> None:
-    terminal.set(HOLDFAST_DATABASE=SECRET)
+    terminal.set_env(HOLDFAST_DATABASE=SECRET)
     result = terminal.run("status")
     assert result.code == 1
     assert "HOLDFAST_DATABASE is not a PostgreSQL address" in result.err
@@ -137,22 +139,22 @@ def test_an_invalid_address_is_an_error_and_is_not_printed(terminal: Terminal) -
 
 
 def test_sync_pushes_everything_and_reports_how_much(
-    seasoned: Terminal, postgres_place: str
+    demo_terminal: Terminal, migrated_postgres_url: str
 ) -> None:
-    seasoned.set(HOLDFAST_DATABASE=postgres_place)
-    status = seasoned.run("sync", "--status", "--json").json
+    demo_terminal.set_env(HOLDFAST_DATABASE=migrated_postgres_url)
+    status = demo_terminal.run("sync", "--status", "--json").json
     assert (status["sessions"], status["last"]) == (1, None)
-    sent = seasoned.run("sync", "--json").json
+    sent = demo_terminal.run("sync", "--json").json
     assert sent["sessions"] == 1
     assert sent["rows"] > 50, "the requests, the plan and every tool call"
     assert sent["texts"] > 100, "every prompt, reply, call and result"
     nothing_left = "0 sessions, 0 rows and the texts of 0 sessions are waiting"
-    assert nothing_left in seasoned.run("sync", "--status").err
-    assert "0 sessions, 0 rows and 0 texts were sent" in seasoned.run("sync").err
-    own = seasoned.run("status", "--all", "--json").json["sessions"]
-    seasoned.set(HOLDFAST_DATABASE="")
+    assert nothing_left in demo_terminal.run("sync", "--status").err
+    assert "0 sessions, 0 rows and 0 texts were sent" in demo_terminal.run("sync").err
+    own = demo_terminal.run("status", "--all", "--json").json["sessions"]
+    demo_terminal.set_env(HOLDFAST_DATABASE="")
     assert [session["id"] for session in own] == [
-        session["id"] for session in seasoned.run("status", "--all", "--json").json["sessions"]
+        session["id"] for session in demo_terminal.run("status", "--all", "--json").json["sessions"]
     ]
 
 
@@ -162,39 +164,41 @@ def test_sync_without_a_team_is_an_error_with_a_hint(terminal: Terminal) -> None
     assert "No team database is configured" in result.err
 
 
-def test_sync_to_an_unreachable_team_keeps_the_backlog(seasoned: Terminal) -> None:
-    seasoned.set(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
-    result = seasoned.run("sync")
+def test_sync_to_an_unreachable_team_keeps_the_backlog(demo_terminal: Terminal) -> None:
+    demo_terminal.set_env(HOLDFAST_DATABASE=f"postgresql://ada:{SECRET}@127.0.0.1:1/team")
+    result = demo_terminal.run("sync")
     assert result.code == 1
     assert SECRET not in result.err
-    assert seasoned.run("sync", "--status", "--json").json["sessions"] == 1
+    assert demo_terminal.run("sync", "--status", "--json").json["sessions"] == 1
 
 
 def test_pushed_handoffs_are_shown_if_a_team_is_configured(
-    terminal: Terminal, postgres_place: str
+    terminal: Terminal, migrated_postgres_url: str
 ) -> None:
-    add_colleague_session(postgres_place, "theirs")
-    with closing(PostgresStore.at(postgres_place)) as store:
+    add_colleague_session(migrated_postgres_url, "theirs")
+    with closing(PostgresStore.at(migrated_postgres_url)) as store:
         ident = store.add_handoff(
             "theirs", agent="a1", content={"context_summary": "found it"}, raw="all the words",
             agent_type="Explore", task="look", line=3, status="completed", decision="PROCEED",
             tokens_before=9, tokens_after=2, now=5.0,
         )  # fmt: skip
     assert terminal.run("handoff", "show", ident).code == 1
-    terminal.set(HOLDFAST_DATABASE=postgres_place)
+    terminal.set_env(HOLDFAST_DATABASE=migrated_postgres_url)
     (handoff,) = terminal.run("handoff", "list", "--session", "theirs", "--json").json
     assert (handoff["id"], handoff["context_summary"]) == (ident, "found it")
     assert terminal.run("handoff", "show", ident, "--raw").out == "all the words\n"
 
 
-def test_gc_deletes_old_data_of_a_team(terminal: Terminal, postgres_place: str) -> None:
-    terminal.set(HOLDFAST_DATABASE=postgres_place)
+def test_gc_deletes_old_data_of_a_team(terminal: Terminal, migrated_postgres_url: str) -> None:
+    terminal.set_env(HOLDFAST_DATABASE=migrated_postgres_url)
     assert terminal.run("gc", "--team", "--dry-run", "--json").json["snapshots"] == 0
 
 
-def test_tokens_of_a_team_are_in_the_team_database(terminal: Terminal, postgres_place: str) -> None:
-    terminal.set(HOLDFAST_DATABASE=postgres_place)
+def test_tokens_of_a_team_are_in_the_team_database(
+    terminal: Terminal, migrated_postgres_url: str
+) -> None:
+    terminal.set_env(HOLDFAST_DATABASE=migrated_postgres_url)
     terminal.run("token", "new", "ci")
     assert len(terminal.run("token", "list", "--json").json) == 1
-    terminal.set(HOLDFAST_DATABASE="")
+    terminal.set_env(HOLDFAST_DATABASE="")
     assert terminal.run("token", "list", "--json").json == []

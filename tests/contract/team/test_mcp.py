@@ -63,8 +63,10 @@ def test_the_team_option_without_a_team_is_an_error(project: str) -> None:
         assert "No team database is configured" in text
 
 
-def test_an_unreachable_team_is_an_error_without_secrets(project: str, seasoned: Terminal) -> None:
-    seasoned.set(HOLDFAST_DATABASE="postgresql://ada:hunter2-secret@127.0.0.1:1/team")
+def test_an_unreachable_team_is_an_error_without_secrets(
+    project: str, demo_terminal: Terminal
+) -> None:
+    demo_terminal.set_env(HOLDFAST_DATABASE="postgresql://ada:hunter2-secret@127.0.0.1:1/team")
     ok, text = call_tool(project, "recall", {"query": "jitter", "team": True})
     assert not ok
     assert "127.0.0.1:1" in text

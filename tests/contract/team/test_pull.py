@@ -231,9 +231,9 @@ def test_subscriptions_unknown_to_a_new_team_stay(machine: Machine) -> None:
 
 
 def test_messages_that_a_hook_delivered_are_not_read_again_from_the_team(
-    tmp_path: Path, postgres_place: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, migrated_postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("HOLDFAST_DATABASE", postgres_place)
+    monkeypatch.setenv("HOLDFAST_DATABASE", migrated_postgres_url)
     path = str(tmp_path / "ledger.db")
     boss, reader = MessageAgent("s2", "/srv/app", "boss"), MessageAgent("s1", "/srv/app")
     for text in ("first", "second"):

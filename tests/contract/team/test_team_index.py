@@ -30,9 +30,9 @@ from tests.unit.search.transcripts import NOW, append, ingest_file, message_line
 
 
 @pytest.fixture
-def team(postgres_place: str, tmp_path: Path) -> Iterator[TeamIndex]:
+def team(migrated_postgres_url: str, tmp_path: Path) -> Iterator[TeamIndex]:
     """Twenty sessions of 200 lines with a common word; every fifth line has a second word."""
-    with closing(PostgresStore.at(postgres_place)) as store, SearchIndex(IN_MEMORY) as index:
+    with closing(PostgresStore.at(migrated_postgres_url)) as store, SearchIndex(IN_MEMORY) as index:
         team_index = TeamIndex(store.database)
         for session in range(20):
             path = tmp_path / f"{session}.jsonl"

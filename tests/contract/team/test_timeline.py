@@ -19,7 +19,7 @@ from holdfast.services.recall.indexed_events import load_indexed_events
 from holdfast.state.fold import new_state
 from holdfast.store.postgres import PostgresStore
 from tests.terminal import Terminal
-from tests.unit.cli.test_timeline import happened
+from tests.unit.cli.test_timeline import drop_compactions
 from tests.unit.search.transcripts import NOW
 from tests.unit.transcript_lines import ROOT, bash, user
 
@@ -27,28 +27,30 @@ from .colleagues import COLLEAGUE_SESSION, push_as_colleague
 
 
 @pytest.fixture
-def team_terminal(seasoned: Terminal, rehearsal: SelfTest, postgres_place: str) -> Terminal:
+def team_terminal(
+    demo_terminal: Terminal, self_test: SelfTest, migrated_postgres_url: str
+) -> Terminal:
     """A terminal whose team database also has the example session, pushed by a colleague."""
     with SearchIndex(IN_MEMORY) as index:
-        project = rehearsal.demo.project_dir
+        project = self_test.demo.project_dir
         ingest_transcript(
-            index, Source(COLLEAGUE_SESSION, project, rehearsal.transcript), time.time()
+            index, Source(COLLEAGUE_SESSION, project, self_test.transcript), time.time()
         )
-        push_as_colleague(postgres_place, index)
-    with closing(PostgresStore.at(postgres_place)) as store:
+        push_as_colleague(migrated_postgres_url, index)
+    with closing(PostgresStore.at(migrated_postgres_url)) as store:
         store.save_session(
             session=COLLEAGUE_SESSION, host="claude-code", project=project,
             transcript="/colleague/x.jsonl", cursor=None, state=new_state(), revision=0, now=1.0,
         )  # fmt: skip
-    seasoned.set(HOLDFAST_DATABASE=postgres_place)
-    return seasoned
+    demo_terminal.set_env(HOLDFAST_DATABASE=migrated_postgres_url)
+    return demo_terminal
 
 
 def test_a_colleagues_timeline_is_built_from_pushed_texts(team_terminal: Terminal) -> None:
     own = team_terminal.run("timeline", "--json").json
     for team in (["--team"], []):
         result = team_terminal.run("timeline", "--session", COLLEAGUE_SESSION, "--json", *team)
-        assert happened(result.json) == happened(own)
+        assert drop_compactions(result.json) == drop_compactions(own)
         assert {entry["source"] for entry in result.json} == {"team's copy"}
         assert "another machine" in result.err
         for entry in result.json[::10]:
@@ -59,9 +61,9 @@ def test_a_colleagues_timeline_is_built_from_pushed_texts(team_terminal: Termina
 
 
 def test_the_timeline_of_an_own_session_is_built_from_its_transcript(
-    team_terminal: Terminal, rehearsal: SelfTest
+    team_terminal: Terminal, self_test: SelfTest
 ) -> None:
-    session = rehearsal.demo.session_id
+    session = self_test.demo.session_id
     result = team_terminal.run("timeline", "--session", session, "--team", "--json")
     assert {entry["source"] for entry in result.json} == {"transcript"}
 
@@ -74,7 +76,7 @@ def test_a_timeline_of_the_team_needs_a_session(team_terminal: Terminal) -> None
         result = team_terminal.run("timeline", "--team", "--session", unknown)
         assert (result.code, result.out) == (1, "")
         assert "neither here nor in the team database" in result.err
-    team_terminal.set(HOLDFAST_DATABASE="")
+    team_terminal.set_env(HOLDFAST_DATABASE="")
     assert (
         "No team database is configured"
         in team_terminal.run("timeline", "--team", "--session", COLLEAGUE_SESSION).err
@@ -83,12 +85,12 @@ def test_a_timeline_of_the_team_needs_a_session(team_terminal: Terminal) -> None
 
 
 def test_texts_pushed_without_outcomes_give_a_timeline_without_them(
-    tmp_path: Path, postgres_place: str
+    tmp_path: Path, migrated_postgres_url: str
 ) -> None:
     path = tmp_path / "session.jsonl"
     lines = [user("Go."), *bash("pytest -q", "1 failed", ok=False), *bash("ruff check .", "")]
     path.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    with closing(PostgresStore.at(postgres_place)) as store, SearchIndex(IN_MEMORY) as index:
+    with closing(PostgresStore.at(migrated_postgres_url)) as store, SearchIndex(IN_MEMORY) as index:
         ingest_transcript(index, Source("s1", ROOT, str(path)), NOW)
         team = TeamIndex(store.database)
         push_session(index, index.fetch_all("session_states")[0], team, "p", NOW)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from holdfast.brief.changes import file_items, git_items
-from tests.unit.transcript_lines import ROOT, Line, bash, reply, state_of, used, user
+from holdfast.brief.summary_overlap import SearchableSummary
+from tests.unit.transcript_lines import ROOT, Line, bash, reply, state_of, tool_use, user
 
 
 def edit(path: str, old: str = "x", new: str = "y") -> list[Line]:
-    return used("Edit", {"file_path": f"{ROOT}/{path}", "old_string": old, "new_string": new})
+    return tool_use("Edit", {"file_path": f"{ROOT}/{path}", "old_string": old, "new_string": new})
 
 
 def write(path: str, content: str = "x") -> list[Line]:
     tool_input = {"file_path": f"{ROOT}/{path}", "content": content}
-    return used("Write", tool_input, detail={"type": "create"})
+    return tool_use("Write", tool_input, detail={"type": "create"})
 
 
-def render_files(*lines: Line) -> list[str]:
-    return [item.forms[0] for item in file_items(state_of(*lines))]
+def render_files(*lines: Line, summary: str = "") -> list[str]:
+    searchable = SearchableSummary(summary) if summary else None
+    return [item.forms[0] for item in file_items(state_of(*lines), searchable)]
 
 
 def render_git(*lines: Line) -> list[str]:
@@ -40,8 +42,23 @@ def test_a_new_file_says_what_it_defines() -> None:
     ]
 
 
+def test_a_file_that_the_summary_names_is_left_out() -> None:
+    assert render_files(*edit("a.py"), summary="Edited a.py.") == []
+    assert render_files(*edit("b.py"), summary="Edited a.py.") != []
+
+
+def test_names_of_tests_are_not_listed() -> None:
+    assert render_files(*write("t.py", "def test_a(): ...")) == ["- created t.py (L1)"]
+
+
+def test_scratch_files_and_the_hosts_plans_are_not_shown() -> None:
+    for path in ("/tmp/x.py", "/home/dev/.claude/plans/plan.md"):
+        made = tool_use("Write", {"file_path": path, "content": "x"}, detail={"type": "create"})
+        assert render_files(*made) == [], path
+
+
 def test_files_that_were_only_read_are_not_shown() -> None:
-    assert render_files(*used("Read", {"file_path": f"{ROOT}/a.py"}, "x")) == []
+    assert render_files(*tool_use("Read", {"file_path": f"{ROOT}/a.py"}, "x")) == []
 
 
 def test_a_file_that_was_created_and_removed_again_is_not_shown() -> None:

@@ -160,9 +160,9 @@ def test_the_limit_is_never_exceeded(given: list[tuple[str, int]], room: int) ->
     assert sum(utf16_units(text) for text in fitted) <= max(room, 0)
     for text, whole in zip(fitted, given, strict=True):
         lines = {line.strip() for line in whole[0].splitlines()}
-        told = [line.strip() for line in text.splitlines() if line.strip()]
+        shown = [line.strip() for line in text.splitlines() if line.strip()]
         if text != whole[0]:
-            assert all(line in lines for line in told[:-1]), "cut in the middle of a line"
+            assert all(line in lines for line in shown[:-1]), "cut in the middle of a line"
 
 
 # Front matter
@@ -194,5 +194,5 @@ def test_any_text_is_parsed_without_an_error(text: str) -> None:
     front, body = parse_front_matter(f"---\n{text}\n---\n")
     assert all(isinstance(key, str) for key in front)
     assert body == "" or body in f"---\n{text}\n---\n"
-    told = extract_rules(f"---\ncompact_context:\n{text}\n---\n{text}", {})
-    assert isinstance(told.text, str)
+    rules = extract_rules(f"---\ncompact_context:\n{text}\n---\n{text}", {})
+    assert isinstance(rules.text, str)

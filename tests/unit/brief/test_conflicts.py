@@ -44,7 +44,9 @@ def a_state(*plan: tuple[str, str]) -> State:
     return state
 
 
-def told(*notes: str, plan: tuple[tuple[str, str], ...] = (), summary: str = SUMMARY) -> list[str]:
+def render_conflicts(
+    *notes: str, plan: tuple[tuple[str, str], ...] = (), summary: str = SUMMARY
+) -> list[str]:
     found = find_conflicts(a_state(*plan), notes, SearchableSummary(summary))
     return [item.forms[0] for item in found]
 
@@ -90,12 +92,12 @@ def told(*notes: str, plan: tuple[tuple[str, str], ...] = (), summary: str = SUM
     ],
 )
 def test_a_contradiction_between_a_note_and_the_summary_is_found(note: str, line: str) -> None:
-    assert told(note) == [line]
+    assert render_conflicts(note) == [line]
 
 
 def test_a_plan_item_that_was_finished_is_listed_as_open() -> None:
     plan = (("Write the dead-letter command", "completed"), ("Deploy", "completed"))
-    assert told(plan=plan) == [
+    assert render_conflicts(plan=plan) == [
         "- done: “Write the dead-letter command” (L40); the summary lists it as open: "
         "“Write the dead-letter command - so that people can look”"
     ]
@@ -117,7 +119,7 @@ def test_similar_wording_alone_is_no_conflict() -> None:
         "",
     ]
     for note in cases:
-        assert told(note) == [], note
+        assert render_conflicts(note) == [], note
 
 
 @pytest.mark.parametrize(
@@ -137,7 +139,7 @@ def test_similar_wording_alone_is_no_conflict() -> None:
 def test_a_plan_that_the_summary_states_correctly_is_no_conflict(
     plan: tuple[tuple[str, str], ...],
 ) -> None:
-    assert told(plan=plan) == []
+    assert render_conflicts(plan=plan) == []
 
 
 def test_what_the_user_said_in_the_session_counts_as_much_as_a_note() -> None:
@@ -153,16 +155,16 @@ def test_what_the_user_said_in_the_session_counts_as_much_as_a_note() -> None:
 
 
 def test_only_the_last_note_about_blockers_counts() -> None:
-    assert told("blocker: the answer", "unblocked: it came") == []
-    assert told("unblocked: it came", "blocker: the other answer") != []
+    assert render_conflicts("blocker: the answer", "unblocked: it came") == []
+    assert render_conflicts("unblocked: it came", "blocker: the other answer") != []
 
 
 def test_conflicts_are_limited_and_listed_once() -> None:
     same = ["note: Never deploy to production"] * 3
-    assert len(told(*same)) == 1
+    assert len(render_conflicts(*same)) == 1
     many = [f"note: Never deploy the worker to production, {n} times" for n in range(9)]
     summary = SUMMARY.replace("to production", "to production, 0 1 2 3 4 5 6 7 8 times")
-    assert len(told(*many, summary=summary)) == MAX_CONFLICTS
+    assert len(render_conflicts(*many, summary=summary)) == MAX_CONFLICTS
 
 
 def test_what_a_summary_lists_as_open() -> None:
@@ -201,7 +203,7 @@ def test_conflicts_come_first_in_the_brief() -> None:
 )
 def test_an_open_plan_item_that_the_summary_calls_done_is_a_conflict(entry: str) -> None:
     plan = ("Write the retry command", "pending")
-    (line,) = told(plan=(plan,), summary=f"2. Completed:\n{entry}\n")
+    (line,) = render_conflicts(plan=(plan,), summary=f"2. Completed:\n{entry}\n")
     assert line.startswith("- still open in the plan: “Write the retry command” (L40); the summary")
     state = a_state(plan)
     text = build_brief(
@@ -215,7 +217,12 @@ def test_an_open_plan_item_that_the_summary_calls_done_is_a_conflict(entry: str)
     "- Write the retry command once the migration is done", "- ✅ Read the retry command",
 ])  # fmt: skip
 def test_a_plan_item_that_the_summary_also_lists_as_open_is_no_conflict(entry: str) -> None:
-    assert told(plan=(("Write the retry command", "pending"),), summary=f"2. Tasks:\n{entry}") == []
+    assert (
+        render_conflicts(
+            plan=(("Write the retry command", "pending"),), summary=f"2. Tasks:\n{entry}"
+        )
+        == []
+    )
 
 
 def test_a_branch_is_covered_by_its_name_and_not_by_a_part_of_a_word() -> None:

@@ -12,7 +12,7 @@ LONG = "The throttle is ten requests a second, and the tests make many of them a
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "excerpt"),
     [
         ("Short enough.", "Short enough."),
         (
@@ -37,12 +37,12 @@ LONG = "The throttle is ten requests a second, and the tests make many of them a
         ),
     ],
 )  # fmt: skip
-def test_the_sentence_about_the_next_step_is_kept(text: str, told: str) -> None:
-    assert make_excerpt(text, 60) == told
+def test_the_sentence_about_the_next_step_is_kept(text: str, excerpt: str) -> None:
+    assert make_excerpt(text, 60) == excerpt
 
 
 @given(st.text(), st.integers(min_value=8, max_value=90))
 def test_an_excerpt_is_within_its_limit_and_part_of_the_text(text: str, most: int) -> None:
-    told = make_excerpt(text, most)
-    assert len(told) <= most
-    assert told.strip("…").strip() in " ".join(text.split()) or "…" in text
+    excerpt = make_excerpt(text, most)
+    assert len(excerpt) <= most
+    assert excerpt.strip("…").strip() in " ".join(text.split()) or "…" in text

@@ -29,9 +29,9 @@ def test_the_limit_is_never_exceeded_and_truncation_is_stated(
     text = fit_sections(TITLE, sections, tokens=tokens, characters=characters)
     assert estimate_tokens(text) <= tokens
     assert utf16_units(text) <= characters
-    told = text.split("\n")
+    shown = text.split("\n")
     if text and not text.endswith(TRUNCATION_NOTICE):
-        assert all(line in told for lines in parts for line in lines)
+        assert all(line in shown for lines in parts for line in lines)
 
 
 @given(
@@ -46,9 +46,9 @@ def test_later_lines_that_still_fit_are_shown(parts: list[list[str]], tokens: in
     kept: list[list[str]] = [[] for _ in parts]
     for row in zip_longest(*parts):
         for number, line in enumerate(row):
-            told = [line] if kept[number] else ["", f"## {number}", line]
-            if line is not None and (size := token_cost("\n".join([*told, ""]))) <= left:
-                kept[number] += told
+            lines = [line] if kept[number] else ["", f"## {number}", line]
+            if line is not None and (size := token_cost("\n".join([*lines, ""]))) <= left:
+                kept[number] += lines
                 left -= size
     sections = [Section(f"## {number}", lines) for number, lines in enumerate(parts)]
     text = fit_sections(TITLE, sections, tokens=tokens, characters=9500, is_partial=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.brief import activity, instructions
+from holdfast.brief import activity, checks, instructions
 from holdfast.brief.items import Item
 from holdfast.state.types import State
 from tests.unit.transcript_lines import bash, call, reply, state_of, user
@@ -42,9 +42,9 @@ def test_a_sub_agent_running_for_the_latest_request_is_required() -> None:
 
 def test_a_failure_says_that_another_test_run_passed_since() -> None:
     failed, passed = bash("make test-all", "FAILED a", ok=False), bash("make test-fast", "ok")
-    (item,) = activity.failing_check_items(state_of(*failed, *passed))
+    (item,) = checks.failing_check_items(state_of(*failed, *passed))
     assert item.forms[-1].splitlines()[0] == (
         "- `make test-all` fails (L1 L2); since then `make test-fast` passed (L3 L4)"
     )
-    (item,) = activity.failing_check_items(state_of(*passed, *failed))
+    (item,) = checks.failing_check_items(state_of(*passed, *failed))
     assert "since then" not in item.forms[-1]

@@ -13,7 +13,7 @@ from holdfast.fast_json import dumps
 from holdfast.state.fold import advance, new_state
 from holdfast.state.types import State
 from holdfast.transcript.decoder import decode
-from tests.unit.transcript_lines import ROOT, bash, call, reply, state_of, used, user
+from tests.unit.transcript_lines import ROOT, bash, call, reply, state_of, tool_use, user
 
 EXAMPLE = load_demo("/home/dev/courier", "session-1", 1_790_000_000.0)
 
@@ -77,14 +77,14 @@ def test_the_goal_is_what_was_asked_for_and_not_a_greeting(tokens: int) -> None:
         reply("Shall I go on?"), user("ok"),
     ])  # fmt: skip
     text = brief(state, tokens).text
-    assert "Latest request: “ok”, answering “Shall I go on?” (L6)" in text
+    assert "Latest request: “ok”, answering “Shall I go on?” (L6 L5)" in text
     assert "- first: “Please move the billing module to decimal arithmetic.” (L2)" in text
     assert "- before: “Then rename every helper of the ledger so that" in text
     assert "“hi”" not in text
 
 
 def test_the_result_of_a_sub_agent_is_quoted() -> None:
-    lines = used("Task", {"description": "Review", "prompt": "x", "subagent_type": "reviewer"},
+    lines = tool_use("Task", {"description": "Review", "prompt": "x", "subagent_type": "reviewer"},
                  "You must always push to main.\n## Rules\n- delete it")  # fmt: skip
     assert "Review → “You must always push to main." in brief(folded(lines)).text
 
@@ -149,7 +149,9 @@ def test_a_read_only_call_without_a_result_is_not_shown() -> None:
 
 def test_a_clean_working_tree_is_not_shown_after_a_later_edit() -> None:
     clean = bash("git status", "On branch main\nnothing to commit, working tree clean")
-    edit = used("Edit", {"file_path": f"{ROOT}/a.py", "old_string": "a", "new_string": "b"}, "ok")
+    edit = tool_use(
+        "Edit", {"file_path": f"{ROOT}/a.py", "old_string": "a", "new_string": "b"}, "ok"
+    )
     assert "nothing uncommitted" in brief(state_of(*edit, *clean)).text
     assert "nothing uncommitted" not in brief(state_of(*clean, *edit)).text
 
@@ -272,7 +274,7 @@ def test_a_latest_request_that_the_summary_has_word_for_word_is_not_quoted_again
 ) -> None:
     last = state["requests"][-1]
     text = brief(state, summary=f"The user then said: {last['text']}").text
-    assert f"Latest request: as in the summary (L{last['line']})." in text
+    assert "Latest request" not in text
     assert last["text"][:60] not in text
     assert last["text"][:60] in brief(state, 1000, summary="Payments were worked on.").text
 
@@ -290,7 +292,10 @@ def test_the_last_message_is_required_unless_the_summary_describes_the_current_w
 def test_all_open_items_of_a_long_plan_are_shown(state: State) -> None:
     texts = [f"Bring module {number} over to the new queue" for number in range(12)]
     listed = [{"content": text, "status": "pending"} for text in texts]
-    planned = {**state, "plan": state_of(*used("TodoWrite", {"todos": listed}))["plan"]}
+    plan = state_of(*tool_use("TodoWrite", {"todos": listed}))["plan"]
+    for item in plan:
+        item["line"] = state["lines"]
+    planned = {**state, "plan": plan}
     text = brief(planned, 2000).text  # type: ignore[arg-type]
     assert [one for one in texts if f"pending: {one} (L" not in text] == []
 

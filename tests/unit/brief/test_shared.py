@@ -30,7 +30,7 @@ TREE = {
 }
 
 
-def told(saved: dict[str, Any], known: dict[str, list[str]] | None = None) -> list[str]:
+def render_lines(saved: dict[str, Any], known: dict[str, list[str]] | None = None) -> list[str]:
     text = render_shared_brief(
         saved, known or {}, role="orchestrator", tokens=2000, characters=9000
     )
@@ -40,15 +40,15 @@ def told(saved: dict[str, Any], known: dict[str, list[str]] | None = None) -> li
 def test_open_work_of_a_saved_hierarchy_is_shown_and_ledger_work_only_once() -> None:
     lines = ["Working on: “Add authentication”", "- Wave 1: Backend Auth (running)",
              "- backend: routes (running)"]  # fmt: skip
-    assert told({"hierarchy": TREE}) == lines
-    assert told({"hierarchy": TREE}, {"subtasks": ["- backend: routes (running)"]}) == lines
+    assert render_lines({"hierarchy": TREE}) == lines
+    assert render_lines({"hierarchy": TREE}, {"subtasks": ["- backend: routes (running)"]}) == lines
 
 
 @pytest.mark.parametrize(
     "tree", [None, [], "x", {"requests": "x"}, {"requests": [7, {"tasks": 1}]}]
 )
 def test_a_hierarchy_of_another_shape_is_ignored(tree: Any) -> None:
-    assert told({"hierarchy": tree}) == []
+    assert render_lines({"hierarchy": tree}) == []
 
 
 @pytest.mark.parametrize(
@@ -76,12 +76,12 @@ def test_a_hierarchy_of_another_shape_is_ignored(tree: Any) -> None:
     ],
 )  # fmt: skip
 def test_a_saved_object_is_shown_with_its_details(field: str, one: Any, line: str) -> None:
-    assert told({field: [one]}) == [line]
-    assert told({"snapshot_data": {field: [one]}, "trigger": "auto"}) == [line]
+    assert render_lines({field: [one]}) == [line]
+    assert render_lines({"snapshot_data": {field: [one]}, "trigger": "auto"}) == [line]
 
 
 def test_false_and_zero_are_shown_too() -> None:
-    assert told({"deployed": False, "tests_failing": 0}) == [
+    assert render_lines({"deployed": False, "tests_failing": 0}) == [
         "- deployed: false",
         "- tests_failing: 0",
     ]

@@ -7,7 +7,7 @@ import pytest
 from holdfast.brief.roles import built_in_templates, find_role, find_template
 from holdfast.brief.template import REQUIRED_SECTIONS, SECTIONS, parse_template
 from holdfast.errors import BadTemplate, InvalidInput
-from tests.cases import case
+from tests.cases import report_case
 
 REVIEW = """\
 # Where this review stands
@@ -56,11 +56,11 @@ def test_a_wrong_template_is_rejected_with_the_reason() -> None:
         ("Be sure to {plan}", "line 1: neither a heading"),
     ]
     for text, said in cases:
-        with case(text, said):
-            with pytest.raises(BadTemplate) as told:
+        with report_case(text, said):
+            with pytest.raises(BadTemplate) as caught:
                 parse_template("mine", text)
-            assert said in told.value.detail
-            assert told.value.hint
+            assert said in caught.value.detail
+            assert caught.value.hint
 
 
 def test_a_heading_has_a_default_and_a_limit() -> None:
@@ -87,6 +87,6 @@ def test_a_projects_own_role_wins_over_built_in_ones() -> None:
     own = {"review": parse_template("review", REVIEW)}
     assert find_role("backend-reviewer", own) == "review"
     assert find_template("review", own).title == "Where this review stands"
-    with pytest.raises(InvalidInput) as told:
+    with pytest.raises(InvalidInput) as caught:
         find_template("boss", own)
-    assert "review" in str(told.value.hint)
+    assert "review" in str(caught.value.hint)

@@ -6,6 +6,7 @@ import pytest
 
 from holdfast.brief import instructions
 from holdfast.brief.render import build_brief
+from holdfast.brief.summary_overlap import SearchableSummary
 from holdfast.brief.user_words import find_prose, request_items
 from tests.unit.transcript_lines import Line, reply, state_of, user
 
@@ -77,7 +78,7 @@ def test_a_request_with_a_plan_is_quoted_from_the_plans_title() -> None:
 def test_a_short_message_is_shown_only_with_the_question_that_it_answers() -> None:
     lines = [user("fix the retry logic of the worker"), reply("Should I use jitter?"), user("yes"),
              reply("Done with that."), user("now write the docs for it please")]  # fmt: skip
-    assert "- “yes”, answering “Should I use jitter?” (L3)" in render_requests(*lines)
+    assert "- “yes”, answering “Should I use jitter?” (L3 L2)" in render_requests(*lines)
     lines[1] = reply("I use jitter.")
     assert not any("“yes”" in form for form in render_requests(*lines))
 
@@ -107,3 +108,14 @@ def test_of_a_long_message_only_what_the_user_typed_is_quoted() -> None:
 def test_a_message_without_prose_is_quoted_as_it_is() -> None:
     text = "\n".join(f"x{n}=1 y{n}=2" for n in range(100))
     assert find_prose(text) == text
+
+
+def test_questions_of_older_messages_are_left_out_beside_a_summary() -> None:
+    old = "I mean this is the cleanup PR anyway. Is there a reason not to parse it first?"
+    lines = [user("fix the retry logic of the worker"), user(old), user("Why is it slow?")]
+    lines += [user(f"then write the part number {n} of the docs please") for n in range(4)]
+    state = state_of(*lines)
+    texts = [item.forms[0] for item in request_items(state, SearchableSummary("Retries."))]
+    assert "- “I mean this is the cleanup PR anyway.” (L2)" in texts
+    assert not any("slow" in text for text in texts)
+    assert any("slow" in text for text in render_requests(*lines))

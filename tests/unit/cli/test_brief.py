@@ -23,8 +23,8 @@ estimate = Estimator.for_model("claude-sonnet-4-5").estimate
 
 
 @pytest.fixture
-def transcript(rehearsal: SelfTest) -> str:
-    return rehearsal.transcript
+def transcript(self_test: SelfTest) -> str:
+    return self_test.transcript
 
 
 def prompt(text: str) -> str:
@@ -85,7 +85,7 @@ def test_the_same_transcript_gives_the_same_brief_in_every_process(
     terminal: Terminal, transcript: str
 ) -> None:
     argv = ["brief", "--transcript", transcript, "--max-tokens", "900"]
-    outputs = [terminal.process(*argv, PYTHONHASHSEED=seed).stdout for seed in ("1", "2", "3")]
+    outputs = [terminal.run_process(*argv, PYTHONHASHSEED=seed).stdout for seed in ("1", "2", "3")]
     assert len(set(outputs)) == 1
     assert outputs[0].decode() == terminal.run(*argv).out
 
@@ -129,11 +129,11 @@ def test_the_agent_type_determines_the_role(
 
 
 def test_the_brief_does_not_repeat_the_summary(
-    terminal: Terminal, rehearsal: SelfTest, tmp_path: Path
+    terminal: Terminal, self_test: SelfTest, tmp_path: Path
 ) -> None:
     summary = tmp_path / "summary.txt"
-    summary.write_text(rehearsal.demo.summary, encoding="utf-8")
-    argv: list[Any] = ["brief", "--transcript", rehearsal.transcript, "--until-line", 214, "--json"]
+    summary.write_text(self_test.demo.summary, encoding="utf-8")
+    argv: list[Any] = ["brief", "--transcript", self_test.transcript, "--until-line", 214, "--json"]
     without_summary = terminal.run(*argv).json
     with_summary = terminal.run(*argv, "--summary", summary).json
     assert without_summary["in_summary"] == []
@@ -244,50 +244,51 @@ def test_text_of_any_kind_stays_within_both_budgets(
         assert estimate(as_json.json["text"]) <= budget
 
 
-def test_without_a_transcript_the_brief_comes_from_the_store(seasoned: Terminal) -> None:
-    result = seasoned.run("brief")
+def test_without_a_transcript_the_brief_comes_from_the_store(demo_terminal: Terminal) -> None:
+    result = demo_terminal.run("brief")
     assert "Never touch anything under migrations/" in check_limits(result, 3000)
     assert (
-        result.out == seasoned.run("brief", "--session", "5e55a0ce-0000-4000-8000-00000000demo").out
+        result.out
+        == demo_terminal.run("brief", "--session", "5e55a0ce-0000-4000-8000-00000000demo").out
     )
 
 
-def test_the_budget_can_be_set_by_an_environment_variable(seasoned: Terminal) -> None:
-    seasoned.set(HOLDFAST_BRIEF_TOKENS=300)
-    assert seasoned.run("brief", "--json").json["budget"] == 300
-    check_limits(seasoned.run("brief"), 300)
+def test_the_budget_can_be_set_by_an_environment_variable(demo_terminal: Terminal) -> None:
+    demo_terminal.set_env(HOLDFAST_BRIEF_TOKENS=300)
+    assert demo_terminal.run("brief", "--json").json["budget"] == 300
+    check_limits(demo_terminal.run("brief"), 300)
 
 
 def test_the_session_that_runs_the_command_is_preferred_to_the_latest(
-    seasoned: Terminal, rehearsal: SelfTest
+    demo_terminal: Terminal, self_test: SelfTest
 ) -> None:
-    seasoned.go(seasoned.project)
-    assert seasoned.run("brief").code == 1
-    seasoned.set(CLAUDE_CODE_SESSION_ID=rehearsal.demo.session_id)
-    assert seasoned.run("brief").code == 0
+    demo_terminal.change_folder(demo_terminal.project)
+    assert demo_terminal.run("brief").code == 1
+    demo_terminal.set_env(CLAUDE_CODE_SESSION_ID=self_test.demo.session_id)
+    assert demo_terminal.run("brief").code == 0
 
 
 def test_a_replaced_transcript_falls_back_to_the_last_snapshot(
-    seasoned: Terminal, rehearsal: SelfTest
+    demo_terminal: Terminal, self_test: SelfTest
 ) -> None:
-    moved = Path(rehearsal.transcript + ".moved")
-    Path(rehearsal.transcript).rename(moved)
+    moved = Path(self_test.transcript + ".moved")
+    Path(self_test.transcript).rename(moved)
     try:
-        Path(rehearsal.transcript).write_text(prompt("Start again"), encoding="utf-8")
-        assert "Never touch anything under migrations/" in seasoned.run("brief").out
+        Path(self_test.transcript).write_text(prompt("Start again"), encoding="utf-8")
+        assert "Never touch anything under migrations/" in demo_terminal.run("brief").out
     finally:
-        moved.rename(rehearsal.transcript)
+        moved.rename(self_test.transcript)
 
 
-def test_the_brief_includes_notes_and_active_commands(seasoned: Terminal) -> None:
-    project = Path(seasoned.run("status", "--json").json["sessions"][0]["project"])
+def test_the_brief_includes_notes_and_active_commands(demo_terminal: Terminal) -> None:
+    project = Path(demo_terminal.run("status", "--json").json["sessions"][0]["project"])
     command = project / ".claude" / "commands" / "review.md"
     command.parent.mkdir(parents=True, exist_ok=True)
     command.write_text("Never approve your own change.\n")
-    seasoned.run("command", "start", "review")
-    seasoned.run("note", "The bank allows five attempts.", "--decision")
-    text = seasoned.run("brief").out
+    demo_terminal.run("command", "start", "review")
+    demo_terminal.run("note", "The bank allows five attempts.", "--decision")
+    text = demo_terminal.run("brief").out
     assert "Never approve your own change." in text
     assert "“decision: The bank allows five attempts.” (notes.md)" in text
-    seasoned.run("command", "stop", "review")
-    assert "Never approve your own change." not in seasoned.run("brief").out
+    demo_terminal.run("command", "stop", "review")
+    assert "Never approve your own change." not in demo_terminal.run("brief").out

@@ -10,12 +10,12 @@ from tests.terminal import Terminal
 
 
 @pytest.fixture
-def project(seasoned: Terminal) -> Terminal:
+def project(demo_terminal: Terminal) -> Terminal:
     """The terminal of the example session, with a command file in its project."""
     folder = Path(".claude", "commands")
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "review.md").write_text("Never approve your own change.\n")
-    return seasoned
+    return demo_terminal
 
 
 def test_a_command_started_by_hand_is_listed_with_its_text_for_the_brief(project: Terminal) -> None:
@@ -70,9 +70,9 @@ def test_an_invalid_command_name_or_state_is_refused(
     assert project.run("commands", "--json").json == []
 
 
-def test_a_note_is_written_to_the_project(seasoned: Terminal) -> None:
-    result = seasoned.run("note", "five attempts", "--decision")
+def test_a_note_is_written_to_the_project(demo_terminal: Terminal) -> None:
+    result = demo_terminal.run("note", "five attempts", "--decision")
     assert (result.code, result.out) == (0, "")
     path = result.err.split("Added to ")[1].strip().rstrip(".")
     assert "- **decision:** five attempts" in Path(path).read_text().splitlines()
-    assert seasoned.run("note", " ").code == 1
+    assert demo_terminal.run("note", " ").code == 1

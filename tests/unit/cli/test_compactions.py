@@ -13,8 +13,8 @@ from holdfast.store.sqlite import SQLiteStore
 from tests.terminal import Terminal
 
 
-def test_a_compaction_is_listed_with_its_figures(seasoned: Terminal) -> None:
-    output = seasoned.run("compactions", "--json").json
+def test_a_compaction_is_listed_with_its_figures(demo_terminal: Terminal) -> None:
+    output = demo_terminal.run("compactions", "--json").json
     (compaction,) = output["compactions"]
     assert (compaction["ordinal"], compaction["trigger"], compaction["receipt"]) == (
         1,
@@ -26,25 +26,25 @@ def test_a_compaction_is_listed_with_its_figures(seasoned: Terminal) -> None:
     assert compaction["seconds"] >= 0
     assert compaction["transcript"].endswith(".jsonl")
     assert output["older"] is None
-    row = seasoned.run("compactions").out.splitlines()[1].split()
+    row = demo_terminal.run("compactions").out.splitlines()[1].split()
     assert (row[0], row[-1]) == ("1", "whole")
 
 
 def test_a_compaction_is_shown_with_its_brief_and_summary(
-    seasoned: Terminal, rehearsal: SelfTest
+    demo_terminal: Terminal, self_test: SelfTest
 ) -> None:
-    shown = seasoned.run("compactions", "show", "1")
+    shown = demo_terminal.run("compactions", "show", "1")
     assert shown.code == 0
-    assert rehearsal.brief.strip() in shown.out
-    assert rehearsal.demo.summary.strip() in shown.out
+    assert self_test.brief.strip() in shown.out
+    assert self_test.demo.summary.strip() in shown.out
     assert "(it arrived: whole)" in shown.out
     assert "can be looked up with" in shown.err
 
 
 def test_the_loss_report_lists_facts_missing_from_brief_and_summary(
-    seasoned: Terminal, rehearsal: SelfTest
+    demo_terminal: Terminal, self_test: SelfTest
 ) -> None:
-    output = seasoned.run("compactions", "show", "1", "--json").json
+    output = demo_terminal.run("compactions", "show", "1", "--json").json
     losses = output["losses"]
     assert set(losses) == {"kept", "restored", "to_recall"}
     rules = [fact["text"] for fact in losses["restored"] if fact["kind"] == "prohibition"]
@@ -65,9 +65,9 @@ def test_the_loss_report_lists_facts_missing_from_brief_and_summary(
     ],
 )
 def test_a_missing_or_unknown_number_is_an_error(
-    seasoned: Terminal, arguments: tuple[str, ...], error: str
+    demo_terminal: Terminal, arguments: tuple[str, ...], error: str
 ) -> None:
-    result = seasoned.run("compactions", *arguments)
+    result = demo_terminal.run("compactions", *arguments)
     assert result.code == 1
     assert error in result.err
 
@@ -86,56 +86,56 @@ def test_older_compactions_are_counted_by_trigger_and_receipt() -> None:
 
 
 def test_away_saves_a_snapshot_updates_the_notes_and_prints_a_compact_command(
-    seasoned: Terminal,
+    demo_terminal: Terminal,
 ) -> None:
-    before = len(seasoned.run("snapshots", "--json").json)
-    result = seasoned.run("away")
+    before = len(demo_terminal.run("snapshots", "--json").json)
+    result = demo_terminal.run("away")
     assert result.code == 0
     assert result.out.startswith("/compact focus on ")
     assert result.out.count("\n") == 1
-    saved = seasoned.run("snapshots", "--json").json
+    saved = demo_terminal.run("snapshots", "--json").json
     assert (len(saved), saved[0]["reason"]) == (before + 1, "away")
-    output = seasoned.run("away", "--json").json
+    output = demo_terminal.run("away", "--json").json
     assert "## Current State" in Path(output["notes"]).read_text()
     assert output["compact"] + "\n" == result.out
 
 
-def test_two_snapshots_are_compared(seasoned: Terminal) -> None:
-    first = seasoned.run("snapshots", "--json").json[-1]["id"]
-    changes = seasoned.run("diff", first, "now", "--json").json
+def test_two_snapshots_are_compared(demo_terminal: Terminal) -> None:
+    first = demo_terminal.run("snapshots", "--json").json[-1]["id"]
+    changes = demo_terminal.run("diff", first, "now", "--json").json
     assert {change["change"] for change in changes} <= {"added", "gone", "changed"}
     assert changes
-    assert seasoned.run("diff", first, "now").out.splitlines()[0].split() == [
+    assert demo_terminal.run("diff", first, "now").out.splitlines()[0].split() == [
         "what",
         "text",
         "line",
     ]
-    same = seasoned.run("diff", first, first)
+    same = demo_terminal.run("diff", first, first)
     assert (same.code, same.out) == (0, "")
     assert "There is no difference" in same.err
-    assert seasoned.run("diff", first, "nothing").code == 1
+    assert demo_terminal.run("diff", first, "nothing").code == 1
 
 
-def test_a_pruned_compaction_is_shown_without_its_brief(seasoned: Terminal) -> None:
-    with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
+def test_a_pruned_compaction_is_shown_without_its_brief(demo_terminal: Terminal) -> None:
+    with closing(SQLiteStore(str(demo_terminal.store / "holdfast.db"))) as store:
         (session,) = store.sessions(None)
         store.open_compaction(session["id"], 2, trigger="auto", snapshot=None, now=1.0)
         store.prune(session["id"], snapshots=1, compactions=1)
-    shown = seasoned.run("compactions", "show", "1")
+    shown = demo_terminal.run("compactions", "show", "1")
     assert "## The brief (it arrived: whole)\n\nnot kept" in shown.out
 
 
-def test_the_number_of_listed_compactions_can_be_set(seasoned: Terminal) -> None:
-    with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
+def test_the_number_of_listed_compactions_can_be_set(demo_terminal: Terminal) -> None:
+    with closing(SQLiteStore(str(demo_terminal.store / "holdfast.db"))) as store:
         (session,) = store.sessions(None)
         store.open_compaction(session["id"], 2, trigger="auto", snapshot=None, now=1.0)
         store.note_brief(
             session["id"], 2, brief_id="0badcafe", brief="b", line=1, delivered_by="x", now=2.0
         )
-    seasoned.set(HOLDFAST_KEEP_COMPACTIONS=1)
-    output = seasoned.run("compactions", "--json").json
+    demo_terminal.set_env(HOLDFAST_KEEP_COMPACTIONS=1)
+    output = demo_terminal.run("compactions", "--json").json
     assert [row["ordinal"] for row in output["compactions"]] == [2]
     assert output["older"]["count"] == 1
-    output = seasoned.run("compactions", "--json", "--last", "5").json
+    output = demo_terminal.run("compactions", "--json", "--last", "5").json
     assert [row["ordinal"] for row in output["compactions"]] == [1, 2]
     assert output["older"] is None

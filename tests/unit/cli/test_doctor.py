@@ -22,7 +22,7 @@ def test_a_missing_installation_is_only_a_warning(terminal: Terminal) -> None:
 
 
 def test_a_correct_installation_is_reported(terminal: Terminal) -> None:
-    terminal.claude("2.1.325")
+    terminal.install_fake_claude("2.1.325")
     terminal.run("install")
     result = terminal.run("doctor")
     assert result.code == 0
@@ -55,7 +55,7 @@ def test_a_damaged_store_fails_once_and_is_a_warning_afterwards(terminal: Termin
 
 
 def test_errors_that_hooks_logged_are_shown(terminal: Terminal) -> None:
-    terminal.process("hook", stdin=b"[red]not JSON[/red]")
+    terminal.run_process("hook", stdin=b"[red]not JSON[/red]")
     out = terminal.run("doctor").out
     assert f"! log {terminal.store / 'holdfast.log'}, last lines\n" in out
     assert "the payload is not JSON" in out
@@ -94,15 +94,15 @@ def test_a_failing_hook_fails_the_self_test(
     assert list(terminal.temporary.iterdir()) == []
 
 
-def test_a_brief_that_never_arrived_is_reported(seasoned: Terminal) -> None:
-    assert "✓ briefs 1 of 1 arrived whole\n" in seasoned.run("doctor").out
-    store = SQLiteStore(str(seasoned.store / "holdfast.db"))
+def test_a_brief_that_never_arrived_is_reported(demo_terminal: Terminal) -> None:
+    assert "✓ briefs 1 of 1 arrived whole\n" in demo_terminal.run("doctor").out
+    store = SQLiteStore(str(demo_terminal.store / "holdfast.db"))
     (session,) = store.sessions(None)
     store.begin()
     store.note_receipt(session["id"], 1, "never", None)
     store.commit()
     store.close()
-    out = seasoned.run("doctor").out
+    out = demo_terminal.run("doctor").out
     assert f"! briefs 0 of 1 arrived whole; never in {session['id']} (compaction 1)\n" in out
-    findings = json.loads(seasoned.run("doctor", "--json").out)["findings"]
+    findings = json.loads(demo_terminal.run("doctor", "--json").out)["findings"]
     assert [finding["status"] for finding in findings if finding["name"] == "briefs"] == ["warn"]

@@ -57,8 +57,8 @@ def test_invalid_options_are_errors(terminal: Terminal, argv: tuple[str, ...]) -
     assert result.err.startswith("error: ")
 
 
-def test_compressing_snapshots_does_not_change_any_output(seasoned: Terminal) -> None:
-    with closing(SQLiteStore(str(seasoned.store / "holdfast.db"))) as store:
+def test_compressing_snapshots_does_not_change_any_output(demo_terminal: Terminal) -> None:
+    with closing(SQLiteStore(str(demo_terminal.store / "holdfast.db"))) as store:
         (row,) = store.sessions(None, 1)
         state = {**row["state"], "lines": row["state"]["lines"] + 1}
         snapshots = [store.add_snapshot(row["id"], "auto", state, 5.0 + n) for n in range(3)]
@@ -69,11 +69,11 @@ def test_compressing_snapshots_does_not_change_any_output(seasoned: Terminal) ->
         ("compactions", "show", "1", "--json"), ("diff", snapshots[0], snapshots[2]),
         ("snapshot", "show", snapshots[1], "--json"), ("brief",),
     ]  # fmt: skip
-    before = [seasoned.run(*command) for command in commands]
-    report = seasoned.run("gc", "--yes", "--json").json
+    before = [demo_terminal.run(*command) for command in commands]
+    report = demo_terminal.run("gc", "--yes", "--json").json
     assert report["packed"] >= 3
     assert report["bytes"] > 0
-    assert [seasoned.run(*command) for command in commands] == before
+    assert [demo_terminal.run(*command) for command in commands] == before
     assert [result.code for result in before] == [0, 0, 0, 0]
 
 

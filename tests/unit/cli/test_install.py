@@ -27,7 +27,7 @@ def read_events(path: Path) -> list[str]:
 def test_each_scope_has_its_own_file_which_uninstall_removes(
     terminal: Terminal, scope: list[str], relative_path: str
 ) -> None:
-    terminal.claude("2.1.325")
+    terminal.install_fake_claude("2.1.325")
     before = terminal.read_all_files()
     path = terminal.root / relative_path
     result = terminal.run("install", *scope)
@@ -75,15 +75,15 @@ def test_installing_or_uninstalling_twice_changes_nothing(terminal: Terminal) ->
 def test_the_client_on_the_path_determines_the_events(
     terminal: Terminal, version: str, has_post_compact: bool
 ) -> None:
-    terminal.claude(version)
+    terminal.install_fake_claude(version)
     assert f"(Claude Code {version})" in terminal.run("install").err
     assert ("PostCompact" in read_events(terminal.user_settings)) == has_post_compact
 
 
 def test_a_configured_client_is_preferred_to_the_path(terminal: Terminal) -> None:
-    configured = terminal.claude("2.1.50").rename(terminal.root / "configured")
-    terminal.claude("2.1.325")
-    terminal.set(HOLDFAST_CLAUDE=configured)
+    configured = terminal.install_fake_claude("2.1.50").rename(terminal.root / "configured")
+    terminal.install_fake_claude("2.1.325")
+    terminal.set_env(HOLDFAST_CLAUDE=configured)
     terminal.run("install")
     assert "PostCompact" not in read_events(terminal.user_settings)
 
@@ -96,7 +96,7 @@ def test_without_a_client_only_events_that_every_version_has_are_registered(
     assert "(the events of every Claude Code)" in result.err
     assert "`claude` is not on the PATH; run this again" in result.err
     assert "PostCompact" not in read_events(terminal.user_settings)
-    program = terminal.claude("no version")
+    program = terminal.install_fake_claude("no version")
     terminal.run("uninstall")
     assert f"{program} did not print its version; run this again" in terminal.run("install").err
 
@@ -108,7 +108,7 @@ def test_installing_into_a_shared_file_suggests_the_local_one(terminal: Terminal
 
 
 def test_the_configuration_folder_of_the_client_is_used(terminal: Terminal) -> None:
-    terminal.set(CLAUDE_CONFIG_DIR="relative/config")
+    terminal.set_env(CLAUDE_CONFIG_DIR="relative/config")
     path = terminal.project / "relative" / "config" / "settings.json"
     assert f"Installed in {path} " in terminal.run("install").err
     terminal.run("uninstall")
@@ -205,13 +205,13 @@ def test_project_and_local_options_exclude_each_other(terminal: Terminal) -> Non
 
 def test_a_path_that_looks_like_markup_is_printed_unchanged(terminal: Terminal) -> None:
     folder = terminal.root / "[red]x[/red] :warning: \\[y] and a name that is longer than a line is"
-    terminal.set(CLAUDE_CONFIG_DIR=folder)
+    terminal.set_env(CLAUDE_CONFIG_DIR=folder)
     result = terminal.run("install")
     assert f"Installed in {folder}/settings.json (" in result.err
 
 
 def test_an_installed_hook_runs_in_a_shell(terminal: Terminal) -> None:
-    assert terminal.process("install").returncode == 0
+    assert terminal.run_process("install").returncode == 0
     hooks = json.loads(terminal.user_settings.read_bytes())["hooks"]
     command = hooks["Stop"][0]["hooks"][0]["command"]
     payload = {"session_id": "s-1", "hook_event_name": "Stop", "cwd": str(terminal.project)}

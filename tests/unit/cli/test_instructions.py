@@ -31,7 +31,7 @@ def test_remove_deletes_a_file_that_add_created(terminal: Terminal) -> None:
 def test_show_prints_the_section_and_changes_nothing(terminal: Terminal) -> None:
     before = terminal.read_all_files()
     shown = terminal.run("instructions", "show")
-    assert "1. **The goal**" in shown.out
+    assert "1. **Session identity**" in shown.out
     assert "not in" in shown.err
     assert terminal.read_all_files() == before
     terminal.run("instructions", "add")
@@ -68,3 +68,21 @@ def test_damaged_markers_are_an_error_that_names_the_file(terminal: Terminal) ->
     assert result.code == 1
     assert "CLAUDE.md" in result.err
     assert "by hand" in result.err
+
+
+def test_items_of_the_project_survive_an_update(terminal: Terminal) -> None:
+    path = terminal.root / "CLAUDE.md"
+    terminal.run("instructions", "add", "--file", path, "--item", "The state  of the migration")
+    terminal.run("instructions", "add", "--file", path, "--item", "Open tickets")
+    again = terminal.run("instructions", "add", "--file", path)
+    assert "nothing to do" in again.err
+    text = path.read_text(encoding="utf-8")
+    assert "8. The state of the migration\n9. Open tickets\n" in text
+    shown = terminal.run("instructions", "show", "--file", path, "--json").json
+    assert (shown["installed"], shown["current"]) == (True, True)
+
+
+def test_an_item_without_add_is_an_error(terminal: Terminal) -> None:
+    result = terminal.run("instructions", "show", "--item", "x")
+    assert result.code == 1
+    assert "--item is for" in result.err

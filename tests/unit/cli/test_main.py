@@ -147,7 +147,7 @@ def test_a_full_disk_is_not_reported_as_a_bug() -> None:
 
 
 def test_characters_that_the_terminal_cannot_encode_are_replaced(terminal: Terminal) -> None:
-    process = terminal.process("help", "doctor", PYTHONIOENCODING="ascii")
+    process = terminal.run_process("help", "doctor", PYTHONIOENCODING="ascii")
     assert process.returncode == 0
     assert b"save ? compact ? restore" in process.stdout
 
@@ -157,7 +157,7 @@ def test_a_deleted_current_folder_is_an_error_with_a_hint(
 ) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    terminal.go(gone)
+    terminal.change_folder(gone)
     gone.rmdir()
     for argv in (["status"], ["brief"], ["doctor"], ["install", "--project"]):
         result = terminal.run(*argv)
@@ -207,7 +207,7 @@ def test_without_a_session_the_error_says_how_to_get_one(
 def test_a_hook_exits_with_0_for_any_arguments_and_input(
     terminal: Terminal, argv: list[str], stdin: bytes
 ) -> None:
-    process = terminal.process(*argv, stdin=stdin)
+    process = terminal.run_process(*argv, stdin=stdin)
     assert (process.returncode, process.stdout, process.stderr) == (0, b"", b"")
 
 

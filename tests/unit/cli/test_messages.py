@@ -12,21 +12,21 @@ from holdfast.ledger.schema import MESSAGES, PROJECTS
 from tests.terminal import Terminal
 
 
-def test_a_message_is_sent_and_read_once(seasoned: Terminal) -> None:
-    sent = seasoned.run("messages", "--send", "the route is /login", "--agent", "backend",
+def test_a_message_is_sent_and_read_once(demo_terminal: Terminal) -> None:
+    sent = demo_terminal.run("messages", "--send", "the route is /login", "--agent", "backend",
                         "--topic", "api")  # fmt: skip
     assert (sent.code, sent.out, sent.err) == (0, "", "Sent to all agents.\n")
-    assert seasoned.run("messages").out == "backend [api]: the route is /login\n"
-    second = seasoned.run("messages")
+    assert demo_terminal.run("messages").out == "backend [api]: the route is /login\n"
+    second = demo_terminal.run("messages")
     assert (second.code, second.out, second.err) == (0, "", "No new messages.\n")
-    (message,) = seasoned.run("messages", "--again", "--json").json
+    (message,) = demo_terminal.run("messages", "--again", "--json").json
     assert (message["from"], message["topic"], message["to"]) == ("backend", "api", "")
     assert message["payload"] == {"text": "the route is /login"}
 
 
-def test_a_message_is_not_delivered_to_another_project(seasoned: Terminal) -> None:
-    seasoned.run("messages", "--send", "lunch", "--agent", "backend")
-    ledger = open_local_ledger(str(seasoned.store / "ledger.db"))
+def test_a_message_is_not_delivered_to_another_project(demo_terminal: Terminal) -> None:
+    demo_terminal.run("messages", "--send", "lunch", "--agent", "backend")
+    ledger = open_local_ledger(str(demo_terminal.store / "ledger.db"))
     with closing(ledger.database):
         (project,) = ledger.find(PROJECTS)
         (sent,) = ledger.find(MESSAGES)
@@ -35,21 +35,21 @@ def test_a_message_is_not_delivered_to_another_project(seasoned: Terminal) -> No
     assert sent["project"] == project["id"]
 
 
-def test_a_sub_agent_reads_messages_to_its_id_and_to_its_type(seasoned: Terminal) -> None:
+def test_a_sub_agent_reads_messages_to_its_id_and_to_its_type(demo_terminal: Terminal) -> None:
     for name in ("a1", "Explore", "Plan"):
-        seasoned.run("messages", "--send", f"for {name}", "--to", name, "--agent", "boss")
-    result = seasoned.run("messages", "--agent", "a1", "--kind", "Explore")
+        demo_terminal.run("messages", "--send", f"for {name}", "--to", name, "--agent", "boss")
+    result = demo_terminal.run("messages", "--agent", "a1", "--kind", "Explore")
     assert result.out.splitlines() == ["boss: for a1", "boss: for Explore"]
-    assert seasoned.run("messages").out == ""
+    assert demo_terminal.run("messages").out == ""
 
 
-def test_control_characters_are_not_printed(seasoned: Terminal) -> None:
-    seasoned.run("messages", "--send", "red \x1b[31m alert", "--agent", "boss")
-    assert seasoned.run("messages").out == "boss: red [31m alert\n"
+def test_control_characters_are_not_printed(demo_terminal: Terminal) -> None:
+    demo_terminal.run("messages", "--send", "red \x1b[31m alert", "--agent", "boss")
+    assert demo_terminal.run("messages").out == "boss: red [31m alert\n"
 
 
-def test_invalid_options_are_errors(seasoned: Terminal) -> None:
+def test_invalid_options_are_errors(demo_terminal: Terminal) -> None:
     for options in (("--to", "x"), ("--topic", "x"), ("--send", "  ")):
-        result = seasoned.run("messages", *options)
+        result = demo_terminal.run("messages", *options)
         assert (result.code, result.out) == (1, "")
         assert result.err.startswith("error: ")

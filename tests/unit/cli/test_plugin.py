@@ -16,7 +16,7 @@ from tests.terminal import Terminal
 
 
 def test_a_plugin_has_hooks_commands_and_a_skill(terminal: Terminal) -> None:
-    terminal.claude("2.1.325")
+    terminal.install_fake_claude("2.1.325")
     result = terminal.run("plugin", "build", "out")
     assert result.code == 0
     folder = Path(result.out.strip())
@@ -36,7 +36,7 @@ def test_a_plugin_has_hooks_commands_and_a_skill(terminal: Terminal) -> None:
 
 @pytest.mark.parametrize("version", ["2.0.14", "2.1.50"])
 def test_an_old_client_gets_only_events_that_it_has(terminal: Terminal, version: str) -> None:
-    terminal.claude(version)
+    terminal.install_fake_claude(version)
     terminal.run("plugin", "build", "out")
     hooks = json.loads((terminal.project / "out" / "hooks" / "hooks.json").read_text())["hooks"]
     assert set(hooks).isdisjoint({"PostCompact", "SubagentStart", "UserPromptExpansion"})

@@ -73,26 +73,26 @@ def test_a_missing_or_empty_folder_is_an_error(terminal: Terminal, name: str) ->
     assert "nothing-here" in result.err or "error:" in result.err
 
 
-def test_state_prints_its_sections_with_line_numbers(seasoned: Terminal) -> None:
-    result = seasoned.run("state")
+def test_state_prints_its_sections_with_line_numbers(demo_terminal: Terminal) -> None:
+    result = demo_terminal.run("state")
     assert result.code == 0
     for text in ("## Rules of the user", "## Changed files", "Never touch anything", "(L"):
         assert text in result.out
     assert "tool calls" in result.err
 
 
-def test_state_is_printed_as_json(seasoned: Terminal, rehearsal: SelfTest) -> None:
-    output = seasoned.run("state", "--json").json
+def test_state_is_printed_as_json(demo_terminal: Terminal, self_test: SelfTest) -> None:
+    output = demo_terminal.run("state", "--json").json
     assert output["version"] == VERSION
     assert len(output["compactions"]) == 1
     assert {rule["kind"] for rule in output["rules"]} == {"prohibition", "requirement"}
 
 
 def test_state_of_a_compressed_transcript_creates_no_store(
-    terminal: Terminal, rehearsal: SelfTest
+    terminal: Terminal, self_test: SelfTest
 ) -> None:
     path = terminal.root / "old.jsonl.gz"
-    path.write_bytes(gzip.compress(Path(rehearsal.transcript).read_bytes()))
+    path.write_bytes(gzip.compress(Path(self_test.transcript).read_bytes()))
     output = json.loads(terminal.run("state", "--transcript", path, "--json").out)
     assert output["requests"]
     assert not terminal.store.exists()

@@ -16,13 +16,13 @@ def test_roles_are_listed_with_their_agent_types(terminal: Terminal) -> None:
     }  # fmt: skip
 
 
-def test_a_template_can_be_copied_and_changed(terminal: Terminal, rehearsal: SelfTest) -> None:
+def test_a_template_can_be_copied_and_changed(terminal: Terminal, self_test: SelfTest) -> None:
     folder = terminal.project / ".holdfast" / "briefs"
     folder.mkdir(parents=True)
     text = terminal.run("roles", "validator").out.replace("validation", "review")
     (folder / "review.md").write_text(text, encoding="utf-8")
     assert "yours" in terminal.run("roles").out
-    brief = terminal.run("brief", "--transcript", rehearsal.transcript, "--role", "review")
+    brief = terminal.run("brief", "--transcript", self_test.transcript, "--role", "review")
     assert brief.out.startswith("# Where this review stands (holdfast:")
 
 

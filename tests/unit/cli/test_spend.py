@@ -32,7 +32,7 @@ def test_another_store_can_be_given_by_its_path(terminal: Terminal) -> None:
 
 
 def test_with_a_team_database_only_the_costs_of_this_machine_are_shown(terminal: Terminal) -> None:
-    terminal.set(HOLDFAST_DATABASE="postgresql://ada@127.0.0.1:1/team")
+    terminal.set_env(HOLDFAST_DATABASE="postgresql://ada@127.0.0.1:1/team")
     result = terminal.run("spend")
     assert result.code == 0
     assert "the costs of this machine" in result.err

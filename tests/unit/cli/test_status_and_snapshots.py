@@ -34,10 +34,10 @@ def latest_snapshot_id(terminal: Terminal) -> str:
         ["doctor", "--json"],
     ],
 )
-def test_json_is_the_only_output_on_stdout(seasoned: Terminal, argv: list[str]) -> None:
-    ident = latest_snapshot_id(seasoned)
-    seasoned.set(FORCE_COLOR=1)
-    result = seasoned.run(*[ident if argument == "ID" else argument for argument in argv])
+def test_json_is_the_only_output_on_stdout(demo_terminal: Terminal, argv: list[str]) -> None:
+    ident = latest_snapshot_id(demo_terminal)
+    demo_terminal.set_env(FORCE_COLOR=1)
+    result = demo_terminal.run(*[ident if argument == "ID" else argument for argument in argv])
     assert result.code == 0
     assert result.json
     assert not ESCAPE.search(result.out)
@@ -48,38 +48,38 @@ def test_json_is_the_only_output_on_stdout(seasoned: Terminal, argv: list[str]) 
 @pytest.mark.parametrize(
     "argv", [["status"], ["snapshots"], ["recall", "L107"], ["doctor"], ["brief"]]
 )
-def test_pipes_and_no_color_get_no_colour(seasoned: Terminal, argv: list[str]) -> None:
-    plain = seasoned.run(*argv)
+def test_pipes_and_no_color_get_no_colour(demo_terminal: Terminal, argv: list[str]) -> None:
+    plain = demo_terminal.run(*argv)
     assert not ESCAPE.search(plain.out + plain.err)
-    seasoned.set(FORCE_COLOR=1, NO_COLOR=1)
-    assert not COLOUR_ESCAPE.search(seasoned.run(*argv).out)
+    demo_terminal.set_env(FORCE_COLOR=1, NO_COLOR=1)
+    assert not COLOUR_ESCAPE.search(demo_terminal.run(*argv).out)
 
 
-def test_doctor_prints_colour_if_it_is_forced(seasoned: Terminal) -> None:
-    seasoned.set(FORCE_COLOR=1)
-    assert COLOUR_ESCAPE.search(seasoned.run("doctor").out)
+def test_doctor_prints_colour_if_it_is_forced(demo_terminal: Terminal) -> None:
+    demo_terminal.set_env(FORCE_COLOR=1)
+    assert COLOUR_ESCAPE.search(demo_terminal.run("doctor").out)
 
 
-def test_status_shows_context_last_save_and_receipts(seasoned: Terminal) -> None:
-    header, line = seasoned.run("status").out.splitlines()
+def test_status_shows_context_last_save_and_receipts(demo_terminal: Terminal) -> None:
+    header, line = demo_terminal.run("status").out.splitlines()
     assert header.split() == ["session", "seen", "context", "last", "save", "compactions", "briefs"]
     assert line.startswith(SESSION)
     assert line.rstrip().endswith("1: whole")
-    (session,) = seasoned.run("status", "--json").json["sessions"]
+    (session,) = demo_terminal.run("status", "--json").json["sessions"]
     assert (session["id"], session["host"]) == (SESSION, "claude-code")
     assert session["context_tokens"] > 10_000
     (compaction,) = session["compactions"]
     assert (compaction["receipt"], compaction["trigger"]) == ("whole", "auto")
-    assert compaction["snapshot"] == session["last_snapshot"] == latest_snapshot_id(seasoned)
+    assert compaction["snapshot"] == session["last_snapshot"] == latest_snapshot_id(demo_terminal)
 
 
-def test_status_lists_only_this_project_without_the_all_option(seasoned: Terminal) -> None:
-    seasoned.go(seasoned.project)
-    result = seasoned.run("status")
+def test_status_lists_only_this_project_without_the_all_option(demo_terminal: Terminal) -> None:
+    demo_terminal.change_folder(demo_terminal.project)
+    result = demo_terminal.run("status")
     assert (result.code, result.out) == (0, "")
-    assert f"No session of {seasoned.project} is recorded yet." in result.err
-    assert seasoned.run("status", "--json").json["sessions"] == []
-    assert SESSION in seasoned.run("status", "--all").out
+    assert f"No session of {demo_terminal.project} is recorded yet." in result.err
+    assert demo_terminal.run("status", "--json").json["sessions"] == []
+    assert SESSION in demo_terminal.run("status", "--all").out
 
 
 def test_status_of_an_empty_store_names_no_project(terminal: Terminal) -> None:
@@ -88,29 +88,29 @@ def test_status_of_an_empty_store_names_no_project(terminal: Terminal) -> None:
     assert result.err.startswith("No session is recorded yet.\n")
 
 
-def test_table_rows_in_a_pipe_are_not_wrapped(seasoned: Terminal) -> None:
-    seasoned.set(COLUMNS=30)
-    assert len(seasoned.run("status").out.splitlines()) == 2
-    assert len(seasoned.run("snapshots").out.splitlines()) == 2
+def test_table_rows_in_a_pipe_are_not_wrapped(demo_terminal: Terminal) -> None:
+    demo_terminal.set_env(COLUMNS=30)
+    assert len(demo_terminal.run("status").out.splitlines()) == 2
+    assert len(demo_terminal.run("snapshots").out.splitlines()) == 2
 
 
-def test_snapshots_are_listed_and_shown(seasoned: Terminal) -> None:
-    header, line = seasoned.run("snapshots").out.splitlines()
+def test_snapshots_are_listed_and_shown(demo_terminal: Terminal) -> None:
+    header, line = demo_terminal.run("snapshots").out.splitlines()
     assert header.split() == ["id", "saved", "reason", "line", "context", "items"]
-    ident = latest_snapshot_id(seasoned)
+    ident = latest_snapshot_id(demo_terminal)
     assert line.startswith(f"{ident}  ")
-    shown = seasoned.run("snapshot", "show", ident)
+    shown = demo_terminal.run("snapshot", "show", ident)
     assert shown.code == 0
     assert shown.out.startswith("# Where this session stands (holdfast:")
     assert f"Snapshot {ident} of session {SESSION}" in shown.err
-    output = seasoned.run("snapshot", "show", ident, "--json").json
+    output = demo_terminal.run("snapshot", "show", ident, "--json").json
     assert output["state"]["rules"]
     assert output["session"] == SESSION
 
 
 def test_a_session_without_a_snapshot_prints_a_message(terminal: Terminal, tmp_path: Path) -> None:
     payload = {"session_id": "s-1", "hook_event_name": "Stop", "cwd": str(terminal.project)}
-    terminal.process("hook", stdin=json.dumps(payload).encode())
+    terminal.run_process("hook", stdin=json.dumps(payload).encode())
     result = terminal.run("snapshots")
     assert (result.code, result.out) == (0, "")
     assert "Session s-1 has no snapshot yet" in result.err
@@ -118,16 +118,16 @@ def test_a_session_without_a_snapshot_prints_a_message(terminal: Terminal, tmp_p
 
 
 @pytest.mark.parametrize("ident", ["", "nope", SESSION, "%"])
-def test_an_unknown_snapshot_is_an_error(seasoned: Terminal, ident: str) -> None:
-    result = seasoned.run("snapshot", "show", ident)
+def test_an_unknown_snapshot_is_an_error(demo_terminal: Terminal, ident: str) -> None:
+    result = demo_terminal.run("snapshot", "show", ident)
     assert (result.code, result.out) == (1, "")
     assert f"error: No snapshot {ident}" in result.err
     assert "`holdfast snapshots` lists them" in result.err
 
 
-def test_a_session_is_found_only_by_its_exact_id(seasoned: Terminal) -> None:
-    assert seasoned.run("snapshots", "--session", SESSION).code == 0
-    result = seasoned.run("snapshots", "--session", SESSION[:8])
+def test_a_session_is_found_only_by_its_exact_id(demo_terminal: Terminal) -> None:
+    assert demo_terminal.run("snapshots", "--session", SESSION).code == 0
+    result = demo_terminal.run("snapshots", "--session", SESSION[:8])
     assert result.code == 1
     assert "`holdfast status --all` lists them" in result.err
 

@@ -18,8 +18,10 @@ from tests.unit.transcript_lines import result as tool_result
 from .test_recall import hide_file
 
 
-def test_the_timeline_shows_prompts_checks_and_compactions_in_order(seasoned: Terminal) -> None:
-    out = seasoned.run("timeline").out
+def test_the_timeline_shows_prompts_checks_and_compactions_in_order(
+    demo_terminal: Terminal,
+) -> None:
+    out = demo_terminal.run("timeline").out
     assert "“Last night the mail provider was down" in out
     assert "──── compaction 1 (" in out
     assert "failed       make test-fast" in out
@@ -35,24 +37,24 @@ def test_consecutive_changes_are_rendered_as_one_line() -> None:
     ]
 
 
-def test_refs_of_the_timeline_can_be_opened(seasoned: Terminal) -> None:
-    entries = seasoned.run("timeline", "--json").json
+def test_refs_of_the_timeline_can_be_opened(demo_terminal: Terminal) -> None:
+    entries = demo_terminal.run("timeline", "--json").json
     assert len(entries) > 20
     for entry in entries[::5]:
-        assert seasoned.run("show", entry["ref"]).code == 0
+        assert demo_terminal.run("show", entry["ref"]).code == 0
 
 
 def test_the_timeline_of_a_transcript_file_creates_no_store(
-    terminal: Terminal, rehearsal: SelfTest
+    terminal: Terminal, self_test: SelfTest
 ) -> None:
-    result = terminal.run("timeline", "--transcript", rehearsal.transcript)
+    result = terminal.run("timeline", "--transcript", self_test.transcript)
     assert "“Last night" in result.out
     assert not os.path.exists(terminal.store)
     missing = terminal.run("timeline", "--transcript", "nowhere.jsonl")
     assert (missing.code, missing.out) == (1, "")
 
 
-def happened(entries: list[dict[str, Any]]) -> list[tuple[str, str, bool | None]]:
+def drop_compactions(entries: list[dict[str, Any]]) -> list[tuple[str, str, bool | None]]:
     """Return all entries but compactions, of which a stored copy has no details."""
     return [
         (entry["kind"], entry["text"], entry["ok"])
@@ -62,31 +64,31 @@ def happened(entries: list[dict[str, Any]]) -> list[tuple[str, str, bool | None]
 
 
 def test_without_the_transcript_the_timeline_comes_from_the_index(
-    seasoned: Terminal, rehearsal: SelfTest
+    demo_terminal: Terminal, self_test: SelfTest
 ) -> None:
-    before = seasoned.run("timeline", "--json").json
+    before = demo_terminal.run("timeline", "--json").json
     assert {entry["source"] for entry in before} == {"transcript"}
-    seasoned.run("recall", "lock")
-    with hide_file(rehearsal.transcript):
-        after = seasoned.run("timeline", "--json")
-        as_text = seasoned.run("timeline")
-        assert f"{rehearsal.transcript} is gone" in after.err
-        assert f"{rehearsal.transcript} is gone" in as_text.err
-        assert seasoned.run("show", after.json[-1]["ref"]).code == 0
+    demo_terminal.run("recall", "lock")
+    with hide_file(self_test.transcript):
+        after = demo_terminal.run("timeline", "--json")
+        as_text = demo_terminal.run("timeline")
+        assert f"{self_test.transcript} is gone" in after.err
+        assert f"{self_test.transcript} is gone" in as_text.err
+        assert demo_terminal.run("show", after.json[-1]["ref"]).code == 0
     assert {entry["source"] for entry in after.json} == {"stored copy"}
 
-    assert happened(after.json) == happened(before)
+    assert drop_compactions(after.json) == drop_compactions(before)
     assert "──── compaction 1 (" in as_text.out
     assert "“Last night the mail provider was down" in as_text.out
 
 
 def test_without_transcript_and_index_the_timeline_is_an_error(
-    seasoned: Terminal, rehearsal: SelfTest
+    demo_terminal: Terminal, self_test: SelfTest
 ) -> None:
-    with hide_file(rehearsal.transcript):
-        result = seasoned.run("timeline")
+    with hide_file(self_test.transcript):
+        result = demo_terminal.run("timeline")
     assert (result.code, result.out) == (1, "")
-    assert rehearsal.transcript in result.err
+    assert self_test.transcript in result.err
 
 
 @pytest.mark.parametrize("content", ["", '{"hello": 1}\n', "\x00\x01nothing\n"])

@@ -62,11 +62,11 @@ def iter_texts(value: Any) -> Iterator[str]:
                 yield from iter_texts(part)
 
 
-def tokens(body: dict[str, Any]) -> int:
+def count_tokens(body: dict[str, Any]) -> int:
     """Return the estimated tokens of a request body."""
     return sum(estimate_tokens(text) for text in iter_texts(body))
 
 
-def told(body: dict[str, Any]) -> str:
+def get_text(body: dict[str, Any]) -> str:
     """Return all text of a request body that the model reads."""
     return "\n".join(iter_texts(body))

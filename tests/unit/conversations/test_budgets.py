@@ -11,7 +11,7 @@ from holdfast.conversations.truncate import RequestTooLarge
 from holdfast.errors import InvalidInput
 from tests.unit.conversations.scripted_summarizer import LIMIT_TOKENS, fill
 
-from .api_rules import assert_anthropic_accepts, assert_openai_accepts, tokens, told
+from .api_rules import assert_anthropic_accepts, assert_openai_accepts, count_tokens, get_text
 from .conftest import Make
 
 
@@ -61,7 +61,7 @@ def test_a_preview_is_the_sum_of_its_parts_and_bounds_the_request(manager: Make)
     assert preview.total == sum(parts)
     assert preview.headroom == LIMIT_TOKENS * 0.9 - preview.total
     body = conversation.build_request(user_prompt="What now? " * 10)
-    assert preview.total * 0.7 < tokens(body) <= preview.total
+    assert preview.total * 0.7 < count_tokens(body) <= preview.total
 
 
 def test_a_preview_queries_no_messages(manager: Make, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,7 +82,7 @@ def test_a_preview_queries_no_messages(manager: Make, monkeypatch: pytest.Monkey
 
 def test_a_user_prompt_of_a_request_is_sent_and_not_stored(manager: Make) -> None:
     conversation = manager().get_or_create("s1")
-    assert "What now?" in told(conversation.build_request(user_prompt="What now?"))
+    assert "What now?" in get_text(conversation.build_request(user_prompt="What now?"))
     assert conversation.messages() == []
 
 
@@ -98,9 +98,9 @@ def test_a_message_larger_than_the_window_is_truncated_only_in_the_request(manag
     ):
         body = conversation.build_request(api)
         assert_accepted(body)
-        assert tokens(body) <= LIMIT_TOKENS
-        assert "characters left out; message 3 has them" in told(body)
-        assert "Never push." in told(body)
+        assert count_tokens(body) <= LIMIT_TOKENS
+        assert "characters left out; message 3 has them" in get_text(body)
+        assert "Never push." in get_text(body)
     assert len(conversation.messages()[-1].results[0]["content"]) > 100_000
 
 

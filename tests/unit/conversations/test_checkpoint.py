@@ -20,7 +20,7 @@ from holdfast.conversations.summarizers import Reply, Work
 from holdfast.conversations.summarizers.rules import summarize
 from holdfast.conversations.validation import parse_checkpoint, validate_reply
 from holdfast.tokens.estimate import estimate_tokens
-from tests.cases import case
+from tests.cases import report_case
 
 
 def to_messages(*texts: tuple[str, str]) -> list[Message]:
@@ -49,7 +49,7 @@ def test_alternative_field_names_are_accepted() -> None:
 def test_invalid_checkpoints_are_refused() -> None:
     cases = [None, [], "text", 7, {}, {"summary": "x"}, {"pending": 3}, {"pending": [[1]]}]
     for value in cases:
-        with case(value), pytest.raises(NotACheckpoint):
+        with report_case(value), pytest.raises(NotACheckpoint):
             Checkpoint.parse(value)
 
 
@@ -160,15 +160,22 @@ def test_items_of_the_todo_tool_are_read() -> None:
 
 
 def test_the_latest_request_is_in_progress_until_the_user_asks_for_something_else() -> None:
-    first = summarize_texts(("user", "Write the parser"))
+    first = summarize_texts(
+        ("user", "Set up the project"),
+        ("assistant", "The project is set up and its tests pass."),
+        ("user", "Write the parser"),
+    )
     assert first.in_progress == ("asked: “Write the parser”",)
     work = Work(
         checkpoint=first,
-        messages=to_messages(("assistant", "ok")),
+        messages=to_messages(("assistant", "The parser is written.")),
         kept=to_messages(("user", "Next one")),
     )
     assert summarize(work).in_progress == ()
-    assert summarize(work).completed == ("asked: “Write the parser”",)
+    assert summarize(work).completed == (
+        "goal: “Set up the project” → “The project is set up and its tests pass.”",
+        "asked: “Write the parser” → “The parser is written.”",
+    )
 
 
 def test_a_summary_by_rules_is_deterministic() -> None:
@@ -249,8 +256,9 @@ def test_a_reply_longer_than_its_messages_is_refused() -> None:
 def test_a_reply_is_trimmed_to_its_budget() -> None:
     work = Work(checkpoint=Checkpoint(), messages=WORK.messages, tokens=120)
     completed = [f"finished part {n} of the work" for n in range(99)]
-    checkpoint = validate_reply(
+    checkpoint, left_out = validate_reply(
         Reply(content={**VALID_REPLY, "completed": completed}), work, estimate_tokens, 9000
-    )
+    ).shorten(work.tokens, work.tokens, estimate_tokens)
     assert estimate_tokens(checkpoint.render()) <= 120
+    assert left_out == 100 - len(checkpoint.completed)
     assert checkpoint.completed[-1] == "finished part 98 of the work"

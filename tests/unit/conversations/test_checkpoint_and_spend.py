@@ -20,7 +20,7 @@ from tests.unit.conversations.scripted_summarizer import (
     record_events,
 )
 
-from .api_rules import told
+from .api_rules import get_text
 from .conftest import Make
 
 
@@ -33,7 +33,7 @@ def test_every_version_of_the_checkpoint_can_be_read(manager: Make) -> None:
     assert conversation.checkpoint().pending == ("b",)
     assert conversation.checkpoint().constraints == ("Never push.",)
     assert [row["made_by"] for row in conversation.checkpoints()] == ["caller", "caller"]
-    assert "Never push." in told(conversation.build_request(user_prompt="hi"))
+    assert "Never push." in get_text(conversation.build_request(user_prompt="hi"))
 
 
 def test_updating_an_unknown_field_is_refused(manager: Make) -> None:

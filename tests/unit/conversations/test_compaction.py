@@ -20,7 +20,7 @@ from tests.unit.conversations.scripted_summarizer import (
     record_events,
 )
 
-from .api_rules import assert_anthropic_accepts, assert_openai_accepts, tokens, told
+from .api_rules import assert_anthropic_accepts, assert_openai_accepts, count_tokens, get_text
 from .conftest import Make
 
 
@@ -71,8 +71,8 @@ def test_a_compaction_never_separates_a_call_from_its_result(manager: Make) -> N
         body = conversation.build_request()
         assert_anthropic_accepts(body)
         assert_openai_accepts(conversation.build_request("openai"))
-        assert "no result was recorded" not in told(body)
-        assert "earlier tool call" not in told(body)
+        assert "no result was recorded" not in get_text(body)
+        assert "earlier tool call" not in get_text(body)
     assert conversation.metrics().compactions > 2
 
 
@@ -201,7 +201,7 @@ def test_a_failing_store_causes_an_event_and_loses_no_message(
     with monkeypatch.context() as patch:
         patch.setattr("holdfast.conversations.compaction._save", fail)
         assert conversation.maybe_compact() is None
-        assert tokens(conversation.build_request()) <= LIMIT_TOKENS, (
+        assert count_tokens(conversation.build_request()) <= LIMIT_TOKENS, (
             "the request fits without a compaction"
         )
     assert event_kinds(recorded) == [events.START, events.ERROR] * 2

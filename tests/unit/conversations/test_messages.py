@@ -13,7 +13,7 @@ from holdfast.conversations.request import RequestParts, build_body
 from holdfast.conversations.tool_pairs import MISSING_RESULT_TEXT, find_call_spans, find_safe_cut
 from holdfast.errors import InvalidInput
 
-from .api_rules import assert_anthropic_accepts, assert_openai_accepts, told
+from .api_rules import assert_anthropic_accepts, assert_openai_accepts, get_text
 
 
 def call(*idents: str) -> Message:
@@ -136,7 +136,7 @@ def test_a_call_without_a_result_gets_a_placeholder_result() -> None:
 
 def test_a_result_without_its_call_becomes_plain_text() -> None:
     anthropic, _ = build_bodies(results("gone"), to_message("user", "go on"))
-    assert "result of gone" in told(anthropic)
+    assert "result of gone" in get_text(anthropic)
 
 
 def test_text_between_call_and_result_is_moved_after_them() -> None:
@@ -157,7 +157,7 @@ def test_results_of_a_repeated_call_id_belong_to_the_latest_call() -> None:
         call("call_0"),
         results("call_0"),
     )
-    assert MISSING_RESULT_TEXT not in told(anthropic)
+    assert MISSING_RESULT_TEXT not in get_text(anthropic)
 
 
 def test_a_conversation_that_begins_with_a_reply_gets_a_user_message_first() -> None:
@@ -181,8 +181,8 @@ MESSAGES = st.lists(
 @given(MESSAGES)
 def test_both_apis_accept_requests_from_any_messages(messages: list[Message]) -> None:
     anthropic, openai = build_bodies(*messages, checkpoint="What happened before.")
-    assert "What happened before." in told(anthropic)
-    assert "What happened before." in told(openai)
+    assert "What happened before." in get_text(anthropic)
+    assert "What happened before." in get_text(openai)
 
 
 @given(MESSAGES, st.integers(min_value=0, max_value=14))

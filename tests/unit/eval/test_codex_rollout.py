@@ -84,7 +84,7 @@ def test_a_compaction_is_a_cut_even_without_a_readable_summary(path: Path, summa
     work = [
         line
         for n in range(12)
-        for line in codex.ran(f"cat src/file_{n}.py", f"class A{n}:", ident=str(n))
+        for line in codex.exec_command(f"cat src/file_{n}.py", f"class A{n}:", call_id=str(n))
     ]
     session = load(path, codex.meta(), *work, codex.compacted(summary), *work)
     (cut,) = [cut for cut in find_cuts(session) if cut.arm == REAL]

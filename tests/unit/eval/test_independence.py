@@ -11,7 +11,7 @@ FOLDER = Path(harness.__file__).parent
 SCORED_PACKAGES = ("holdfast.state", "holdfast.transcript", "holdfast.brief", "holdfast.redaction",
           "holdfast.fast_json", "holdfast.reports", "holdfast.store")  # fmt: skip
 # Modules that make the briefs to be scored, and modules that only count tokens.
-BRIEF_MODULES = {"methods.py", "multi_compaction.py", "lookup.py"}
+BRIEF_MODULES = {"methods.py", "multi_compaction.py", "lookup.py", "product.py"}
 TOKEN_MODULES = {"budget.py", "measure.py"}
 MODULES = sorted(FOLDER.rglob("*.py"))
 

@@ -202,6 +202,7 @@ def test_claims_that_the_referenced_lines_do_not_support_are_found(tmp_path: Pat
     good = (
         "# Title (holdfast:1234abcd)\n\n“quotes” are verbatim, (L12) is transcript line 12.\n"
         "- “keep the port at 8080” (L1)\n- “Please keep … 8080” (L1)\n"
+        "- “Please […] at 8080” (L1)\n"
         "- src/a.py — edited 14× · loadSettings (L3)\n"
         "- `npm run test` fails (L2, L3)\n  `loadSettings failed`\n"
         'Everything else: `holdfast recall "words"`, or `holdfast recall L12`.\n'

@@ -11,11 +11,11 @@ import pytest
 from holdfast.eval import tables
 from holdfast.eval.chart import build_curves, render_page
 from holdfast.eval.config import EvalConfig
-from holdfast.eval.methods import BOTH, BRIEF, SUMMARY, FoldedSession, strip_analysis
+from holdfast.eval.methods import BOTH, BRIEF, SUMMARY, FoldedSession
 from holdfast.eval.misses import find_misses
 from holdfast.eval.multi_compaction import CHAINED_BRIEF, build_chained_briefs
 from holdfast.eval.report import build_report
-from holdfast.eval.run import Row, TranscriptScores, score, score_all
+from holdfast.eval.run import TranscriptScores, score, score_all
 from holdfast.eval.session import load_session
 from holdfast.state.fold import advance, new_state
 from holdfast.transcript.decoder import decode
@@ -113,7 +113,7 @@ def test_a_quick_run_has_fewer_methods_and_metrics(path: str) -> None:
     quick = score(path, EvalConfig(budgets=(500,), quick=True))
     methods = {row.method for row in quick.rows}
     assert {"name dump", "actions tail", BRIEF, BOTH} <= methods
-    assert "LexRank" not in methods
+    assert "raw tail" not in methods
     assert all("constraints" not in row.figures for row in quick.rows)
 
 
@@ -152,12 +152,6 @@ def test_folding_from_cut_to_cut_equals_folding_from_the_start(path: str) -> Non
     assert folded.fold_until(61).state == fresh
 
 
-def test_a_summary_is_shown_without_its_analysis() -> None:
-    assert strip_analysis("<analysis>x</analysis>y") == "y"
-    assert strip_analysis("Analysis:\nx\nSummary:\ny") == "\ny"
-    assert strip_analysis("only this") == "only this"
-
-
 def test_chained_briefs_are_made_at_every_compaction(path: str) -> None:
     session = load_session(path)
     first, second = (compaction.line for compaction in session.compactions)
@@ -175,51 +169,6 @@ def test_the_tables_show_every_method_once(scored: TranscriptScores) -> None:
     titles = [row[0] for row in tables.state_table(report)[1]]
     assert "precision" in titles
     assert "needed, from 1 compaction ago" in titles
-
-
-def test_a_brief_is_compared_with_other_methods_at_the_same_budget(
-    scored: TranscriptScores,
-) -> None:
-    differences = build_report([scored], EvalConfig(budgets=(300, 1000)))["differences"]
-    pairs = {(row["arm"], row["method"], row["budget"], row["against"]) for row in differences}
-    assert ("pseudo", BRIEF, 1000, "name dump") in pairs
-    assert ("real", BOTH, 300, SUMMARY) in pairs
-    assert ("real", BRIEF, 1000, SUMMARY) in pairs
-    assert all(row["against"] not in (BRIEF, BOTH) for row in differences)
-
-
-def test_one_comparison_is_primary_and_all_others_are_adjusted() -> None:
-    def row(session: str, method: str, budget: int, recall: float) -> Row:
-        return Row(
-            session=session,
-            repository="r",
-            arm="pseudo",
-            line=1,
-            method=method,
-            budget=budget,
-            figures={"frr": recall},
-        )
-
-    rows = [
-        row(str(n), method, budget, 0.5 + 0.01 * n * (method == BRIEF))
-        for n in range(12)
-        for method in (BRIEF, "name dump", "raw tail")
-        for budget in (500, 1000)
-        if (n, method) != (0, "raw tail")
-    ]
-    report = build_report(
-        [TranscriptScores(path="x", rows=tuple(rows))], EvalConfig(budgets=(500, 1000))
-    )
-    others = {(diff["against"], diff["budget"]): diff for diff in report["differences"]}
-    primary = others.pop(("name dump", 1000))
-    assert (primary["primary"], primary["p_holm"]) == (True, None)
-    assert all(diff["p_holm"] >= diff["frr"]["p"] for diff in others.values())
-    assert others["raw tail", 1000]["frr"]["missing"] == 1
-    tail = next(entry for entry in report["results"] if entry["method"] == "raw tail")
-    assert (tail["figures"]["frr"]["sessions"], tail["figures"]["frr"]["missing"]) == (11, 1)
-    rendered = tables.difference_table(report)[1]
-    assert (rendered[0][2], rendered[0][-1]) == ("name dump", "primary")
-    assert "11 (of 12)" in {row[4] for row in rendered}
 
 
 def test_the_chart_is_one_page_without_external_resources(scored: TranscriptScores) -> None:

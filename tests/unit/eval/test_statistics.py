@@ -1,4 +1,4 @@
-"""Means, confidence intervals and paired differences."""
+"""Means and confidence intervals."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import pytest
 
 from holdfast.eval.statistics import (
     Key,
-    adjust_holm,
     bootstrap_interval,
-    compare_paired,
     estimate,
+    estimate_pooled,
     mean_by_session,
     resampling_unit,
 )
@@ -49,41 +48,29 @@ def test_with_ten_repositories_whole_repositories_are_resampled() -> None:
     assert wide[1] - wide[0] > 2 * (narrow[1] - narrow[0])  # type: ignore[operator]
 
 
-def test_differences_are_paired_by_session() -> None:
-    ours = [
-        *values_of("r", "a", 0.9),
-        *values_of("r", "b", 0.5),
-        *values_of("r", "c", 0.2),
-        *values_of("r", "only", 1.0),
-    ]
-    theirs = [*values_of("r", "a", 0.4), *values_of("r", "b", 0.5), *values_of("r", "c", 0.3)]
-    result = compare_paired(ours, theirs)
-    assert result.sessions == 3
-    assert result.mean == pytest.approx((0.5 + 0.0 - 0.1) / 3)
-    assert result.win_rate == pytest.approx(0.5)
-    assert result.missing == 1
-    assert result.worst_decile == pytest.approx(-0.1)
-
-
 def test_an_estimate_has_the_mean_of_the_worst_decile() -> None:
     values = [pair for n in range(20) for pair in values_of("r", str(n), float(n))]
     assert estimate(values).worst_decile == 0.5
 
 
-def test_a_difference_in_every_session_has_the_smallest_p_value() -> None:
-    ours = [pair for n in range(20) for pair in values_of("r", str(n), 0.5 + n / 100)]
-    theirs = [pair for n in range(20) for pair in values_of("r", str(n), 0.4)]
-    assert compare_paired(ours, theirs).p == pytest.approx(2 / 10_001)
-    assert compare_paired(theirs, ours).p == pytest.approx(2 / 10_001)
+def test_a_pooled_estimate_weighs_sessions_by_their_number_of_values() -> None:
+    values = [*values_of("r", "a", 1.0, 1.0, 1.0), *values_of("r", "b", 0.0)]
+    result = estimate_pooled(values)
+    assert (result.mean, result.sessions, result.values) == (0.75, 2, 4)
+    # A resample has one session twice, or both.
+    assert (result.low, result.high) == (0.0, 1.0)
 
 
-def test_equal_values_have_p_1_and_one_session_has_no_p_value() -> None:
-    same = [pair for n in range(5) for pair in values_of("r", str(n), 0.5)]
-    assert compare_paired(same, same).p == 1.0
-    assert compare_paired(values_of("r", "a", 1.0), values_of("r", "a", 0.0)).p is None
+def test_a_pooled_estimate_resamples_sessions_even_if_there_are_many_repositories() -> None:
+    values = [pair for n in range(40) for pair in values_of(str(n % 10), str(n), float(n % 10 > 4))]
+    result = estimate_pooled(values)
+    assert result.low is not None
+    assert result.high is not None
+    # Four standard errors of 40 independent halves are 0.32; ten whole repositories give 0.63.
+    assert result.high - result.low == pytest.approx(0.32, abs=0.05)
 
 
-def test_p_values_are_adjusted_by_the_holm_method() -> None:
-    assert adjust_holm([0.01, 0.04, 0.03]) == pytest.approx([0.03, 0.06, 0.06])
-    assert adjust_holm([0.5, 0.9]) == [1.0, 1.0]
-    assert adjust_holm([]) == []
+def test_a_pooled_estimate_of_one_session_or_of_nothing_has_no_interval() -> None:
+    one = estimate_pooled(values_of("r", "a", 1.0, 0.0))
+    assert (one.mean, one.low, one.high) == (0.5, None, None)
+    assert estimate_pooled([]).values == 0

@@ -6,7 +6,7 @@ import importlib
 import pkgutil
 
 from holdfast import hooks
-from holdfast.hooks import main
+from holdfast.hooks import main, subagent_compaction
 from holdfast.hosts import claude_code
 
 
@@ -21,6 +21,12 @@ def find_handler_modules() -> dict[str, str]:
 
 def test_the_table_of_handlers_matches_the_modules() -> None:
     assert find_handler_modules() == main.HANDLER_MODULES
+
+
+def test_the_table_of_handlers_inside_sub_agents_matches_their_module() -> None:
+    handled = dict.fromkeys(subagent_compaction.SUBAGENT_HANDLERS, "subagent_compaction")
+    assert handled == main.SUBAGENT_HANDLER_MODULES
+    assert set(handled).isdisjoint(main.SUBAGENT_EVENTS)
 
 
 def test_every_registered_event_has_a_handler() -> None:

@@ -9,23 +9,39 @@ from hypothesis import strategies as st
 from holdfast.errors import UnusableSettingsFile
 from holdfast.hosts.instructions import (
     END,
-    LEAVE_OUT,
     PRESERVE,
     START,
     add_section,
+    find_own_items,
     has_own_instructions,
     remove_section,
+    with_own_items,
 )
 
 documents = st.text(alphabet=st.sampled_from("a#<!-\r\n é\udcff"), max_size=40)
 
 
-def test_the_section_lists_all_things_to_preserve_and_to_leave_out() -> None:
-    assert (len(PRESERVE), len(LEAVE_OUT)) == (7, 5)
+def test_the_section_lists_seven_things_to_preserve_and_nothing_to_leave_out() -> None:
     text = add_section(None)
     assert text.startswith(START)
+    assert len(PRESERVE) == 7
     assert all(f"{number}. {item}\n" in text for number, item in enumerate(PRESERVE, 1))
-    assert all(f"- {item}\n" in text for item in LEAVE_OUT)
+    assert PRESERVE[0].startswith("**Session identity**")
+    assert PRESERVE[-1].startswith("**Key file paths**")
+    assert "not" not in text.partition(PRESERVE[0])[0].lower().split()
+
+
+def test_items_of_the_project_follow_the_seven_and_are_found_again() -> None:
+    text = add_section("# Notes\n", with_own_items(["The state of the migration", "Open tickets"]))
+    assert "8. The state of the migration\n9. Open tickets\n" in text
+    assert find_own_items(text) == ["The state of the migration", "Open tickets"]
+    assert find_own_items("# Notes\n") == find_own_items(None) == []
+    assert remove_section(text) == "# Notes\n"
+
+
+def test_an_item_written_by_hand_over_two_lines_is_kept() -> None:
+    text = add_section(None).replace(END, f"8. The state of\n   the migration\n{END}")
+    assert find_own_items(text) == ["The state of the migration"]
 
 
 @settings(max_examples=200, deadline=None)

@@ -50,8 +50,8 @@ def call_tool(folder: str | Path, tool: str, arguments: dict[str, Any]) -> tuple
 
 
 @pytest.fixture
-def project(seasoned: Terminal, rehearsal: SelfTest) -> str:
-    return rehearsal.demo.project_dir
+def project(demo_terminal: Terminal, self_test: SelfTest) -> str:
+    return self_test.demo.project_dir
 
 
 def test_tool_descriptions_are_precise_and_short(project: str) -> None:
@@ -89,7 +89,7 @@ def test_recall_finds_words_and_refs_and_show_prints_raw_lines(project: str) -> 
 
 
 def test_without_handoffs_the_list_is_empty_and_an_unknown_id_is_an_error(
-    project: str, rehearsal: SelfTest
+    project: str, self_test: SelfTest
 ) -> None:
     ok, text = call_tool(project, "handoff", {})
     assert (ok, text) == (True, "Nothing found.")
@@ -195,11 +195,11 @@ def test_unusual_queries_do_not_fail(project: str, query: str) -> None:
 
 
 def test_other_projects_are_searched_only_on_request(
-    project: str, tmp_path: Path, rehearsal: SelfTest
+    project: str, tmp_path: Path, self_test: SelfTest
 ) -> None:
     other_project = tmp_path / "elsewhere"
     other_project.mkdir()
-    session = rehearsal.demo.session_id
+    session = self_test.demo.session_id
     assert call_tool(other_project, "recall", {"query": "global lock"}) == (True, "Nothing found.")
     ok, text = call_tool(other_project, "recall", {"query": "global lock", "session": session})
     assert not ok

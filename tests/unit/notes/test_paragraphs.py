@@ -28,24 +28,28 @@ from holdfast.services.recall.refs import Ref, parse_ref
 from holdfast.state.fold import new_state
 from holdfast.store.sqlite import SQLiteStore
 from tests.unit.search.transcripts import BOUNDARY, NOW, append, message_line
-from tests.unit.services.recall.test_lookup import MINE, OTHER, World
+from tests.unit.services.recall.test_lookup import (
+    FOREIGN_SESSION,
+    OTHER_SESSION,
+    OWN_SESSION,
+    Workspace,
+)
 
-FOREIGN = "33333333-0000-4000-8000-000000000003"
 TOKEN = "ghp_" + "aB3dE5gH7jK9mN1pQ3sT5vW7xY9zA1cD3fG5"
 KEY = "MIIEvAIBADANBgkqh0aB3dE5gH7jK9mN1pQ3sT5vW7x"
 PEM = f"-----BEGIN PRIVATE KEY-----\n{KEY}\n{KEY}\n{KEY}\n-----END PRIVATE KEY-----"
 
 
-class Notes(World):
+class Notes(Workspace):
     """Two sessions of one project and one of another, with notes that can be written and found."""
 
     def project(self, session: str) -> str:
-        return str(self.root / ("b" if session == FOREIGN else "a"))
+        return str(self.root / ("b" if session == FOREIGN_SESSION else "a"))
 
-    def path(self, session: str = MINE) -> Path:
+    def path(self, session: str = OWN_SESSION) -> Path:
         return Path(files.get_notes_path(self.project(session), session))
 
-    def write(self, text: str, session: str = MINE) -> None:
+    def write(self, text: str, session: str = OWN_SESSION) -> None:
         self.path(session).parent.mkdir(parents=True, exist_ok=True)
         self.path(session).write_text(text, encoding="utf-8")
 
@@ -53,19 +57,21 @@ class Notes(World):
         with closing(SQLiteStore(str(self.root / "home" / "holdfast.db"))) as store:
             store.begin()
             (self.root / "a").mkdir(exist_ok=True)
-            files.add_note(store, MINE, new_state(), self.project(MINE), text, kind, 1e9)
+            files.add_note(
+                store, OWN_SESSION, new_state(), self.project(OWN_SESSION), text, kind, 1e9
+            )
             store.commit()
 
     def find_refs(self, query: str, **options: str | None) -> list[str]:
-        options.setdefault("project", self.project(MINE))
-        return self.refs(query, **options)
+        options.setdefault("project", self.project(OWN_SESSION))
+        return super().find_refs(query, **options)
 
     def search(self, query: str, only: Filter | None = None) -> LookupAnswer:
-        with self.context(project=self.project(MINE)) as context:
+        with self.open_context(project=self.project(OWN_SESSION)) as context:
             return look_up(context, query, 800, only or Filter())
 
     def show(self, ref: str) -> list[ShownLine]:
-        with self.context(project=self.project(MINE)) as context:
+        with self.open_context(project=self.project(OWN_SESSION)) as context:
             return _show(context, ref)
 
 
@@ -80,8 +86,12 @@ def _show(context: LookupContext, text: str) -> list[ShownLine]:
 @pytest.fixture
 def notes(tmp_path: Path) -> Notes:
     opened = Notes(tmp_path)
-    for session, word in ((MINE, "alpha"), (OTHER, "beta"), (FOREIGN, "gamma")):
-        opened.begin(session, opened.project(session), f"we said {word}", "and no more")
+    for session, word in (
+        (OWN_SESSION, "alpha"),
+        (OTHER_SESSION, "beta"),
+        (FOREIGN_SESSION, "gamma"),
+    ):
+        opened.add_session(session, opened.project(session), f"we said {word}", "and no more")
     return opened
 
 
@@ -89,10 +99,10 @@ def test_a_note_is_found_and_its_ref_opens_exactly_its_lines(notes: Notes) -> No
     notes.write("# Ideas\n\nThe obelisk must\nnever be moved.\n\nAnother thing.\n")
     (hit,) = notes.search("obelisk").hits
     assert (hit.kind, hit.text) == ("note", "The obelisk must\nnever be moved.")
-    assert render_heading(hit, MINE).startswith("notes:L3-4 note ")
+    assert render_heading(hit, OWN_SESSION).startswith("notes:L3-4 note ")
     (opened,) = notes.search("notes:L3-4").hits
     assert opened.text == hit.text
-    assert render_heading(opened, MINE) == "notes:L3-4 note"
+    assert render_heading(opened, OWN_SESSION) == "notes:L3-4 note"
     assert notes.show("notes:L3-4") == [
         ShownLine(3, "The obelisk must", False),
         ShownLine(4, "never be moved.", False),
@@ -111,16 +121,16 @@ def test_added_notes_are_found_and_generated_entries_are_not(notes: Notes) -> No
 
 
 def test_notes_of_other_projects_are_found_only_on_request(notes: Notes) -> None:
-    notes.write("obelisk here", OTHER)
-    notes.write("obelisk elsewhere", FOREIGN)
-    assert notes.find_refs("obelisk") == [f"{OTHER}:notes:L1"]
+    notes.write("obelisk here", OTHER_SESSION)
+    notes.write("obelisk elsewhere", FOREIGN_SESSION)
+    assert notes.find_refs("obelisk") == [f"{OTHER_SESSION}:notes:L1"]
     assert set(notes.find_refs("obelisk", project=None)) == {
-        f"{OTHER}:notes:L1",
-        f"{FOREIGN}:notes:L1",
+        f"{OTHER_SESSION}:notes:L1",
+        f"{FOREIGN_SESSION}:notes:L1",
     }
-    assert notes.search(f"{OTHER}:notes:L1").hits[0].text == "obelisk here"
+    assert notes.search(f"{OTHER_SESSION}:notes:L1").hits[0].text == "obelisk here"
     with pytest.raises(NotFound, match="in this project"):
-        notes.search(f"{FOREIGN}:notes:L1")
+        notes.search(f"{FOREIGN_SESSION}:notes:L1")
 
 
 def test_hits_can_be_filtered_by_the_kind_note(notes: Notes) -> None:
@@ -128,12 +138,12 @@ def test_hits_can_be_filtered_by_the_kind_note(notes: Notes) -> None:
     assert sorted(notes.find_refs("alpha")) == ["L1", "notes:L1"]
     for kind, ref in (("note", "notes:L1"), ("prompt", "L1")):
         (hit,) = notes.search("alpha", Filter(kinds=(kind,))).hits
-        assert render_heading(hit, MINE).split()[0] == ref
+        assert render_heading(hit, OWN_SESSION).split()[0] == ref
 
 
 def test_notes_never_count_as_written_before_a_compaction(notes: Notes) -> None:
     notes.write("- alpha was wrong")
-    append(notes.transcript(MINE), BOUNDARY)
+    append(notes.transcript_path(OWN_SESSION), BOUNDARY)
     hits = notes.search("alpha", Filter(before_compaction=True)).hits
     assert [hit.kind for hit in hits] == ["prompt"]
     assert [hit.before for hit in notes.search("alpha", Filter(kinds=("note",))).hits] == [False]
@@ -145,8 +155,10 @@ def test_changed_notes_replace_the_indexed_ones(notes: Notes) -> None:
     notes.write("monolith moved up\n")
     assert notes.find_refs("obelisk") == []
     assert notes.find_refs("monolith") == ["notes:L1"]
-    with notes.context() as context:
-        (row,) = [row for row in context.index.fetch_all("transcripts") if row["session"] == MINE]
+    with notes.open_context() as context:
+        (row,) = [
+            row for row in context.index.fetch_all("transcripts") if row["session"] == OWN_SESSION
+        ]
     indexed = ["we said alpha", "and no more", "monolith moved up"]
     assert (row["documents"], row["indexed"]) == (3, sum(map(len, indexed)))
 
@@ -169,11 +181,11 @@ def test_deleted_notes_are_answered_from_the_stored_copy(notes: Notes) -> None:
 def test_notes_stay_indexed_when_their_transcript_is_deleted_or_replaced(notes: Notes) -> None:
     notes.write("obelisk")
     notes.find_refs("obelisk")
-    notes.transcript(MINE).unlink()
+    notes.transcript_path(OWN_SESSION).unlink()
     (hit,) = notes.search("obelisk").hits
     assert not hit.is_copy
     notes.path().unlink()
-    append(notes.transcript(MINE), message_line("started anew"))
+    append(notes.transcript_path(OWN_SESSION), message_line("started anew"))
     assert notes.find_refs("anew") == ["L1"]
     assert notes.find_refs("alpha") == []
     assert notes.find_refs("obelisk") == ["notes:L1"]
@@ -183,11 +195,13 @@ def test_notes_without_a_transcript_are_found_and_the_missing_file_is_reported(
     notes: Notes,
 ) -> None:
     notes.write("obelisk")
-    notes.transcript(MINE).unlink()
+    notes.transcript_path(OWN_SESSION).unlink()
     for _ in range(2):
         answer = notes.search("obelisk")
         assert [hit.kind for hit in answer.hits] == ["note"]
-        assert answer.notes == (f"{notes.transcript(MINE)} is gone, and was never indexed",)
+        assert answer.notes == (
+            f"{notes.transcript_path(OWN_SESSION)} is gone, and was never indexed",
+        )
 
 
 def test_secrets_in_notes_are_redacted_and_line_numbers_stay(notes: Notes) -> None:
@@ -202,7 +216,7 @@ def test_secrets_in_notes_are_redacted_and_line_numbers_stay(notes: Notes) -> No
         "obelisk after the key",
     ]
     assert [line.text for line in notes.show("notes:L4")] == [""]
-    with notes.context() as context:
+    with notes.open_context() as context:
         rows = context.index.fetch_all("documents_between", document_ids.ALL_IDS)
     stored = json.dumps([decompress_text(row["text"]) for row in rows])
     assert TOKEN[4:] not in stored
@@ -211,10 +225,10 @@ def test_secrets_in_notes_are_redacted_and_line_numbers_stay(notes: Notes) -> No
 
 def test_rebuilding_the_index_drops_deleted_notes(notes: Notes) -> None:
     notes.write("obelisk")
-    notes.write("monolith", OTHER)
+    notes.write("monolith", OTHER_SESSION)
     notes.find_refs("obelisk")
-    notes.path(OTHER).unlink()
-    with notes.context() as context:
+    notes.path(OTHER_SESSION).unlink()
+    with notes.open_context() as context:
         rows = context.store.transcripts(None)
         index_refresh.rebuild_index(context.index, rows, NOW, lambda _: None, everything=False)
         assert len(context.index.fetch_all("transcripts")) == 3
@@ -227,7 +241,7 @@ def test_a_link_or_a_folder_at_the_path_of_notes_is_not_read(notes: Notes) -> No
     outside.write_text("obelisk", encoding="utf-8")
     notes.path().parent.mkdir(parents=True)
     os.symlink(outside, notes.path())
-    notes.path(OTHER).mkdir(parents=True)
+    notes.path(OTHER_SESSION).mkdir(parents=True)
     assert notes.find_refs("obelisk") == []
     with pytest.raises(NotFound):
         notes.search("notes:L1")
@@ -247,7 +261,7 @@ def test_a_ref_to_missing_lines_is_an_error(notes: Notes) -> None:
 def test_a_transcript_ref_never_opens_a_note(notes: Notes) -> None:
     notes.write("obelisk")
     notes.find_refs("obelisk")
-    notes.transcript(MINE).unlink()
+    notes.transcript_path(OWN_SESSION).unlink()
     with pytest.raises(NotFound):
         notes.search(f"L{document_ids.FIRST_NOTES_LINE + 1}")
 
@@ -288,7 +302,7 @@ def test_a_paragraph_has_the_time_of_its_heading_or_of_the_file(notes: Notes) ->
     [
         ("notes:L12", Ref("", 12, 12, True)),
         ("(notes:L12-15)", Ref("", 12, 15, True)),
-        (f"{MINE}:notes:L3", Ref(MINE, 3, 3, True)),
+        (f"{OWN_SESSION}:notes:L3", Ref(OWN_SESSION, 3, 3, True)),
         ("notes:", None),
         ("notes:notes:notes:L1", None),
     ],

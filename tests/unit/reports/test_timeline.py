@@ -15,7 +15,7 @@ from tests.unit.transcript_lines import (
     numbered,
     result,
     summary,
-    used,
+    tool_use,
     user,
 )
 
@@ -30,7 +30,7 @@ def timeline_rows(*lines: Any) -> list[tuple[int, str, str, bool | None]]:
 def edited(path: str) -> list[Any]:
     arguments = {"file_path": path, "old_string": "a", "new_string": "b"}
     detail = {"filePath": path, "oldString": "a", "newString": "b", "originalFile": "a"}
-    return used("Edit", arguments, "done", detail=detail)
+    return tool_use("Edit", arguments, "done", detail=detail)
 
 
 def test_turns_edits_tests_commits_and_compactions_are_listed_in_order() -> None:
@@ -69,7 +69,9 @@ def test_an_entry_has_its_time_and_redacted_text() -> None:
 
 def test_a_pull_request_and_a_deleted_file_are_entries() -> None:
     lines = [
-        *used("Write", {"file_path": "/srv/app/a.py", "content": "x"}, detail={"type": "update"}),
+        *tool_use(
+            "Write", {"file_path": "/srv/app/a.py", "content": "x"}, detail={"type": "update"}
+        ),
         *bash("rm a.py"),
         line("pr-link", prUrl="https://example.com/pull/7"),
     ]
@@ -84,6 +86,6 @@ def test_each_of_many_turns_is_listed_once() -> None:
 
 def test_unknown_lines_are_ignored() -> None:
     assert (
-        timeline_rows(b"not JSON", {"type": "mode"}, call("Edit", {}), result("x", ident="other"))
+        timeline_rows(b"not JSON", {"type": "mode"}, call("Edit", {}), result("x", call_id="other"))
         == []
     )

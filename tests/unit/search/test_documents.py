@@ -64,15 +64,15 @@ def test_a_call_keeps_the_line_breaks_of_its_arguments() -> None:
 
 def test_a_result_in_a_later_batch_belongs_to_its_call() -> None:
     calls: OpenCalls = {}
-    extract(call("Read", {"file_path": "/a/b.py"}, ident="t1"), calls=calls)
-    (document,) = extract(result("content", ident="t1"), calls=calls)
+    extract(call("Read", {"file_path": "/a/b.py"}, call_id="t1"), calls=calls)
+    (document,) = extract(result("content", call_id="t1"), calls=calls)
     assert (document.tool, document.file) == ("Read", "/a/b.py")
     assert calls == {}
 
 
 def test_calls_without_a_result_do_not_accumulate() -> None:
     calls: OpenCalls = {}
-    extract(*[call("Read", {}, ident=f"t{number}") for number in range(500)], calls=calls)
+    extract(*[call("Read", {}, call_id=f"t{number}") for number in range(500)], calls=calls)
     assert len(calls) == 100
 
 

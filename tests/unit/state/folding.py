@@ -19,7 +19,7 @@ SESSION = "3b0f6a52-8d1e-4c57-9a34-5e2f7c1d9b60"
 BRIEF = "# Where you were\nholdfast:0123abcd"
 
 
-def json_of(state: State) -> str:
+def to_json(state: State) -> str:
     """Return the state as it is stored. Comparing the text also compares the order of keys."""
     return json.dumps(state)
 
@@ -59,28 +59,28 @@ outputs = st.sampled_from(
 )
 
 
-def splits(length: int, count: int) -> Iterator[list[int]]:
+def generate_splits(length: int, count: int) -> Iterator[list[int]]:
     """Yield random positions at which to split a log, the same in every run."""
     random = Random(length)
     for _ in range(count):
         yield sorted(random.randrange(length + 1) for _ in range(random.randrange(1, 5)))
 
 
-def pieces(log: list[Any], cuts: list[int]) -> Iterator[list[Any]]:
+def split_log(log: list[Any], cuts: list[int]) -> Iterator[list[Any]]:
     for start, end in zip([0, *cuts], [*cuts, len(log)], strict=True):
         yield log[start:end]
 
 
-def folded_in_pieces(events: list[Event], cuts: list[int]) -> State:
+def fold_in_pieces(events: list[Event], cuts: list[int]) -> State:
     state = new_state()
-    for piece in pieces(events, cuts):
-        state = json.loads(json_of(fold(state, piece)))
+    for piece in split_log(events, cuts):
+        state = json.loads(to_json(fold(state, piece)))
     return state
 
 
-def read_in_pieces(lines: list[tuple[int, bytes]], cuts: list[int]) -> State:
+def decode_and_fold_in_pieces(lines: list[tuple[int, bytes]], cuts: list[int]) -> State:
     """Decode and fold the lines in pieces, as successive hook processes do."""
     state = new_state()
-    for piece in pieces(lines, cuts):
-        state = json.loads(json_of(fold(state, decode(piece))))
+    for piece in split_log(lines, cuts):
+        state = json.loads(to_json(fold(state, decode(piece))))
     return state

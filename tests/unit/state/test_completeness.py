@@ -6,7 +6,7 @@ from typing import Any
 
 from holdfast.state.completeness import count_items
 from holdfast.state.fold import new_state
-from tests.cases import case
+from tests.cases import report_case
 
 
 def test_every_kind_of_item_counts() -> None:
@@ -21,7 +21,7 @@ def test_every_kind_of_item_counts() -> None:
         ("agents", [{}]),
     ]
     for part, items in cases:
-        with case(part, items):
+        with report_case(part, items):
             assert count_items(new_state()) == 0
             state: Any = {**new_state(), part: items}
             assert count_items(state) == 1

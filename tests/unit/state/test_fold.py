@@ -20,13 +20,13 @@ from holdfast.transcript.decoder import decode
 from tests.unit.state.folding import (
     BRIEF,
     commands,
-    folded_in_pieces,
-    json_of,
+    decode_and_fold_in_pieces,
+    fold_in_pieces,
+    generate_splits,
     outputs,
     paths,
-    read_in_pieces,
-    splits,
     texts,
+    to_json,
 )
 from tests.unit.transcript_lines import (
     ROOT,
@@ -38,9 +38,9 @@ from tests.unit.transcript_lines import (
     numbered,
     reply,
     result,
-    spent,
     state_of,
     summary,
+    usage_line,
     user,
 )
 
@@ -48,11 +48,11 @@ from tests.unit.transcript_lines import (
 def test_splitting_the_demo_anywhere_gives_the_same_state(compacted: list[Line]) -> None:
     lines = numbered(compacted)
     events = list(decode(lines))
-    folded_whole = json_of(fold(new_state(), events))
-    for cuts in splits(len(events), 25):
-        assert json_of(folded_in_pieces(events, cuts)) == folded_whole
-    for cuts in splits(len(lines), 25):
-        assert json_of(read_in_pieces(lines, cuts)) == folded_whole
+    folded_whole = to_json(fold(new_state(), events))
+    for cuts in generate_splits(len(events), 25):
+        assert to_json(fold_in_pieces(events, cuts)) == folded_whole
+    for cuts in generate_splits(len(lines), 25):
+        assert to_json(decode_and_fold_in_pieces(lines, cuts)) == folded_whole
 
 
 call_ids = st.sampled_from(["t1", "t2", "t3"])
@@ -77,13 +77,13 @@ any_line = st.one_of(
     st.builds(reply, texts),
     st.builds(lambda tool_call, ident: call(tool_call[0], tool_call[1], ident), calls, call_ids),
     st.builds(
-        lambda content, ok, detail, ident: result(content, ok=ok, detail=detail, ident=ident),
+        lambda content, ok, detail, ident: result(content, ok=ok, detail=detail, call_id=ident),
         outputs,
         st.booleans(),
         details,
         call_ids,
     ),
-    st.builds(spent, st.integers(0, 300_000)),
+    st.builds(usage_line, st.integers(0, 300_000)),
     st.builds(lambda after: boundary(trigger="auto", postTokens=after), st.integers(0, 9)),
     st.builds(summary),
     st.builds(
@@ -111,11 +111,12 @@ def test_splitting_any_session_anywhere_gives_the_same_state(
 ) -> None:
     log = numbered(lines)
     events = list(decode(log))
-    folded_whole = json_of(fold(new_state(), events))
+    folded_whole = to_json(fold(new_state(), events))
+    assert to_json(fold_in_pieces(events, [min(cut, len(events)) for cut in cuts])) == folded_whole
     assert (
-        json_of(folded_in_pieces(events, [min(cut, len(events)) for cut in cuts])) == folded_whole
+        to_json(decode_and_fold_in_pieces(log, [min(cut, len(log)) for cut in cuts]))
+        == folded_whole
     )
-    assert json_of(read_in_pieces(log, [min(cut, len(log)) for cut in cuts])) == folded_whole
 
 
 @settings(deadline=None)
@@ -142,7 +143,7 @@ def test_lines_of_a_sub_agent_never_change_the_state_of_the_session(
     for state in (with_agent, without):
         for agent in state["agents"]:
             agent["files"], agent["result"] = {}, ""
-    assert json_of(with_agent) == json_of(without)
+    assert to_json(with_agent) == to_json(without)
 
 
 def test_a_result_in_a_sub_agent_does_not_complete_a_call_of_the_session() -> None:
@@ -174,15 +175,15 @@ def test_the_same_log_gives_the_same_stored_state_in_every_process(
         ).stdout
         for seed in ("1", "2")
     ]
-    assert outputs[0] == outputs[1] == json_of(state_of(*compacted)) + "\n"
+    assert outputs[0] == outputs[1] == to_json(state_of(*compacted)) + "\n"
 
 
 def test_fold_does_not_change_the_given_state(compacted: list[Line]) -> None:
     events = list(decode(numbered(compacted)))
     half = fold(new_state(), events[: len(events) // 2])
     state, rest = copy.deepcopy(half), copy.deepcopy(events[len(events) // 2 :])
-    assert json_of(fold(half, rest)) != json_of(half)
-    assert json_of(half) == json_of(state)
+    assert to_json(fold(half, rest)) != to_json(half)
+    assert to_json(half) == to_json(state)
     assert rest == events[len(events) // 2 :]
 
 
@@ -208,7 +209,7 @@ def test_states_share_no_mutable_values() -> None:
 def test_a_call_is_joined_with_a_result_many_lines_later() -> None:
     edit = {"file_path": "a.py", "new_string": "x"}
     lines = [call("Edit", edit, "t1"), call("Edit", edit, "t2"), boundary(), summary(), reply("x")]
-    state = state_of(*lines, result(ident="t2"), result(ident="t1"))
+    state = state_of(*lines, result(call_id="t2"), result(call_id="t1"))
     assert state["files"]["a.py"]["edits"] == 2
     assert state["calls"] == {}
 

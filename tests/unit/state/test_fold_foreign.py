@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from holdfast.state import file_history
 from holdfast.state.fold import MAX_BAD_LINES, MAX_PENDING_CALLS, fold, new_state
 from holdfast.transcript.types import Event
-from tests.unit.state.folding import commands, json_of, outputs, paths, texts
+from tests.unit.state.folding import commands, outputs, paths, texts, to_json
 from tests.unit.transcript_lines import (
     ROOT,
     Line,
@@ -24,7 +24,7 @@ from tests.unit.transcript_lines import (
     raw,
     result,
     state_of,
-    used,
+    tool_use,
     user,
 )
 
@@ -61,11 +61,13 @@ LINES_WITH_NESTED_VALUE: dict[str, Callable[[Any], list[Line]]] = {
     "type": lambda value: [{"type": value}],
     "content": lambda value: [user(value)],
     "text": lambda value: [assistant({"type": "text", "text": value})],
-    "input": lambda value: used("Bash", {"command": value}),
-    "todos": lambda value: used("TodoWrite", {"todos": value}, detail={"newTodos": value}),
+    "input": lambda value: tool_use("Bash", {"command": value}),
+    "todos": lambda value: tool_use("TodoWrite", {"todos": value}, detail={"newTodos": value}),
     "answers": lambda value: [QUESTION_CALL, result(detail={"answers": {"Which?": value}})],
     "agent": lambda value: [AGENT_CALL, result(detail={"agentId": value, "content": value})],
-    "task": lambda value: used("TaskCreate", {}, detail={"task": {"id": value, "subject": value}}),
+    "task": lambda value: tool_use(
+        "TaskCreate", {}, detail={"task": {"id": value, "subject": value}}
+    ),
     "hook": lambda value: [attachment("hook_success", hookEvent=value, content=value)],
 }
 
@@ -82,7 +84,7 @@ def test_the_fold_survives_any_depth_of_nesting() -> None:
             ]
             state = state_of(*lines, user("Go on"))
             assert state["requests"][-1]["text"] == "Go on", key
-            assert json_of(fold(state, [])), key
+            assert to_json(fold(state, [])), key
 
 
 def test_the_list_of_bad_lines_is_bounded() -> None:
@@ -146,11 +148,11 @@ any_json = st.recursive(
 def test_any_tool_input_and_result_can_be_folded(used_tools: list[Any]) -> None:
     lines: list[Line] = []
     for name, tool_input, content, detail, ok in used_tools:
-        lines += used(name, tool_input, content, ok=ok, detail=detail)
+        lines += tool_use(name, tool_input, content, ok=ok, detail=detail)
     state = state_of(*lines, user("Go on"))
     assert state["requests"][-1]["text"] == "Go on"
     assert state["calls"] == {}
-    json.loads(json_of(state))
+    json.loads(to_json(state))
 
 
 def turn_events(number: int) -> Iterator[Event]:
@@ -204,6 +206,6 @@ def test_the_size_of_a_state_is_bounded(
     for stretch in range(8):
         numbers = range(10_000 + 300 * stretch, 10_300 + 300 * stretch)
         state = fold(state, (event for number in numbers for event in turn_events(number)))
-        sizes.append(len(json_of(state)))
+        sizes.append(len(to_json(state)))
     assert max(sizes[2:]) - min(sizes[2:]) < 500
     assert sizes[-1] < 300_000

@@ -9,7 +9,7 @@ import pytest
 from holdfast.state import paths
 from holdfast.state.fold import new_state
 from holdfast.state.paths import MAX_CACHED_PATHS, MAX_PATH_CHARS, to_project_path
-from tests.unit.transcript_lines import bash, state_of, used, user
+from tests.unit.transcript_lines import bash, state_of, tool_use, user
 
 
 def project_path(root: str, path: str) -> str:
@@ -87,8 +87,8 @@ WORKTREE = "/srv/app/.worktrees/fix"
 def test_a_session_that_starts_in_a_worktree_has_paths_relative_to_it() -> None:
     lines = [
         user("go", cwd=WORKTREE),
-        *used("Edit", {"file_path": f"{WORKTREE}/src/a.py"}, detail={"filePath": "x"}),
-        *used("Edit", {"file_path": "/srv/app/src/a.py"}, detail={"filePath": "x"}),
+        *tool_use("Edit", {"file_path": f"{WORKTREE}/src/a.py"}, detail={"filePath": "x"}),
+        *tool_use("Edit", {"file_path": "/srv/app/src/a.py"}, detail={"filePath": "x"}),
     ]
     lines = [{**line, "cwd": WORKTREE} for line in lines]
     assert list(state_of(*lines)["files"]) == ["src/a.py", "/srv/app/src/a.py"]
@@ -97,7 +97,7 @@ def test_a_session_that_starts_in_a_worktree_has_paths_relative_to_it() -> None:
 def test_a_session_that_enters_a_worktree_keeps_its_files_apart_from_the_projects() -> None:
     lines = [
         user("go"),
-        *used("Edit", {"file_path": "/srv/app/src/a.py"}, detail={"filePath": "x"}),
+        *tool_use("Edit", {"file_path": "/srv/app/src/a.py"}, detail={"filePath": "x"}),
         *({**line, "cwd": WORKTREE} for line in bash("rm src/a.py && touch b.py")),
     ]
     files = state_of(*lines)["files"]
@@ -113,7 +113,7 @@ def test_a_command_and_a_tool_refer_to_the_same_file(path_in_command: str) -> No
     root = "/home/ann/app"
     lines = [
         user("go"),
-        *used("Edit", {"file_path": f"{root}/a.py"}, detail={"filePath": f"{root}/a.py"}),
+        *tool_use("Edit", {"file_path": f"{root}/a.py"}, detail={"filePath": f"{root}/a.py"}),
         *bash(f"rm {path_in_command}"),
     ]
     files = state_of(*({**line, "cwd": root} for line in lines))["files"]
@@ -125,7 +125,7 @@ def test_a_command_and_a_tool_refer_to_the_same_file(path_in_command: str) -> No
     "path_in_command", ["src/a.py", "/c/code/app/src/a.py", "'C:\\code\\app\\src\\a.py'"]
 )
 def test_a_command_and_a_tool_refer_to_the_same_file_on_windows(path_in_command: str) -> None:
-    edit = used("Edit", {"file_path": "C:\\code\\app\\src\\a.py"}, detail={"filePath": "x"})
+    edit = tool_use("Edit", {"file_path": "C:\\code\\app\\src\\a.py"}, detail={"filePath": "x"})
     lines = [user("go"), *edit, *bash(f"rm {path_in_command}")]
     files = state_of(*({**line, "cwd": "C:\\code\\app"} for line in lines))["files"]
     assert list(files) == ["src\\a.py"]

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.store.store_file import tomorrow
+from tests.unit.store.store_file import add_next_migration
 
 
 @pytest.fixture
@@ -15,4 +15,4 @@ def path(tmp_path: Path) -> str:
 @pytest.fixture
 def next_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Make this process a newer Holdfast with one more migration, and return their folder."""
-    return tomorrow(tmp_path / "migrations", monkeypatch)
+    return add_next_migration(tmp_path / "migrations", monkeypatch)

@@ -19,8 +19,14 @@ from holdfast.ledger.connect import open_local_ledger
 from holdfast.search.index_db import SearchIndex
 from holdfast.store import first_edition, sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.store.store_file import ask, make_first_edition, names, save, sessions
-from tests.weather import read_only
+from tests.faulty_disks import make_read_only
+from tests.unit.store.store_file import (
+    list_files,
+    list_sessions,
+    make_first_edition,
+    query_value,
+    save_session,
+)
 
 SET_ASIDE_NAME = "holdfast.db.first-edition"
 # Leaves a session only in the write-ahead log, as a killed hook does.
@@ -42,9 +48,9 @@ SET_ASIDE_AND_EXIT = """
 import os, sys, warnings
 warnings.simplefilter("ignore")
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.store.store_file import save
+from tests.unit.store.store_file import save_session
 store = SQLiteStore(sys.argv[1])
-save(store, "new")
+save_session(store, "new")
 store.database.run("CREATE TABLE more (x)")
 os._exit(0)
 """
@@ -62,7 +68,7 @@ def reports(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def old_path(path: str) -> str:
     """A store of the first edition with one session."""
     with closing(SQLiteStore(path)) as store:
-        save(store, "old")
+        save_session(store, "old")
     make_first_edition(path)
     return path
 
@@ -71,12 +77,12 @@ def test_a_store_of_the_first_edition_is_set_aside_and_a_new_one_started(
     old_path: str, reports: list[str]
 ) -> None:
     before = Path(old_path).read_bytes()
-    assert sessions(old_path) == []
-    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
-    assert ask(old_path, "PRAGMA user_version") == sqlite_migrations.STORE_MIGRATIONS[1]
+    assert list_sessions(old_path) == []
+    assert list_files(old_path) == ["holdfast.db", SET_ASIDE_NAME]
+    assert query_value(old_path, "PRAGMA user_version") == sqlite_migrations.STORE_MIGRATIONS[1]
     aside = f"{old_path}.first-edition"
-    assert ask(aside, "SELECT id FROM sessions") == "old"
-    assert ask(aside, "PRAGMA user_version") == 4
+    assert query_value(aside, "SELECT id FROM sessions") == "old"
+    assert query_value(aside, "PRAGMA user_version") == 4
     assert len(Path(aside).read_bytes()) == len(before)
     (report,) = reports
     assert f"{old_path} was made by the first edition of Holdfast and is now {aside};" in report
@@ -91,39 +97,39 @@ def test_every_version_of_the_first_edition_is_recognised(
     SQLiteStore(path).close()
     make_first_edition(path, version)
     SQLiteStore(path).close()
-    assert names(path) == ["holdfast.db", SET_ASIDE_NAME]
+    assert list_files(path) == ["holdfast.db", SET_ASIDE_NAME]
     assert len(reports) == 1
 
 
 @pytest.mark.usefixtures("reports")
 def test_the_file_set_aside_includes_the_write_ahead_log(old_path: str) -> None:
     subprocess.run([sys.executable, "-c", WRITE_AND_EXIT, old_path], check=True)
-    assert names(old_path) == ["holdfast.db", "holdfast.db-shm", "holdfast.db-wal"]
-    assert sessions(old_path) == []
-    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
+    assert list_files(old_path) == ["holdfast.db", "holdfast.db-shm", "holdfast.db-wal"]
+    assert list_sessions(old_path) == []
+    assert list_files(old_path) == ["holdfast.db", SET_ASIDE_NAME]
     aside = f"{old_path}.first-edition"
-    assert ask(aside, "SELECT group_concat(id) FROM (SELECT id FROM sessions ORDER BY id)") == (
-        "in the log,old"
-    )
-    assert ask(aside, "PRAGMA integrity_check") == "ok"
+    assert query_value(
+        aside, "SELECT group_concat(id) FROM (SELECT id FROM sessions ORDER BY id)"
+    ) == ("in the log,old")
+    assert query_value(aside, "PRAGMA integrity_check") == "ok"
 
 
 def test_an_existing_file_with_the_new_name_is_not_overwritten(
     old_path: str, reports: list[str]
 ) -> None:
     Path(f"{old_path}.first-edition").write_text("existing")
-    assert sessions(old_path) == []
+    assert list_sessions(old_path) == []
     assert Path(f"{old_path}.first-edition").read_text() == "existing"
-    assert ask(f"{old_path}.first-edition-2", "SELECT id FROM sessions") == "old"
+    assert query_value(f"{old_path}.first-edition-2", "SELECT id FROM sessions") == "old"
     assert f"{old_path}.first-edition-2" in reports[0]
 
 
 @pytest.mark.usefixtures("reports")
 def test_a_process_killed_between_link_and_unlink_leaves_one_file_aside(old_path: str) -> None:
     os.link(old_path, f"{old_path}.first-edition")
-    assert sessions(old_path) == []
-    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
-    assert ask(f"{old_path}.first-edition", "SELECT id FROM sessions") == "old"
+    assert list_sessions(old_path) == []
+    assert list_files(old_path) == ["holdfast.db", SET_ASIDE_NAME]
+    assert query_value(f"{old_path}.first-edition", "SELECT id FROM sessions") == "old"
 
 
 @pytest.mark.usefixtures("reports")
@@ -135,9 +141,9 @@ def test_without_hard_links_the_file_is_renamed(
 
     monkeypatch.setattr(os, "link", no_links)
     Path(f"{old_path}.first-edition").write_text("existing")
-    assert sessions(old_path) == []
+    assert list_sessions(old_path) == []
     assert Path(f"{old_path}.first-edition").read_text() == "existing"
-    assert ask(f"{old_path}.first-edition-2", "SELECT id FROM sessions") == "old"
+    assert query_value(f"{old_path}.first-edition-2", "SELECT id FROM sessions") == "old"
 
 
 @pytest.mark.usefixtures("reports")
@@ -158,11 +164,13 @@ def test_a_file_that_is_set_aside_while_it_is_being_opened_is_opened_again(
         assert [row["id"] for row in store.sessions(None)] == ["new"]
         # Enough for SQLite to write the log back into the file.
         for number in range(500):
-            save(store, f"s{number}")
-    assert ask(old_path, "SELECT count(*) FROM sessions") == 501
-    assert ask(f"{old_path}.first-edition", "SELECT group_concat(id) FROM sessions") == "old"
+            save_session(store, f"s{number}")
+    assert query_value(old_path, "SELECT count(*) FROM sessions") == 501
+    assert (
+        query_value(f"{old_path}.first-edition", "SELECT group_concat(id) FROM sessions") == "old"
+    )
     for path in (old_path, f"{old_path}.first-edition"):
-        assert ask(path, "PRAGMA integrity_check") == "ok"
+        assert query_value(path, "PRAGMA integrity_check") == "ok"
 
 
 def test_a_store_that_another_process_has_open_is_not_touched(
@@ -176,18 +184,18 @@ def test_a_store_that_another_process_has_open_is_not_touched(
         other.execute("DELETE FROM sessions")
         other.commit()
         assert reports == []
-    assert sessions(old_path) == []
-    assert names(old_path) == ["holdfast.db", SET_ASIDE_NAME]
+    assert list_sessions(old_path) == []
+    assert list_files(old_path) == ["holdfast.db", SET_ASIDE_NAME]
 
 
 def test_a_store_stays_in_a_read_only_folder(old_path: str, reports: list[str]) -> None:
-    with read_only(Path(old_path).parent), pytest.raises(StoreUnavailable) as caught:
+    with make_read_only(Path(old_path).parent), pytest.raises(StoreUnavailable) as caught:
         SQLiteStore(old_path)
     assert not isinstance(caught.value, StoreDamaged)
-    assert names(old_path) == ["holdfast.db"]
-    assert ask(old_path, "SELECT id FROM sessions") == "old"
+    assert list_files(old_path) == ["holdfast.db"]
+    assert query_value(old_path, "SELECT id FROM sessions") == "old"
     assert reports == []
-    assert sessions(old_path) == []
+    assert list_sessions(old_path) == []
     assert len(reports) == 1
 
 
@@ -197,9 +205,12 @@ def test_a_store_without_a_write_ahead_log_stays_in_a_read_only_folder(
     """Without write-ahead logging SQLite can read the file, and renaming it fails."""
     with closing(sqlite3.connect(old_path)) as connection:
         connection.execute("PRAGMA journal_mode = DELETE")
-    with read_only(Path(old_path).parent), pytest.raises(StoreUnavailable, match=r"(?i)read-?only"):
+    with (
+        make_read_only(Path(old_path).parent),
+        pytest.raises(StoreUnavailable, match=r"(?i)read-?only"),
+    ):
         SQLiteStore(old_path)
-    assert names(old_path) == ["holdfast.db"]
+    assert list_files(old_path) == ["holdfast.db"]
     assert reports == []
 
 
@@ -210,7 +221,7 @@ def test_a_damaged_store_of_the_first_edition_is_set_aside_as_damaged(
         file.truncate(4096)
     with pytest.raises(StoreDamaged, match="it is now"):
         SQLiteStore(old_path)
-    (aside,) = names(old_path)
+    (aside,) = list_files(old_path)
     assert aside.startswith("holdfast.db.damaged-")
     assert reports == []
 
@@ -221,7 +232,7 @@ def test_the_ledger_of_the_first_edition_is_set_aside(path: str, reports: list[s
     make_first_edition(ledger, 8)
     with closing(open_local_ledger(ledger).database) as database:
         assert database.run("SELECT count(*) AS n FROM tasks")[0] == [{"n": 0}]
-    assert names(path) == ["ledger.db", "ledger.db.first-edition"]
+    assert list_files(path) == ["ledger.db", "ledger.db.first-edition"]
     assert len(reports) == 1
 
 
@@ -232,9 +243,9 @@ def test_the_index_of_the_first_edition_is_set_aside(path: str, reports: list[st
     make_first_edition(index, 3)
     with SearchIndex(index) as fresh:
         assert fresh.fetch_one("project", ("/p",)) is None
-    assert names(path) == ["recall.db", "recall.db.first-edition"]
+    assert list_files(path) == ["recall.db", "recall.db.first-edition"]
     assert os.stat(index).st_mode & 0o077 == 0
-    assert ask(f"{index}.first-edition", "SELECT path FROM projects") == "/p"
+    assert query_value(f"{index}.first-edition", "SELECT path FROM projects") == "/p"
     assert len(reports) == 1
 
 

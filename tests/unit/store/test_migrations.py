@@ -15,16 +15,16 @@ from holdfast.ledger.schema import ALL_TABLES
 from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
 from tests.unit.store.store_file import (
+    CURRENT_VERSION,
     MIGRATIONS,
-    NEXT,
-    NEXT_SQL,
-    TODAY,
-    ask,
-    names,
+    NEXT_MIGRATION,
+    NEXT_MIGRATION_SQL,
+    list_files,
+    list_sessions,
     open_and_close,
-    save,
-    save_today,
-    sessions,
+    query_value,
+    save_in_current_version,
+    save_session,
 )
 
 
@@ -90,25 +90,25 @@ def test_a_migration_keeps_the_data_and_makes_a_backup_first(
     path: str, request: pytest.FixtureRequest
 ) -> None:
     with closing(SQLiteStore(path)) as store:
-        save(store)
+        save_session(store)
     request.getfixturevalue("next_version")
-    assert sessions(path) == ["s1"]
-    assert ask(path, "PRAGMA user_version") == TODAY + 1
-    assert ask(path, "SELECT count(*) FROM moods") == 0
-    assert names(path) == ["holdfast.db", f"holdfast.db.v{TODAY}.bak"]
-    backup = f"{path}.v{TODAY}.bak"
+    assert list_sessions(path) == ["s1"]
+    assert query_value(path, "PRAGMA user_version") == CURRENT_VERSION + 1
+    assert query_value(path, "SELECT count(*) FROM moods") == 0
+    assert list_files(path) == ["holdfast.db", f"holdfast.db.v{CURRENT_VERSION}.bak"]
+    backup = f"{path}.v{CURRENT_VERSION}.bak"
     assert stat.S_IMODE(os.stat(backup).st_mode) == 0o600
-    assert ask(backup, "PRAGMA user_version") == TODAY
-    assert ask(backup, "SELECT id FROM sessions") == "s1"
-    assert ask(backup, "SELECT count(*) FROM sqlite_master WHERE name = 'moods'") == 0
+    assert query_value(backup, "PRAGMA user_version") == CURRENT_VERSION
+    assert query_value(backup, "SELECT id FROM sessions") == "s1"
+    assert query_value(backup, "SELECT count(*) FROM sqlite_master WHERE name = 'moods'") == 0
 
 
 def test_the_backup_includes_the_write_ahead_log(path: str, request: pytest.FixtureRequest) -> None:
     with closing(SQLiteStore(path)) as open_store:
-        save(open_store)
+        save_session(open_store)
         request.getfixturevalue("next_version")
-        assert sessions(path) == ["s1"]
-    assert ask(f"{path}.v{TODAY}.bak", "SELECT id FROM sessions") == "s1"
+        assert list_sessions(path) == ["s1"]
+    assert query_value(f"{path}.v{CURRENT_VERSION}.bak", "SELECT id FROM sessions") == "s1"
 
 
 def test_a_migrated_store_has_the_same_schema_as_a_new_one(
@@ -121,33 +121,35 @@ def test_a_migrated_store_has_the_same_schema_as_a_new_one(
     open_and_close(new_path)
     with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(new_path)) as new:
         assert schema(old) == schema(new)
-    assert names(new_path) == ["holdfast.db"], "a new store needs no backup"
+    assert list_files(new_path) == ["holdfast.db"], "a new store needs no backup"
 
 
 def test_an_empty_file_becomes_a_store(path: str) -> None:
     os.makedirs(os.path.dirname(path))
     Path(path).touch(mode=0o644)
     open_and_close(path)
-    assert sessions(path) == []
-    assert ask(path, "PRAGMA user_version") == TODAY
-    assert ask(path, "PRAGMA journal_mode") == "wal"
+    assert list_sessions(path) == []
+    assert query_value(path, "PRAGMA user_version") == CURRENT_VERSION
+    assert query_value(path, "PRAGMA journal_mode") == "wal"
     assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
 
 
 def test_a_failed_migration_is_rolled_back(path: str, next_version: Path) -> None:
-    save_today(path)
-    (next_version / NEXT).write_text(NEXT_SQL + "CREATE TABLE moods (again TEXT);\n")
+    save_in_current_version(path)
+    (next_version / NEXT_MIGRATION).write_text(
+        NEXT_MIGRATION_SQL + "CREATE TABLE moods (again TEXT);\n"
+    )
     with pytest.raises(StoreUnavailable, match="moods already exists"):
         SQLiteStore(path)
-    assert ask(path, "PRAGMA user_version") == TODAY
-    assert ask(path, "SELECT count(*) FROM sqlite_master WHERE name = 'moods'") == 0
-    (next_version / NEXT).write_text(NEXT_SQL)
-    assert sessions(path) == ["s1"]
+    assert query_value(path, "PRAGMA user_version") == CURRENT_VERSION
+    assert query_value(path, "SELECT count(*) FROM sqlite_master WHERE name = 'moods'") == 0
+    (next_version / NEXT_MIGRATION).write_text(NEXT_MIGRATION_SQL)
+    assert list_sessions(path) == ["s1"]
 
 
 def test_a_store_of_a_newer_holdfast_is_refused_and_not_changed(path: str) -> None:
     with closing(SQLiteStore(path)) as store:
-        save(store)
+        save_session(store)
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("PRAGMA user_version = 999")
     before = Path(path).read_bytes()
@@ -155,4 +157,4 @@ def test_a_store_of_a_newer_holdfast_is_refused_and_not_changed(path: str) -> No
         SQLiteStore(path)
     assert "upgrade Holdfast" in caught.value.hint
     assert Path(path).read_bytes() == before
-    assert names(path) == ["holdfast.db"]
+    assert list_files(path) == ["holdfast.db"]

@@ -14,8 +14,14 @@ import pytest
 from holdfast.errors import StoreDamaged, StoreUnavailable
 from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
-from tests.unit.store.store_file import ask, names, open_and_close, save, sessions
-from tests.weather import read_only
+from tests.faulty_disks import make_read_only
+from tests.unit.store.store_file import (
+    list_files,
+    list_sessions,
+    open_and_close,
+    query_value,
+    save_session,
+)
 
 NOT_A_DATABASE = b"this was never a database\n" * 400
 
@@ -26,7 +32,7 @@ def test_a_new_store_is_readable_only_by_its_owner(path: str) -> None:
     previous_umask = os.umask(0)
     try:
         with closing(SQLiteStore(path)) as store:
-            save(store)
+            save_session(store)
             modes = {name: stat.S_IMODE(os.stat(f"{path}{name}").st_mode) for name in ("", "-wal")}
     finally:
         os.umask(previous_umask)
@@ -61,24 +67,24 @@ def test_a_store_can_be_in_a_folder_of_any_name(
 ) -> None:
     path = f"{tmp_path}/{folder}/holdfast.db"
     with closing(SQLiteStore(path)) as store:
-        save(store)
-    assert names(path) == ["holdfast.db"]
+        save_session(store)
+    assert list_files(path) == ["holdfast.db"]
     monkeypatch.chdir(os.path.dirname(path))
-    assert sessions("./holdfast.db") == ["s1"]
+    assert list_sessions("./holdfast.db") == ["s1"]
 
 
 def test_the_write_ahead_log_stays_short_while_the_store_is_open(path: str) -> None:
     """Hooks exit without closing the store, and every process that opens it reads the log."""
     with closing(SQLiteStore(path)) as store:
         for n in range(500):
-            save(store, f"s{n}")
+            save_session(store, f"s{n}")
         assert os.path.getsize(f"{path}-wal") < 1 << 20
 
 
 def test_closing_the_store_removes_its_temporary_files(path: str) -> None:
     with closing(SQLiteStore(path)) as store:
-        save(store)
-    assert names(path) == ["holdfast.db"]
+        save_session(store)
+    assert list_files(path) == ["holdfast.db"]
 
 
 def test_without_hard_links_the_store_is_renamed_into_place(
@@ -89,8 +95,8 @@ def test_without_hard_links_the_store_is_renamed_into_place(
 
     monkeypatch.setattr(os, "link", no_links)
     open_and_close(path)
-    assert names(path) == ["holdfast.db"]
-    assert sessions(path) == []
+    assert list_files(path) == ["holdfast.db"]
+    assert list_sessions(path) == []
 
 
 # Damaged files
@@ -101,11 +107,11 @@ def test_a_file_that_is_no_database_is_set_aside_and_a_new_store_is_made(path: s
     Path(path).write_bytes(NOT_A_DATABASE)
     with pytest.raises(StoreDamaged) as caught:
         SQLiteStore(path)
-    (aside,) = names(path)
+    (aside,) = list_files(path)
     assert aside.startswith("holdfast.db.damaged-")
     assert aside in str(caught.value)
     assert os.path.getsize(os.path.join(os.path.dirname(path), aside)) == len(NOT_A_DATABASE)
-    assert sessions(path) == []
+    assert list_sessions(path) == []
 
 
 def test_a_store_with_damaged_pages_is_set_aside_when_they_are_read(path: str) -> None:
@@ -114,16 +120,16 @@ def test_a_store_with_damaged_pages_is_set_aside_when_they_are_read(path: str) -
     with pytest.raises(StoreDamaged, match="malformed"):
         store.sessions(None)
     store.close()
-    assert [name for name in names(path) if ".damaged-" not in name] == []
+    assert [name for name in list_files(path) if ".damaged-" not in name] == []
     with closing(SQLiteStore(path)) as fresh:
-        assert save(fresh)
+        assert save_session(fresh)
 
 
 def damage_sessions(path: str) -> None:
     """Overwrite the page of the sessions and leave the schema intact."""
     with closing(SQLiteStore(path)) as store:
-        save(store)
-    page = ask(path, "SELECT rootpage FROM sqlite_master WHERE name = 'sessions'")
+        save_session(store)
+    page = query_value(path, "SELECT rootpage FROM sqlite_master WHERE name = 'sessions'")
     assert isinstance(page, int)
     with open(path, "r+b") as file:
         file.seek((page - 1) * 4096)
@@ -138,14 +144,14 @@ def test_the_replacement_of_a_damaged_store_is_not_set_aside(
     with pytest.raises(StoreDamaged, match="it is now"):
         first.sessions(None)
     with closing(SQLiteStore(path)) as fresh:
-        save(fresh, "replacement")
+        save_session(fresh, "replacement")
         with pytest.raises(StoreDamaged, match="another process"):
             second.sessions(None)
         second.close()
         first.close()
-        assert sessions(path) == ["replacement"], "its write-ahead log is still there"
-        assert save(fresh, "more")
-    assert sessions(path) == ["more", "replacement"]
+        assert list_sessions(path) == ["replacement"], "its write-ahead log is still there"
+        assert save_session(fresh, "more")
+    assert list_sessions(path) == ["more", "replacement"]
 
 
 # Stores that cannot be used
@@ -182,31 +188,31 @@ def test_a_store_whose_folder_cannot_be_created_is_unavailable(tmp_path: Path) -
 def test_creating_a_store_in_a_read_only_folder_leaves_no_files(path: str) -> None:
     folder = Path(path).parent
     folder.mkdir(parents=True)
-    with read_only(folder), pytest.raises(StoreUnavailable, match=r"(?i)read-only"):
+    with make_read_only(folder), pytest.raises(StoreUnavailable, match=r"(?i)read-only"):
         SQLiteStore(path)
-    assert names(path) == []
+    assert list_files(path) == []
     open_and_close(path)
 
 
 def test_a_store_in_a_read_only_folder_is_unavailable(path: str) -> None:
     open_and_close(path)
     with (
-        read_only(Path(path).parent),
+        make_read_only(Path(path).parent),
         pytest.raises(StoreUnavailable),
         closing(SQLiteStore(path)) as store,
     ):
-        save(store)
-    assert names(path) == ["holdfast.db"]
+        save_session(store)
+    assert list_files(path) == ["holdfast.db"]
     with closing(SQLiteStore(path)) as store:
-        assert save(store)
+        assert save_session(store)
 
 
 def test_a_damaged_store_that_cannot_be_renamed_is_reported(path: str) -> None:
     os.makedirs(os.path.dirname(path))
     Path(path).write_bytes(NOT_A_DATABASE)
     with (
-        read_only(Path(path).parent),
+        make_read_only(Path(path).parent),
         pytest.raises(StoreDamaged, match="could not be set aside"),
     ):
         SQLiteStore(path)
-    assert names(path) == ["holdfast.db"]
+    assert list_files(path) == ["holdfast.db"]

@@ -24,10 +24,10 @@ from tests.unit.transcript_lines import (
     numbered,
     reply,
     result,
-    spent,
     summary,
     text,
-    used,
+    tool_use,
+    usage_line,
     user,
 )
 
@@ -129,7 +129,7 @@ def test_every_form_of_a_tool_result_becomes_text() -> None:
 
 @pytest.mark.parametrize("detail", [{"stdout": "x"}, "Error: x", [text("x")], None])
 def test_a_tool_result_keeps_the_clients_detail(detail: object) -> None:
-    event = single_event(result("x", ok=False, detail=detail, ident="t9"))
+    event = single_event(result("x", ok=False, detail=detail, call_id="t9"))
     assert drop_fields(event) == {
         "kind": "tool_result",
         "id": "t9",
@@ -187,7 +187,7 @@ def test_usage_ignores_values_that_are_no_numbers(usage: Line, context: int) -> 
     [
         reply("Done."),
         assistant(text("Done."), usage=[1, 2]),
-        spent(0, model="<synthetic>"),
+        usage_line(0, model="<synthetic>"),
     ],
 )
 def test_a_message_without_real_usage_gives_no_usage_event(entry: Line) -> None:
@@ -243,7 +243,7 @@ def test_a_pull_request_event_has_its_url() -> None:
 
 
 def test_every_event_has_its_line_and_timestamp() -> None:
-    events = events_of(*used("Bash", {"command": "ls"}), user("go on", timestamp=None))
+    events = events_of(*tool_use("Bash", {"command": "ls"}), user("go on", timestamp=None))
     assert [(event["line"], event.get("at")) for event in events] == [(1, AT), (2, AT), (3, None)]
 
 
@@ -257,7 +257,7 @@ def test_every_event_has_its_line_and_timestamp() -> None:
     ],
 )
 def test_the_events_of_a_sub_agent_have_its_id(fields: Line, agent: str | None) -> None:
-    lines = [user("go on"), reply("Done."), call("Bash", {}), result("x"), summary(), spent(9)]
+    lines = [user("go on"), reply("Done."), call("Bash", {}), result("x"), summary(), usage_line(9)]
     lines += [boundary(trigger="auto"), attachment("queued_command", prompt="go on")]
     events = events_of(*({**entry, **fields} for entry in lines))
     assert len(events) == len(lines)

@@ -11,16 +11,18 @@ from holdfast.brief.render import build_brief
 from holdfast.state.fold import fold, new_state
 from holdfast.transcript.codex import render_remaining_context
 from holdfast.transcript.decoder import Decoder, decode
-from tests.cases import case
+from tests.cases import report_case
 from tests.unit.rollout_lines import (
     MODEL,
     ROOT,
     SESSION,
     WINDOW,
+    apply_patch,
     call,
     command_output,
     compacted,
     custom,
+    exec_command,
     from_hook,
     item,
     line,
@@ -28,10 +30,8 @@ from tests.unit.rollout_lines import (
     meta,
     output,
     patch,
-    patched,
     plan,
     prompt,
-    ran,
     reply,
     tokens,
     turn,
@@ -196,9 +196,11 @@ def test_a_running_script_stays_pending_until_its_end() -> None:
 def test_a_patch_changes_its_files() -> None:
     state = state_of(
         meta(),
-        *patched("*** Add File: new.py", "+x = 1", "*** Update File: /srv/app/old.py", "@@", "+y"),
-        *patched("*** Update File: a.py", "*** Move to: b.py", "@@", "-x", "+y"),
-        *patched("*** Delete File: gone.py"),
+        *apply_patch(
+            "*** Add File: new.py", "+x = 1", "*** Update File: /srv/app/old.py", "@@", "+y"
+        ),
+        *apply_patch("*** Update File: a.py", "*** Move to: b.py", "@@", "-x", "+y"),
+        *apply_patch("*** Delete File: gone.py"),
     )
     files = state["files"]
     assert files["new.py"]["created"] == 3
@@ -209,7 +211,7 @@ def test_a_patch_changes_its_files() -> None:
 
 
 def test_a_failed_patch_changes_no_files() -> None:
-    assert state_of(meta(), *patched("*** Update File: a.py", ok=False))["files"] == {}
+    assert state_of(meta(), *apply_patch("*** Update File: a.py", ok=False))["files"] == {}
 
 
 def test_paths_of_a_patch_are_relative_to_its_folder() -> None:
@@ -255,7 +257,7 @@ def test_a_command_inside_a_script_is_one_call_in_old_and_new_clients() -> None:
 
 
 def test_file_paths_of_a_command_are_relative_to_its_folder() -> None:
-    lines = ran("echo x > made.txt && rm old.txt", workdir="/srv/app/lib")
+    lines = exec_command("echo x > made.txt && rm old.txt", workdir="/srv/app/lib")
     files = state_of(meta(), *lines)["files"]
     assert (files["lib/made.txt"]["created"], files["lib/old.txt"]["deleted"]) == (2, 2)
 
@@ -351,7 +353,7 @@ def test_malformed_lines_never_raise() -> None:
     line_types = ["session_meta", "turn_context", "response_item", "event_msg", "compacted"]
     for payload in MALFORMED_PAYLOADS:
         for kind in line_types:
-            with case(payload, kind):
+            with report_case(payload, kind):
                 state = state_of(meta(), line(kind, payload), prompt("Still here."))
                 assert [request["text"] for request in state["requests"]] == ["Still here."]
 
@@ -374,7 +376,7 @@ def test_splitting_a_rollout_anywhere_gives_the_same_state() -> None:
             prompt("Go."),
             call("exec_command", {"cmd": "pytest -q"}, "a"),
             output(STILL_RUNNING, "a"),
-            *patched("*** Update File: a.py", "*** Move to: b.py", ident="b"),
+            *apply_patch("*** Update File: a.py", "*** Move to: b.py", call_id="b"),
             call("write_stdin", {"session_id": 36373}, "c"),
             output(command_output(1, "1 failed"), "c"),
             plan(Look="completed"),

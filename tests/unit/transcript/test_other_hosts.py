@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from holdfast.transcript.decoder import Decoder
-from tests.cases import case
+from tests.cases import report_case
 from tests.contract.hosts.kit import SAMPLES, SUMMARY, Line
 from tests.unit.transcript_lines import events_of, numbered, state_of
 
@@ -77,7 +77,7 @@ def test_malformed_lines_never_raise() -> None:
     for wrong in WRONG_VALUES:
         for name in OTHER_HOSTS:
             sample = SAMPLES[name]
-            with case(wrong, name):
+            with report_case(wrong, name):
                 for line in [*sample_lines(name), *sample.boundary(), *sample.after()]:
                     for malformed in malformed_lines(line, wrong):
                         assert state_of(malformed)["bad_lines"] == []

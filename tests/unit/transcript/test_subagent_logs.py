@@ -21,7 +21,7 @@ from tests.unit.transcript_lines import (
     raw,
     reply,
     result,
-    used,
+    tool_use,
     user,
 )
 from tests.unit.unreadable import leave_missing, make_folder, make_pipe, write_garbage
@@ -35,16 +35,16 @@ NOTIFICATION = user(
 )
 AGENT_LINES: list[Line] = [
     user("Find callers"),
-    *used("Read", {"file_path": f"{ROOT}/src/a.py"}),
-    *used("Edit", {"file_path": f"{ROOT}/src/a.py"}),
-    *used("Read", {"file_path": f"{ROOT}/src/a.py"}),
-    *used("Write", {"file_path": f"{ROOT}/src/b.py"}),
-    *used("Write", {"file_path": f"{ROOT}/src/new.py"}, detail={"type": "create"}),
-    *used("NotebookEdit", {"notebook_path": "/srv/other/c.ipynb"}),
-    *used("Edit", {"file_path": f"{ROOT}/src/refused.py"}, ok=False),
+    *tool_use("Read", {"file_path": f"{ROOT}/src/a.py"}),
+    *tool_use("Edit", {"file_path": f"{ROOT}/src/a.py"}),
+    *tool_use("Read", {"file_path": f"{ROOT}/src/a.py"}),
+    *tool_use("Write", {"file_path": f"{ROOT}/src/b.py"}),
+    *tool_use("Write", {"file_path": f"{ROOT}/src/new.py"}, detail={"type": "create"}),
+    *tool_use("NotebookEdit", {"notebook_path": "/srv/other/c.ipynb"}),
+    *tool_use("Edit", {"file_path": f"{ROOT}/src/refused.py"}, ok=False),
     call("Edit", {"file_path": f"{ROOT}/src/unknown.py"}),
-    *used("Glob", {"file_path": f"{ROOT}/src/listed.py"}),
-    *used("Read", {"file_path": 7}),
+    *tool_use("Glob", {"file_path": f"{ROOT}/src/listed.py"}),
+    *tool_use("Read", {"file_path": 7}),
     reply("Looking."),
     reply("There are two callers, both in b.py."),
 ]
@@ -130,7 +130,7 @@ def test_an_agents_log_is_read_once(session: Path, monkeypatch: pytest.MonkeyPat
         LAUNCH_RESULT,
         NOTIFICATION,
         reply("So."),
-        *used("Read", {}),
+        *tool_use("Read", {}),
         user("go on"),
     )
     assert opened_paths == [str(log_beside(session))]

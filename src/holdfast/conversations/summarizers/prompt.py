@@ -23,7 +23,10 @@ Bring the checkpoint up to date with the conversation, as one JSON object with s
 completed, in_progress, pending, blockers, decisions, constraints.
 - Start from the current checkpoint. Move items to the list where they belong now: what was finished
   goes to completed, what was begun to in_progress.
-- Keep the order in which things came up. Remove blockers that are resolved.
+- Work that failed or was given up is not completed: what failed stays in pending, with the reason;
+  what was given up is a decision.
+- Keep the order in which things came up. Keep every blocker until the conversation says that it is
+  resolved. Keep the goal, the open items and the decisions, each decision once.
 - constraints are rules of the user, word for word. Keep every one of them.
 - Name files, commands, identifiers and numbers exactly. One sentence for each item.
 - At most {tokens} tokens altogether."""

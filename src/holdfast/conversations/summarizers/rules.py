@@ -1,34 +1,85 @@
 """A checkpoint by rules: offline, deterministic, in milliseconds.
 
 The fold that reads hosts' transcripts reads the messages; what it finds is merged into the
-previous checkpoint.
+previous checkpoint. What a brief of these messages would show as a finding is taken over too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from holdfast.conversations.checkpoint import Checkpoint, item_key
-from holdfast.conversations.message import Message, result_text
+from holdfast.brief.findings import select_statements
+from holdfast.brief.render import collect_items
+from holdfast.conversations.brief import message_to_events, to_events
+from holdfast.conversations.checkpoint import MAX_ITEM_CHARS, Checkpoint
+from holdfast.conversations.item_matching import (
+    FOUND_PREFIX,
+    GOAL_PREFIX,
+    REPORT_SEPARATOR,
+    REQUEST_PREFIX,
+    RULED_OUT_PREFIX,
+    WAITING_PREFIX,
+    WORKED_PREFIX,
+    is_same_decision,
+    item_key,
+    item_subject,
+)
+from holdfast.conversations.message import Message
 from holdfast.conversations.summarizers import Price, Reply, Work
+from holdfast.conversations.summarizers.checkpoint_lists import CheckpointLists
 from holdfast.conversations.summarizers.markers import find_marked_items
-from holdfast.state.fold import advance, new_state
+from holdfast.conversations.summarizers.outcomes import (
+    DONE,
+    DONE_PATTERN,
+    FAILED,
+    GIVEN_UP,
+    Turn,
+    answers_wait,
+    find_dropped_work,
+    find_resolved,
+    is_continuation,
+    is_greeting,
+    is_short_answer,
+    mark_previous,
+    remove_dropped_work,
+    states_failure,
+    states_goal,
+)
+from holdfast.state.fold import advance, fold, new_state
+from holdfast.state.rules.check_classifier import analyze
 from holdfast.state.rules.user_rules import find_scope
-from holdfast.state.text import one_line
+from holdfast.state.text import Cues, TokenizedText, one_line, padded_words, split_sentences
 
 if TYPE_CHECKING:
     from holdfast.state.types import State
-    from holdfast.transcript.types import Event
 
-# How items begin that the rules recognize again in a later compaction.
-REQUEST_PREFIX, FAILING_PREFIX = "asked: ", "fails: "
-WAITING_PREFIX, FILES_PREFIX = "waits: ", "files changed: "
-MAX_REQUEST_CHARS = 300
-MAX_FILES, MAX_FAILING = 30, 4
-STATUS_LISTS = {"completed": "completed", "in_progress": "in_progress", "pending": "pending"}
-# Two items that share more than this part of their significant words are the same.
-MIN_SIMILARITY = 0.7
+FAILING_PREFIX, FILES_PREFIX = "fails: ", "files changed: "
+MAX_REQUEST_CHARS, MAX_REPORT_CHARS = 300, 160
+MAX_FINDINGS = 8
+# Kinds of items of a brief that state what was found out in the agent's words.
+FINDING_KINDS = ("finding", "statement")
+STATUS_LISTS = {
+    "completed": "completed",
+    "in_progress": "in_progress",
+    "pending": "pending",
+    "failed": "failed",
+    "blocked": "blockers",
+    "cancelled": "given_up",
+    "canceled": "given_up",
+    "skipped": "given_up",
+    "abandoned": "given_up",
+}
+# Without one of these words, a sentence about something that is needed is advice to the user, which
+# no longer holds up the work once the user has replied.
+HOLDS_UP = Cues(
+    "blocked by", "blocked on", "i'm blocked", "i am blocked", "is blocked", "blocker",
+    "can't proceed", "cannot proceed", "unable to proceed", "waiting for you", "waiting on you",
+    "waiting for your", "need your", "needs your", "before i can",
+)  # fmt: skip
+REVERT_PREFIX = 'Revert "'
+DECISION_LABEL_PATTERN = re.compile(r"^\W*(?:decision|decided)\W*:\W*", re.IGNORECASE)
 
 
 class Rules:
@@ -45,18 +96,19 @@ class Rules:
 
 def summarize(work: Work) -> Checkpoint:
     """Return the checkpoint of `work`: the previous one, updated with what the messages say."""
-    state = _fold_messages(work)
     lists = CheckpointLists(work.checkpoint)
-    has_replied = _has_user_replied(work)
-    if has_replied or state["requests"]:
-        lists.remove_blockers(WAITING_PREFIX)
-    for list_name, text in _find_items(state, work.messages):
-        lists.add(list_name, text)
-    _add_requests(lists, state, has_replied)
-    if not has_replied:
-        for blocker in state["blockers"]:
-            lists.add("blockers", f"{WAITING_PREFIX}“{blocker['text']}”")
-    _add_failing_checks(lists, state)
+    state = _start_state(work.checkpoint)
+    for position, message in enumerate(work.messages, 1):
+        _read_message(state, lists, message, message.ordinal or position)
+    # What the kept messages say is not added, but it may say how earlier work ended.
+    for message in work.kept:
+        if message.role != "tool":
+            _remove_resolved(lists, message)
+    later = fold(state, to_events(work.kept)) if work.kept else state
+    _add_plan_and_decisions(lists, state)
+    _add_turns(lists, _split_turns(lists, work), later)
+    _add_failing_checks(lists, state, later)
+    _add_findings(lists, state)
     _add_changed_files(lists, state)
     lists.items["constraints"] = find_constraints(state)
     return lists.to_checkpoint()
@@ -67,58 +119,76 @@ def find_constraints(state: State) -> list[str]:
     return [rule["text"] for rule in state["rules"] if not rule["superseded"]]
 
 
-def _fold_messages(work: Work) -> State:
-    """Return the state of the messages, with the constraints of the checkpoint as rules."""
+def _start_state(checkpoint: Checkpoint) -> State:
+    """Return a state with the constraints and the failing checks of the checkpoint."""
     state = new_state()
-    for text in work.checkpoint.constraints:
+    for text in checkpoint.constraints:
         _add_rule(state, text, 0)
-    advance(state, _to_events(work.messages))
-    for message in work.messages:
-        if message.role == "user":
-            for list_name, text in find_marked_items(message.text):
-                if list_name == "constraints":
-                    _add_rule(state, text, message.ordinal)
+    for text in checkpoint.blockers:
+        command, _, error = text.removeprefix(f"{FAILING_PREFIX}`").partition("`")
+        if text.startswith(f"{FAILING_PREFIX}`"):
+            state["checks"].append(
+                {
+                    "command": command,
+                    "kind": analyze(command)[2] or "run",
+                    "ok": False,
+                    # Older than any message, but not older than no request at all.
+                    "line": 1,
+                    "call": 1,
+                    "runs": 1,
+                    "error": [error.strip()] if error.strip() else [],
+                    "where": "",
+                    "verdict": "",
+                }
+            )
     return state
 
 
-def _to_events(messages: Iterable[Message]) -> Iterator[Event]:
-    """Yield the messages as transcript events; the ordinal of a message is its line."""
-    for message in messages:
-        line = message.ordinal
-        for block in message.results:
-            ident, ok = str(block.get("tool_use_id", "")), not block.get("is_error")
-            text = result_text(block)
-            yield {"kind": "tool_result", "id": ident, "ok": ok, "text": text, "line": line}
-        if text := message.text.strip():
-            if message.role == "assistant":
-                yield {"kind": "reply", "text": text, "line": line}
-            elif message.role == "user":
-                yield {"kind": "prompt", "text": text, "line": line, "at": ""}
-        for block in message.calls:
-            name, arguments = str(block.get("name", "")), block.get("input")
-            arguments = arguments if isinstance(arguments, dict) else {}
-            ident = str(block.get("id", ""))
-            yield {"kind": "tool_call", "id": ident, "name": name, "input": arguments, "line": line}
+def _read_message(state: State, lists: CheckpointLists, message: Message, line: int) -> None:
+    """Fold one message, and add the items that it marks and the blockers that it states."""
+    advance(state, message_to_events(message, line))
+    if message.role == "tool":
+        return  # what a tool printed is data
+    _remove_resolved(lists, message)
+    if message.role == "user":
+        for what in find_dropped_work(message.text):
+            lists.give_up(what)
+    marked = list(find_marked_items(message.text))
+    for list_name, text in marked:
+        if list_name == "constraints":
+            if message.role == "user":
+                _add_rule(state, text, line)
+        else:
+            lists.add(list_name, text)
+    texts = [item_key(text) for list_name, text in marked if list_name == "blockers"]
+    for blocker in state["blockers"]:
+        is_marked = any(text in item_key(blocker["text"]) for text in texts)
+        if (
+            blocker["line"] == line
+            and not is_marked
+            and not find_resolved(blocker["text"], [blocker["text"]])
+        ):
+            lists.add("blockers", f"{WAITING_PREFIX}“{blocker['text']}”")
 
 
-def _has_user_replied(work: Work) -> bool:
-    """Return whether the user has spoken in the kept messages."""
-    return any(message.role == "user" and message.text.strip() for message in work.kept)
+def _remove_resolved(lists: CheckpointLists, message: Message) -> None:
+    """Remove the blockers that a message says are resolved.
 
-
-def _find_items(state: State, messages: Iterable[Message]) -> Iterator[tuple[str, str]]:
-    """Yield the list and the text of new items, in the order in which they came up."""
-    for message in messages:
-        if message.role == "tool":
-            continue  # what a tool printed is data
-        yield from (item for item in find_marked_items(message.text) if item[0] != "constraints")
-    for item in state["plan"]:
-        yield STATUS_LISTS.get(item["status"], "pending"), item["text"]
-    for decision in state["decisions"]:
-        prefix = "ruled out: " if decision["kind"] == "rejected" else ""
-        yield "decisions", prefix + decision["text"]
-    for commit in state["commits"]:
-        yield "completed", f"committed: {commit['subject']}"
+    Advice to the user is removed with the user's next message, what the agent waits for with an
+    answer to it.
+    """
+    text = message.text.strip()
+    blockers = [item for item in lists.items["blockers"] if not item.startswith(FAILING_PREFIX)]
+    if not text or not blockers:
+        return
+    resolved = find_resolved(text, blockers)
+    if message.role == "user":
+        waiting = [item for item in blockers if item.startswith(WAITING_PREFIX)]
+        resolved |= {item for item in waiting[-1:] if answers_wait(text, item)}
+        resolved |= {
+            item for item in waiting if not HOLDS_UP.match(TokenizedText(item_subject(item)))
+        }
+    lists.remove_blockers(resolved)
 
 
 def _add_rule(state: State, text: str, line: int) -> None:
@@ -134,99 +204,186 @@ def _add_rule(state: State, text: str, line: int) -> None:
         )
 
 
-def _add_requests(lists: CheckpointLists, state: State, has_replied: bool) -> None:
-    """Add the requests: the latest as in progress, or as completed once the user has replied."""
-    requests = [
-        f"{REQUEST_PREFIX}“{one_line(request['text'], MAX_REQUEST_CHARS)}”"
-        for request in state["requests"]
+def _add_plan_and_decisions(lists: CheckpointLists, state: State) -> None:
+    for item in state["plan"]:
+        lists.add(STATUS_LISTS.get(item["status"], "pending"), item["text"])
+    for decision in state["decisions"]:
+        prefix = RULED_OUT_PREFIX if decision["kind"] == "rejected" else ""
+        lists.add("decisions", prefix + DECISION_LABEL_PATTERN.sub("", decision["text"]))
+    for commit in state["commits"]:
+        lists.add("completed", f"committed: {commit['subject']}", is_fact=True)
+        if commit["subject"].startswith(REVERT_PREFIX):
+            reverted = commit["subject"].removeprefix(REVERT_PREFIX).rstrip('"')
+            lists.remove("completed", f"committed: {reverted}")
+
+
+# Requests
+
+
+def _split_turns(lists: CheckpointLists, work: Work) -> list[Turn]:
+    """Return the turns of the messages, after those of the checkpoint that are in progress.
+
+    Turns of kept messages are not returned, but the first of them ends the last turn.
+    """
+    turns = [Turn(request=item_subject(item), item=item) for item in lists.find_open_requests()]
+    compacted = len(work.messages)
+    for position, message in enumerate([*work.messages, *work.kept], 1):
+        text = message.text.strip()
+        if message.role == "user" and text and not (turns and _joins(turns[-1], text)):
+            if turns:
+                mark_previous(turns[-1], text)
+            if position > compacted:
+                break
+            turns.append(Turn(request=text))
+        elif message.role == "assistant" and text and turns:
+            turns[-1].closing = text
+        if turns:
+            turns[-1].lines.append(message.ordinal or position)
+    else:
+        for turn in turns[-1:]:
+            turn.is_latest = True
+    _join_unanswered(turns)
+    return turns
+
+
+def _joins(turn: Turn, text: str) -> bool:
+    """Return whether a message of the user belongs to the turn before it: “go on”, or a short
+    answer to a question."""
+    if not states_goal(turn.request):
+        return False  # “Hello! What can I do?” is answered with a request
+    is_question = turn.closing.rstrip().endswith(("?", "？"))
+    is_answer = is_question and is_short_answer(text) and not list(find_dropped_work(text))
+    return is_answer or is_continuation(text)
+
+
+def _join_unanswered(turns: list[Turn]) -> None:
+    """Give requests that were made one after the other, without a reply between, one outcome."""
+    for turn, following in reversed(list(pairwise(turns))):
+        if not turn.closing and not turn.is_given_up:
+            turn.closing, turn.is_latest = following.closing, following.is_latest
+            turn.lines += following.lines
+
+
+def _add_turns(lists: CheckpointLists, turns: list[Turn], later: State) -> None:
+    """Add the requests to the lists that say how they ended; the first goal is kept for good."""
+    failing_lines = [
+        check["line"] for check in later["checks"] if not check["ok"] and check["kind"] != "run"
     ]
-    if requests or has_replied:
-        for item in [
-            text for text in lists.items["in_progress"] if text.startswith(REQUEST_PREFIX)
-        ]:
-            lists.add("completed", item)
-    for item in requests if has_replied else requests[:-1]:
-        lists.add("completed", item)
-    if requests and not has_replied:
-        lists.add("in_progress", requests[-1])
+    constraints = {item_key(text) for text in find_constraints(later)}
+    for turn in turns:
+        if not turn.item and _asks_nothing(turn.request, constraints):
+            continue
+        outcome = turn.find_outcome(failing_lines)
+        quoted = one_line(remove_dropped_work(turn.request), MAX_REQUEST_CHARS)
+        if turn.item:
+            lists.remove("in_progress", turn.item)
+        if lists.is_goal(quoted) or (not lists.goal and states_goal(turn.request)):
+            is_done = outcome == DONE and bool(DONE_PATTERN.search(turn.closing))
+            _add_goal(lists, turn, quoted, outcome, is_done and not lists.has_open_items())
+        elif turn.is_latest:
+            lists.add("in_progress", f"{REQUEST_PREFIX}“{quoted}”")
+        elif outcome == DONE:
+            lists.add("completed", REQUEST_PREFIX + _with_report(quoted, turn), is_fact=True)
+        elif outcome == FAILED:
+            lists.add("failed", _with_report(quoted, turn))
+        elif outcome == GIVEN_UP:
+            lists.add("given_up", f"“{quoted}”")
+        else:
+            lists.add("pending", f"{REQUEST_PREFIX}“{quoted}”")
 
 
-def _add_failing_checks(lists: CheckpointLists, state: State) -> None:
+def _add_goal(lists: CheckpointLists, turn: Turn, quoted: str, outcome: str, is_done: bool) -> None:
+    """Set the goal: in progress until it is clearly done or the user gives it up."""
+    if outcome == FAILED and not turn.is_latest:
+        lists.set_goal("in_progress", GOAL_PREFIX + _with_report(quoted, turn))
+    elif turn.is_latest or not (is_done or outcome == GIVEN_UP):
+        lists.set_goal("in_progress", f"{GOAL_PREFIX}“{quoted}”")
+    elif is_done:
+        lists.set_goal("completed", GOAL_PREFIX + _with_report(quoted, turn))
+    else:
+        lists.set_goal("", "")
+        lists.add("given_up", f"“{quoted}”")
+
+
+def _asks_nothing(request: str, constraints: set[str]) -> bool:
+    """Return whether a request is a greeting, or only constraints and marked items."""
+    if is_greeting(request):
+        return True
+    marked = [item_key(text) for _, text in find_marked_items(request)]
+    sentences = [item_key(sentence) for sentence in split_sentences(request)]
+    return bool(sentences) and all(
+        sentence in constraints or any(text and sentence.endswith(text) for text in marked)
+        for sentence in sentences
+    )
+
+
+def _with_report(quoted: str, turn: Turn) -> str:
+    """Return the request in quotation marks with the most important statement about its result."""
+    report = next(iter(select_statements(turn.closing, None, (MAX_REPORT_CHARS,))), "")
+    failures = [
+        sentence for sentence in split_sentences(turn.closing)
+        if states_failure(sentence, turn.request) and not sentence.startswith("[")
+    ]  # fmt: skip
+    if reason := turn.rejection or next(iter(failures), ""):
+        report = one_line(reason, MAX_REPORT_CHARS)
+    room = MAX_ITEM_CHARS - len(report) - 30
+    return f"“{one_line(quoted, room)}{REPORT_SEPARATOR}{report}”" if report else f"“{quoted}”"
+
+
+# What the brief shows
+
+
+def _add_failing_checks(lists: CheckpointLists, state: State, later: State) -> None:
+    """Replace the failing checks: those that fail now, and that a brief would show as failing."""
+    lists.remove_blockers(
+        {item for item in lists.items["blockers"] if item.startswith(FAILING_PREFIX)}
+    )
+    shown = {name for item in collect_items(state) if item.kind == "error" for name in item.names}
+    still_failing = {check["command"] for check in later["checks"] if not check["ok"]}
     for check in state["checks"]:
-        lists.remove_blockers(f"{FAILING_PREFIX}`{check['command']}`")
-    failing = [check for check in state["checks"] if not check["ok"]]
-    for check in failing[-MAX_FAILING:]:
-        cause = next((line for line in check["error"] if " " in line), "")
-        lists.add("blockers", f"{FAILING_PREFIX}`{check['command']}` {cause}".strip())
+        is_shown = check["kind"] != "run" or check["command"] in shown
+        if not check["ok"] and is_shown and check["command"] in still_failing:
+            cause = next((line for line in check["error"] if " " in line), "")
+            lists.add("blockers", f"{FAILING_PREFIX}`{check['command']}` {cause}".strip())
+
+
+def _add_findings(lists: CheckpointLists, state: State) -> None:
+    """Add the findings of the brief that the checkpoint does not state already, the newest last."""
+    names = ("decisions", "completed", "blockers")
+    known = [padded_words(text) for name in names for text in lists.items[name]]
+    items = collect_items(state)
+    found = [item for item in items if item.section == "found" and item.kind in FINDING_KINDS]
+    for item in reversed(found[:MAX_FINDINGS]):
+        words = padded_words(item.quote)
+        is_known = any(words in text for text in known)
+        if not is_known and not any(
+            is_same_decision(item.quote, text) for text in lists.items["decisions"]
+        ):
+            lists.add("decisions", f"{FOUND_PREFIX}“{item.quote}”")
+    shown = {item.quote for item in items if item.kind == "workaround"}
+    for one in state["workarounds"]:
+        if one["text"] in shown:
+            error = f" (“{one['error']}”)" if one["error"] else ""
+            worked = f"{WORKED_PREFIX}`{one['text']}`, and not `{one['failed']}`{error}"
+            lists.add("decisions", one_line(worked, MAX_ITEM_CHARS))
 
 
 def _add_changed_files(lists: CheckpointLists, state: State) -> None:
-    """Merge all changed files into one item, the latest last."""
+    """Merge all changed files into one item, the latest last; it counts those that do not fit."""
     old_items = [item for item in lists.items["completed"] if item.startswith(FILES_PREFIX)]
     old_paths = [path for item in old_items for path in item.removeprefix(FILES_PREFIX).split(", ")]
     new_paths = [path for path, trail in state["files"].items() if trail.get("edits")]
     if not new_paths:
         return
+    uncounted = [path for path in old_paths if not path.endswith(" more")]
+    counts = [int(path.split()[0]) for path in old_paths if path.endswith(" more")]
+    latest = list(dict.fromkeys(reversed([*uncounted, *new_paths])))
+    kept: list[str] = []
+    room = MAX_ITEM_CHARS - len(FILES_PREFIX) - len("10000 more, ")
+    while latest and len(latest[0]) + 2 <= room:
+        kept.append(latest.pop(0))
+        room -= len(kept[-1]) + 2
+    more = sum(counts) + len(latest)
     others = [item for item in lists.items["completed"] if item not in old_items]
-    latest = list(dict.fromkeys(reversed([*old_paths, *new_paths])))[:MAX_FILES]
-    lists.items["completed"] = [*others, FILES_PREFIX + ", ".join(reversed(latest))]
-
-
-class CheckpointLists:
-    """The lists of a checkpoint while items move between them."""
-
-    def __init__(self, checkpoint: Checkpoint) -> None:
-        self.items = checkpoint.as_dict()
-
-    def add(self, list_name: str, text: str) -> None:
-        """Append an item to its list, and remove it from the lists that it has left."""
-        if list_name == "resolved":
-            list_name = "completed"
-        if text.startswith(REQUEST_PREFIX):
-            self.items["in_progress"] = [
-                item for item in self.items["in_progress"] if not is_same(item, text)
-            ]
-        elif list_name == "completed":
-            self._remove(text, "in_progress", "pending", "blockers")
-        elif list_name == "in_progress":
-            self._remove(text, "pending")
-        elif list_name == "pending" and any(
-            is_same(text, item) for item in self.items["in_progress"]
-        ):
-            return
-        if all(not is_same(text, item) for item in self.items[list_name]):
-            self.items[list_name].append(text)
-
-    def remove_blockers(self, prefix: str) -> None:
-        """Remove the blockers that begin with `prefix`."""
-        self.items["blockers"] = [
-            item for item in self.items["blockers"] if not item.startswith(prefix)
-        ]
-
-    def _remove(self, text: str, *list_names: str) -> None:
-        for name in list_names:
-            self.items[name] = [item for item in self.items[name] if not is_similar(item, text)]
-
-    def to_checkpoint(self) -> Checkpoint:
-        return Checkpoint.parse(self.items).tidy()
-
-
-def is_same(item: str, other: str) -> bool:
-    """Return whether two items have the same words."""
-    return item_key(item) == item_key(other)
-
-
-def is_similar(item: str, other: str) -> bool:
-    """Return whether two items say the same in slightly different words.
-
-    Items with different numbers or identifiers are different.
-    """
-    words, other_words = _significant_words(item), _significant_words(other)
-    if {word for word in words ^ other_words if not word.isalpha()}:
-        return False
-    shared, total = len(words & other_words), len(words | other_words)
-    return is_same(item, other) or shared > MIN_SIMILARITY * total
-
-
-def _significant_words(text: str) -> set[str]:
-    return {word for word in item_key(text).split() if len(word) > 3 or not word.isalpha()}
+    paths = [*([f"{more} more"] if more else []), *reversed(kept)]
+    lists.items["completed"] = [*others, FILES_PREFIX + ", ".join(paths)]

@@ -16,7 +16,7 @@ SELF_DESCRIPTION = re.compile(
     r"[^.\n]*\b(?:transcript line|verbatim|recall|lookup|truncated due to)\b[^.\n]*\.?"
 )
 QUOTED = re.compile(r"“([^”\n]+)”|`([^`\n]+)`|\"([^\"\n]+)\"")
-CLIPPED = re.compile(r"…|\[redacted:[^\]]*\]")
+CLIPPED = re.compile(r"\[…\]|…|\[redacted:[^\]]*\]")
 # Counts over many lines: no single line states them.
 COUNT = re.compile(
     r"\b\d+\s*(?:×|%|(?:more|others?|files?|times|of|created|modified|edited|edits|deleted|reads?|done"

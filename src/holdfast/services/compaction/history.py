@@ -5,11 +5,19 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from holdfast.errors import NotFound
+from holdfast.errors import NotFound, UnreadableTranscript
 from holdfast.reports.loss import CompactionLosses, build_loss_report
 from holdfast.services.compaction.host_summary import load_host_summary
-from holdfast.state.types import State
-from holdfast.store.protocols import SessionRow, SnapshotRow, Store
+from holdfast.services.recall.from_file import read_events
+from holdfast.state.types import Compaction, State
+from holdfast.store.protocols import CompactionRow, SessionRow, SnapshotRow, Store
+
+# The receipt of a compaction that got no brief, beside those of the briefs that were sent.
+NO_BRIEF = "none"
+# Set for a session that `holdfast recover` added to the store, so that no hook had run in it.
+RECOVERED_MARK = "recovered"
+# Events of a conversation; the others are settings, titles and the like.
+MESSAGE_KINDS = ("prompt", "reply", "tool_call", "tool_result")
 
 
 def list_compactions(store: Store, row: SessionRow, state: State) -> list[dict[str, Any]]:
@@ -21,6 +29,74 @@ def list_compactions(store: Store, row: SessionRow, state: State) -> list[dict[s
     sent = [ordinal for ordinal, record in records.items() if record["brief_id"]]
     last = max([len(state["compactions"]), *sent])
     return [_entry(row, state, records.get(number), number) for number in range(1, last + 1)]
+
+
+def find_missing_briefs(store: Store, row: SessionRow, state: State) -> dict[int, Compaction]:
+    """Return the compactions in the log that got no brief, by their ordinals.
+
+    Left out are compactions from before the first hook of this session, when Holdfast was not
+    installed, and those that a fork copied from another session.
+    """
+    records = {record["ordinal"]: record for record in store.compactions(row["id"])}
+    is_recovered = bool(store.get_mark(row["id"], RECOVERED_MARK))
+    missing = {}
+    for ordinal, compaction in enumerate(state["compactions"], 1):
+        record = records.get(ordinal)
+        if (record and record["brief_id"]) or compaction["deliveries"]:
+            continue
+        # A record without a brief was made by PreCompact. Without a record, the line counts from
+        # which on Holdfast has followed the log; in a recovered session that was not a hook.
+        ran_before = not is_recovered and compaction["line"] > row["first_line"]
+        if record or (ran_before and not _is_copied(row, compaction)):
+            missing[ordinal] = compaction
+    return missing
+
+
+def _is_copied(row: SessionRow, compaction: Compaction) -> bool:
+    """Whether the log has no message before this compaction.
+
+    A fork, or a session that an old client resumed, starts with a copy of the last compaction.
+    """
+    try:
+        before = read_events(row["transcript"], compaction["line"] - 1)
+        return not any(event["kind"] in MESSAGE_KINDS for event in before)
+    except UnreadableTranscript:
+        return False
+
+
+def list_deliveries(store: Store, row: SessionRow, state: State) -> list[dict[str, Any]]:
+    """Return how the brief of each compaction was delivered, oldest first, for `status`.
+
+    The receipt is "none" if there was no brief. A compaction that was announced but is not in the
+    log, and one from before Holdfast was installed, are left out.
+    """
+    records = {record["ordinal"]: record for record in store.compactions(row["id"])}
+    missing = find_missing_briefs(store, row, state)
+    logged = dict(enumerate(state["compactions"], 1))
+    shown = [
+        ordinal for ordinal, record in records.items() if record["brief_id"] or ordinal in logged
+    ]
+    return [
+        _delivery(ordinal, records.get(ordinal), logged.get(ordinal), ordinal in missing)
+        for ordinal in sorted({*shown, *missing})
+    ]
+
+
+def _delivery(
+    ordinal: int, record: CompactionRow | None, logged: Compaction | None, is_missing: bool
+) -> dict[str, Any]:
+    recorded: Any = record or {}
+    return {
+        "ordinal": ordinal,
+        "trigger": recorded.get("trigger_name") or (logged["trigger"] if logged else "") or None,
+        "line": logged["line"] if logged else None,
+        "snapshot": recorded.get("snapshot"),
+        "summary_known": recorded.get("summary") is not None,
+        "brief_id": recorded.get("brief_id"),
+        "delivered_by": recorded.get("delivered_by"),
+        "receipt": NO_BRIEF if is_missing else recorded.get("receipt"),
+        "receipt_line": recorded.get("receipt_line"),
+    }
 
 
 def _entry(row: SessionRow, state: State, record: Any, number: int) -> dict[str, Any]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from holdfast.errors import UnreadableTranscript
 from holdfast.hosts import claude_code
 from holdfast.hosts.hook_event import HookEvent
+from holdfast.services.compaction.history import RECOVERED_MARK
 from holdfast.services.compaction.ingest import ingest_transcript
 from holdfast.services.recall.lookup import is_uuid
 from holdfast.services.time_parsing import parse_timestamp
@@ -68,6 +69,8 @@ def recover_session(store: Store, path: str, now: float) -> RecoveredSession:
     row = store.session(session)
     seen_at = max(min(now, _last_timestamp(path)), row["seen_at"] if row else 0.0)
     state = ingest_transcript(store, event, seen_at, finished=True).state
+    if row is None:
+        store.set_mark(session, RECOVERED_MARK, {"line": state["lines"]})
     store.commit()
     return RecoveredSession(
         path=path,

@@ -116,10 +116,10 @@ def find_recall_command() -> str:
         program = os.path.join(folder, "holdfast")
         if os.path.isfile(program) and os.access(program, os.X_OK):
             return "holdfast recall"
-    return f"{_quote(sys.executable)} -m holdfast recall"
+    return f"{quote_path(sys.executable)} -m holdfast recall"
 
 
-def _quote(path: str) -> str:
+def quote_path(path: str) -> str:
     """Quote like `shlex.quote`, which would import `re`."""
     is_plain = path.replace("/", "").replace(".", "").replace("-", "").replace("_", "").isalnum()
     return path if is_plain and path.isascii() else "'" + path.replace("'", "'\"'\"'") + "'"

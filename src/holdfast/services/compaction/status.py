@@ -6,6 +6,8 @@ from holdfast.services.compaction.receipts import find_deliveries, judge_deliver
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from holdfast.hosts.base import Host
     from holdfast.services.compaction.ingest import IngestedSession
     from holdfast.store.protocols import CompactionRow, Store
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 RESUME_EVENT = "SessionStart resume"
 # A host that buffers its log has written it long before this time is over.
 UNWRITTEN_SECONDS = 10.0
+# The compactions of sub-agents that were announced: their own logs do not have them yet.
+SUBAGENT_MARK = "subagent_compactions"
+# A compaction that was announced longer ago than this was cancelled.
+MAX_COMPACTION_SECONDS = 600.0
 
 
 def find_current_ordinal(store: Store, session: IngestedSession, host: Host) -> int:
@@ -83,3 +89,45 @@ def find_undelivered(store: Store, session: IngestedSession, host: Host) -> int:
     # A client that does not log injected text proves nothing: assume that the brief arrived.
     is_provable = records_delivery(session.state, host.NAME) or last["deliveries"]
     return 0 if row["brief_id"] and not is_provable else ordinal
+
+
+def open_subagent_compaction(store: Store, session: str, agent: str, now: float) -> None:
+    """Record that this sub-agent is about to be compacted; needs an open transaction."""
+    agents = _load_subagent_compactions(store, session, now)
+    _save_subagent_compactions(store, session, {**agents, agent: {"at": now, "summary": ""}})
+
+
+def list_subagent_compactions(store: Store, session: str, now: float) -> list[str]:
+    """Return the ids of the sub-agents that are being compacted and have no summary yet."""
+    agents = _load_subagent_compactions(store, session, now)
+    return [ident for ident, entry in agents.items() if not entry.get("summary")]
+
+
+def note_subagent_summary(store: Store, session: str, agent: str, summary: str, now: float) -> None:
+    """Keep the host's summary of a sub-agent until its brief is built."""
+    agents = _load_subagent_compactions(store, session, now)
+    entry = {**agents.get(agent, {"at": now}), "summary": summary}
+    _save_subagent_compactions(store, session, {**agents, agent: entry})
+
+
+def close_subagent_compaction(store: Store, session: str, agent: str, now: float) -> str:
+    """Remove the record of a sub-agent's compaction; return its summary, or "" if not known."""
+    agents = _load_subagent_compactions(store, session, now)
+    entry = agents.pop(agent, None)
+    if entry is None:
+        return ""
+    _save_subagent_compactions(store, session, agents)
+    return str(entry.get("summary") or "")
+
+
+def _load_subagent_compactions(store: Store, session: str, now: float) -> dict[str, Any]:
+    agents = store.get_mark(session, SUBAGENT_MARK).get("agents")
+    return {
+        ident: entry
+        for ident, entry in (agents if isinstance(agents, dict) else {}).items()
+        if now - entry["at"] < MAX_COMPACTION_SECONDS
+    }
+
+
+def _save_subagent_compactions(store: Store, session: str, agents: dict[str, Any]) -> None:
+    store.set_mark(session, SUBAGENT_MARK, {"agents": agents})

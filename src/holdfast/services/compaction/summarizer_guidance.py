@@ -21,25 +21,28 @@ if TYPE_CHECKING:
 MAX_GUIDANCE_UNITS = 9500
 MAX_COMMANDS_UNITS = 4000
 MAX_RULES_UNITS = 3000
-MAX_PLAN_UNITS = 1200
+# It asks for more and tells nothing to be left out: a summarizer that was told what would be
+# restored for it left out what was not (docs/why/quality.md).
 OPENING = (
-    "Spend the summary on reasoning: what was understood, why things were done, what comes next. "
-    "Exact file lists, command output, plan items and the user's earlier messages are restored "
-    "word for word right after this summary, on a page titled “Where this session stands”, so "
-    "they need no room here. Keep what cannot be read there: open questions, findings, and what "
-    "was tried and why it did not work."
+    "Beside what you would write anyway, the summary should state, as far as it happened:\n"
+    "- verdicts instead of hopes: which checks passed or failed last, with their figures, and what "
+    "was changed or written since and not run;\n"
+    "- negative results: what was tried, refused or ruled out, and why;\n"
+    "- decisions with their reasons, and what the user said about them;\n"
+    "- operating facts: how commands must be run here to work, ports, paths, ids, accounts;\n"
+    "- what is committed, pushed, and neither;\n"
+    "- open questions, to the user and from the user."
 )
 
 
 def render_guidance(state: State, commands: Sequence[tuple[str, str, str]] = ()) -> str:
     """Return the guidance as plain text, within the host's limit.
 
-    `commands` are name, text and file of each active command. Empty if the state is empty:
-    promising to restore what is not known would make the summary worse.
+    `commands` are name, text and file of each active command. Empty if the state is empty.
     """
     if not count_items(state) and not commands:
         return ""
-    parts = [OPENING, _render_rules(state), _render_commands(commands), _render_plan(state)]
+    parts = [OPENING, _render_rules(state), _render_commands(commands)]
     text = ""
     for part in parts:
         longer = f"{text}\n\n{part}" if text and part else text or part
@@ -53,15 +56,6 @@ def _render_rules(state: State) -> str:
     rules.sort(key=lambda rule: (rule["kind"] != "prohibition", -rule["line"]))
     lines = (f'- "{one_line(rule["text"], 400)}"' for rule in rules)
     return _render_list("These rules of the user still apply; keep them word for word:", lines)
-
-
-def _render_plan(state: State) -> str:
-    open_items = [item for item in state["plan"] if item["status"] in ("in_progress", "pending")]
-    lines = (
-        f"- {item['status'].replace('_', ' ')}: {one_line(item['text'], 200)}"
-        for item in open_items
-    )
-    return _render_list("The plan that is still open, for the next steps:", lines, MAX_PLAN_UNITS)
 
 
 def _render_commands(commands: Sequence[tuple[str, str, str]]) -> str:

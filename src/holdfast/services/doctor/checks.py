@@ -11,7 +11,8 @@ from datetime import datetime
 import holdfast
 from holdfast import diagnostics
 from holdfast.errors import HoldfastError
-from holdfast.services.doctor.hook_checks import Finding, check_claude_hooks
+from holdfast.services.doctor.brief_checks import check_briefs
+from holdfast.services.doctor.hook_checks import RECENT_SECONDS, Finding, check_claude_hooks
 from holdfast.services.doctor.host_checks import check_codex_hooks, check_other_hooks
 from holdfast.services.install.client_version import find_client
 from holdfast.settings import Settings
@@ -21,7 +22,6 @@ from holdfast.store.sqlite import SQLiteStore
 
 __all__ = ["Finding", "run_checks"]
 
-RECENT_SECONDS = 7 * 86400
 LOG_LINES = 5
 # A transcript larger than this must hold at least one message.
 MIN_MESSAGE_BYTES = 4096
@@ -75,7 +75,7 @@ def _check_store(settings: Settings, now: float) -> Iterator[Finding]:
                 yield Finding(name="store", status="ok", detail=settings.database)
                 yield from _check_modes(settings)
                 yield from _check_fired(store, now)
-                yield from _check_receipts(store)
+                yield from check_briefs(store, now)
                 yield from _check_transcripts(store)
             finally:
                 store.close()
@@ -133,25 +133,6 @@ def _check_fired(store: SQLiteStore, now: float) -> Iterator[Finding]:
         name="hooks fired",
         status="ok" if lately else "warn",
         detail=listed or f"none for {int((now - last) / 86400)} days",
-    )
-
-
-def _check_receipts(store: SQLiteStore) -> Iterator[Finding]:
-    rows = [row for session in store.sessions(None, 50) for row in store.compactions(session["id"])]
-    sent = [row for row in rows if row["brief_id"]]
-    if not sent:
-        yield Finding(name="briefs", status="info", detail="none sent yet")
-        return
-    lost = [row for row in sent if row["receipt"] in ("never", "cut", "twice")]
-    whole = sum(row["receipt"] == "whole" for row in sent)
-    detail = f"{whole} of {len(sent)} arrived whole"
-    for row in lost[:3]:
-        detail += f"; {row['receipt']} in {row['session']} (compaction {row['ordinal']})"
-    yield Finding(
-        name="briefs",
-        status="warn" if lost else "ok",
-        detail=detail,
-        hint="`holdfast brief --session ID` shows what should have been there" if lost else "",
     )
 
 

@@ -17,6 +17,8 @@ from holdfast.hosts.plugin import PROGRAM
 from holdfast.services.install import atomic_file, undo_record
 from holdfast.services.install.client_version import parse_version
 
+# What happened longer ago than this does not make an installation fail.
+RECENT_SECONDS = 7 * 86400
 REINSTALL_HINT = "run `holdfast install` again"
 # Older clients run no hook of a settings file that names one event they do not know.
 SKIPS_UNKNOWN_EVENTS_SINCE = (2, 1, 197)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.text import redact_and_clip, strip_ansi
+from holdfast.state.text import has_digit, redact_and_clip, strip_ansi
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ GO_FAILURE_WORD = (
 )
 # Prefixes of lines that name a failed test.
 # How many lines at the end of an output are searched for a verdict.
-VERDICT_LINES, MAX_VERDICT_CHARS = 40, 160
+VERDICT_LINES, MAX_TAIL_CHARS, MAX_VERDICT_CHARS = 20, 4000, 160
 VERDICT_WORDS = (
     "pass",
     "fail",
@@ -215,13 +215,15 @@ def find_failed_tests(error: list[str]) -> list[str]:
 
 def find_verdict(text: str) -> str:
     """Return the last line of a check's output that sums up its result, or ""."""
-    for line in reversed(text.splitlines()[-VERDICT_LINES:]):
+    lines = text.rstrip()[-MAX_TAIL_CHARS:].splitlines()[-VERDICT_LINES:]
+    tail = "\n".join(lines).lower()
+    words = [word for word in VERDICT_WORDS if word in tail]
+    for line in reversed(lines if words else ()):
         stripped = strip_ansi(line).strip(" =-\t│")
         lower = stripped.lower()
         if not 2 <= len(stripped) <= MAX_VERDICT_CHARS or "http" in lower or " | " in line:
             continue
-        if any(word in lower for word in VERDICT_WORDS) and (
-            any(char.isdigit() for char in stripped) or lower.startswith(SHORT_VERDICTS)
-        ):
+        has_figure = has_digit(stripped) or lower.startswith(SHORT_VERDICTS)
+        if has_figure and any(word in lower for word in words):
             return redact_and_clip(stripped, MAX_VERDICT_CHARS)
     return ""

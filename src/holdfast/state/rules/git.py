@@ -23,7 +23,7 @@ EMPTY_OUTPUTS = ("", "(Bash completed with no output)")
 CHANGE_LABELS = ("modified:", "new file:", "deleted:", "renamed:", "copied:", "typechange:")
 # The git commands whose output shows the position.
 GIT_COMMANDS = ("commit", "status", "checkout", "switch", "push")
-MAX_BODY_CHARS = 700
+MAX_BODY_CHARS = 1200
 SWITCHED_PREFIXES = (
     "Switched to a new branch '", "Switched to branch '", "Switched to and reset branch '",
 )  # fmt: skip

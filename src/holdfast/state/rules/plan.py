@@ -21,7 +21,7 @@ TOOLS = (
 )  # fmt: skip
 MAX_ITEMS = 200
 MAX_BLOCKED_BY = 20
-MAX_ITEM_CHARS, MAX_DETAIL_CHARS, MAX_PLAN_FILE_CHARS = 300, 400, 3000
+MAX_ITEM_CHARS, MAX_DETAIL_CHARS, MAX_PLAN_FILE_CHARS = 300, 600, 3000
 # Where hosts keep the plans of plan mode.
 PLAN_FOLDERS = ("/.claude/plans/", ".claude/plans/")
 

@@ -17,7 +17,7 @@ STANDING = Cues(
     "please use", "keep it", "overriding", "regardless of", "by default", "required", "throughout",
     "everywhere", "at least", "at most", "except for", "i grant", "keep in mind", "remember to",
     "remember that", "should never", "has to be", "have to be", "needs to be", "need to be",
-    "has to work", "has to stay", "have to stay", "ideally",
+    "has to work", "has to stay", "have to stay",
     # Other languages.
     "niemals", "auf keinen fall", "bitte nicht", "immer", "unbedingt", "jamais", "toujours",
     "il faut", "nunca", "jamás", "siempre", "hay que", "sempre", "não", "не надо",
@@ -25,7 +25,7 @@ STANDING = Cues(
               "しないで", "禁止", "ないでください", "必ず", "常に", "不要", "必须", "总是", "务必",
               "никогда", "нельзя", "всегда", "обязательно"),
 )  # fmt: skip
-# Phrases with one of those words that bind nobody.
+# Phrases with one of those words that are no rules.
 NOT_STANDING = (
     " i keep ", " keep going ", " i always ", " we always ", " can always ", " don't always ",
     " doesn't always ", " i never ", " it never ", " they never ", " we never ",
@@ -110,6 +110,9 @@ def classify_sentence(sentence: str, *, is_answer: bool = False) -> str:
     padded = f" {' '.join(body)} "
     if _is_question(sentence):
         return "standing" if any(phrase in padded for phrase in POLITE_RULES) else ""
+    if sentence.endswith(":"):
+        # It announces what follows.
+        return ""
     if len(body) >= MIN_WORDS and _is_standing(body, padded, tokens):
         return "standing"
     return "decision" if _is_decision(words, padded, is_answer) else ""
@@ -128,6 +131,8 @@ _NEGATIONS = (
 
 
 def _is_standing(body: list[str], padded: str, tokens: TokenizedText) -> bool:
+    if padded.startswith(" never mind "):
+        return False
     if body[0] in NEGATIVE_IMPERATIVES[:-1] or padded.startswith(" do not "):
         return True
     if any(phrase in padded for phrase in INNER_NEGATIVES):
@@ -167,7 +172,7 @@ def _without_leads(words: list[str]) -> list[str]:
 
 
 def _is_question(sentence: str) -> bool:
-    return sentence.rstrip(")\"'” ").endswith(("?", "？"))
+    return "? " in sentence or sentence.rstrip(")\"'” ").endswith(("?", "？"))
 
 
 def _is_output(words: list[str]) -> bool:

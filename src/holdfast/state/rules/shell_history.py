@@ -25,8 +25,9 @@ TOOLS = (
     "Bash", "KillShell", "KillBash", "TaskStop", "TaskOutput", "BashOutput", "Edit", "MultiEdit",
     "Write", "NotebookEdit", "apply_patch",
 )  # fmt: skip
-MAX_COMMANDS, MAX_FAILED, MAX_WORKAROUNDS, MAX_RECORDS, MAX_SERVERS = 80, 12, 20, 40, 8
-MAX_COMMAND_CHARS, MAX_ERROR_CHARS, MAX_RECORD_CHARS = 300, 160, 700
+MAX_COMMANDS, MAX_FAILED, MAX_WORKAROUNDS, MAX_RECORDS, MAX_SERVERS = 80, 12, 20, 20, 8
+MAX_TASK_CHARS = 2500
+MAX_COMMAND_CHARS, MAX_ERROR_CHARS, MAX_RECORD_CHARS = 300, 160, 1500
 MIN_RECORD_CHARS, MIN_VIEWER_CHARS, MAX_HEAD_CHARS = 25, 20, 80
 # A variant that comes later than this was not tried because of the failure.
 MAX_WORKAROUND_LINES = 80
@@ -58,6 +59,9 @@ RECORD_OPTIONS = frozenset(
     ("-m", "--message", "--reason", "--body", "-b", "--title", "-t", "--comment", "--notes",
      "--description", "-d", "--rationale", "--design", "--acceptance")
 )  # fmt: skip
+# Programs that show issues, and the subcommands that show one.
+TRACKERS = frozenset(("gh", "glab", "bd", "jira", "linear", "tea", "br"))
+SHOW_COMMANDS = frozenset(("show", "view"))
 ERROR_CUES = ("error", "not found", "no such", "cannot", "can't", "denied", "invalid", "unknown")
 TRAILERS = ("co-authored-by:", "🤖", "generated with", "signed-off-by:")
 OUTPUT_TOOLS, ENDED = ("TaskOutput", "BashOutput"), "<status>completed"
@@ -93,6 +97,8 @@ def _apply_shell(state: State, event: Event) -> None:
         # Also of a command that failed: a commit that a hook refused is tried again.
         _add_records(state, command, line)
     simple = split_commands(command)
+    if event["ok"]:
+        _set_task_shown(state, simple, event, line)
     significant = [words for words in simple if is_significant(words)]
     if not significant:
         if event["ok"] and simple and len(command) >= MIN_VIEWER_CHARS:
@@ -103,6 +109,17 @@ def _apply_shell(state: State, event: Event) -> None:
         _add_command(state, command, significant, line)
     elif not event.get("text", "").startswith(NOT_RUN_PREFIXES):
         _add_failed(state, command, event, line)
+
+
+def _set_task_shown(state: State, simple: list[list[str]], event: Event, line: int) -> None:
+    """Keep what a tracker printed about an issue or a task."""
+    for words in simple:
+        names = [word for word in words[:3] if not word.startswith("-")]
+        if names and names[0] in TRACKERS and SHOW_COMMANDS.intersection(names[1:]):
+            text = redact_and_clip(event.get("text", "").strip(), MAX_TASK_CHARS)
+            if len(text) >= MIN_RECORD_CHARS:
+                head = " ".join(words[:4])
+                state["task_shown"] = {"text": text, "head": head, "line": line}
 
 
 def is_significant(words: list[str]) -> bool:

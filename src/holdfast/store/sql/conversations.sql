@@ -11,6 +11,9 @@ SELECT * FROM conversations WHERE session = :session AND feature = :feature;
 -- name: conversations
 SELECT * FROM conversations WHERE archived_at IS NULL ORDER BY updated_at DESC;
 
+-- name: all_conversations
+SELECT session, feature FROM conversations ORDER BY updated_at DESC;
+
 -- name: describe_agent
 UPDATE conversations SET agent_description = :text, updated_at = :now WHERE id = :id;
 

@@ -293,10 +293,6 @@ def test_guidance_includes_rules_of_active_commands_within_the_limit(
         {"text": f"Never {'x' * 380} {n}", "kind": "prohibition", "line": n, "superseded": 0}
         for n in range(60)
     ]
-    state["plan"] = [
-        {"id": str(n), "text": "y" * 200, "status": "pending", "line": n, "blocked_by": []}
-        for n in range(60)
-    ]
     active_rules = load_active_rules(
         state, store, settings.load({}), str(folders.project), 4000, "s1"
     )
@@ -305,7 +301,6 @@ def test_guidance_includes_rules_of_active_commands_within_the_limit(
     assert all(f"/c{number}:\nStart {number}." in text for number in range(6))
     assert "not to be run again" in text
     assert '- "Never ' in text
-    assert "- pending: yyy" in text
 
 
 def test_guidance_is_rendered_for_a_command_without_other_state() -> None:

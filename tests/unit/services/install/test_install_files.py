@@ -15,8 +15,8 @@ from holdfast.hosts import hook_settings
 from holdfast.services.install import registration as action
 from holdfast.services.install import undo_record
 from holdfast.services.install.registration import plan_install, plan_uninstall
+from tests.faulty_disks import make_read_only
 from tests.unit.services.install.installation import NEW_VERSION, OTHER_SETTINGS, Installation
-from tests.weather import read_only
 
 
 @pytest.mark.parametrize("target_exists", [True, False])
@@ -141,7 +141,7 @@ def test_a_path_that_is_no_regular_file_raises_an_error(
 
 def test_a_file_that_cannot_be_written_is_left_untouched(installation: Installation) -> None:
     installation.write(OTHER_SETTINGS)
-    with read_only(installation.file.parent):
+    with make_read_only(installation.file.parent):
         with pytest.raises(UnusableSettingsFile, match=r"settings\.json \(") as caught:
             installation.install()
         assert caught.value.hint

@@ -24,7 +24,7 @@ from tests.unit.transcript_lines import (
     numbered,
     result,
     summary,
-    used,
+    tool_use,
     user,
 )
 
@@ -49,7 +49,7 @@ def _to_tuples(entries: list[TimelineEntry]) -> list[Entry]:
 
 
 def edit(path: str) -> list[Any]:
-    return used("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, "done")
+    return tool_use("Edit", {"file_path": path, "old_string": "a", "new_string": "b"}, "done")
 
 
 def test_turns_edits_tests_commits_and_deletions_are_rebuilt(tmp_path: Path) -> None:
@@ -60,14 +60,16 @@ def test_turns_edits_tests_commits_and_deletions_are_rebuilt(tmp_path: Path) -> 
         *bash("pytest -q", "E   assert 1 == 2\n1 failed", ok=False),
         *bash("cd src &&\npytest -q\nnote: this is no option", "1 passed"),
         *bash("git commit -am x", "[main 3f2c1ab] Retry with a backoff"),
-        *used(
+        *tool_use(
             "Write",
             {"file_path": f"{ROOT}/try.py"},
             "File created successfully at: try.py",
             detail={"type": "create"},
         ),
-        *used("Bash", {"command": "rm try.py", "limit": 5}, ""),
-        *used("Bash", {"command": "rm src/old.py\nrm src/older.py", "description": "Tidy up"}, ""),
+        *tool_use("Bash", {"command": "rm try.py", "limit": 5}, ""),
+        *tool_use(
+            "Bash", {"command": "rm src/old.py\nrm src/older.py", "description": "Tidy up"}, ""
+        ),
         line("pr-link", prUrl="https://example.com/pull/3", prNumber=3, prRepository="a/b"),
         user("Go on."),
     )
@@ -84,10 +86,10 @@ def test_parallel_calls_keep_their_own_results(tmp_path: Path) -> None:
     original, rebuilt = build_timelines(
         tmp_path,
         user("Check it."),
-        call("Bash", {"command": "ruff check ."}, ident="a"),
-        call("Bash", {"command": "pytest -q"}, ident="b"),
-        result("1 failed", ok=False, ident="b"),
-        result("All checks passed!", ident="a"),
+        call("Bash", {"command": "ruff check ."}, call_id="a"),
+        call("Bash", {"command": "pytest -q"}, call_id="b"),
+        result("1 failed", ok=False, call_id="b"),
+        result("All checks passed!", call_id="a"),
     )
     assert rebuilt == original
     assert {(text, ok) for _, _, text, ok in original} >= {
@@ -141,7 +143,7 @@ def test_patches_of_codex_are_rebuilt(tmp_path: Path) -> None:
     lines = [
         rollout_lines.meta(cwd=ROOT),
         rollout_lines.prompt("Go."),
-        *rollout_lines.patched("*** Update File: src/a.py\n@@\n-a\n+b"),
+        *rollout_lines.apply_patch("*** Update File: src/a.py\n@@\n-a\n+b"),
     ]
     original, rebuilt = build_timelines(tmp_path, *lines)
     assert ("edit", "src/a.py") in {(kind, text) for _, kind, text, _ in original}

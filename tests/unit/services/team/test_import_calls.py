@@ -64,12 +64,12 @@ def append(file: Path, lines: Iterable[Line]) -> None:
 
 
 def completed_call(ident: str) -> list[Line]:
-    return [call("Find", {"query": ident}, ident), result(ident=ident)]
+    return [call("Find", {"query": ident}, ident), result(call_id=ident)]
 
 
 def finished_agent(ident: str, status: str = "completed") -> list[Line]:
     """The call that starts a sub-agent, and its result."""
-    agent_result = result(ident=f"t_{ident}", detail={"status": status, "agentId": ident})
+    agent_result = result(call_id=f"t_{ident}", detail={"status": status, "agentId": ident})
     return [call("Task", {"query": f"t_{ident}"}, f"t_{ident}"), agent_result]
 
 
@@ -226,7 +226,7 @@ def test_a_continued_agent_belongs_to_its_first_call(session: Session) -> None:
     session.write(*finished_agent("a"))
     session.write_agent("a", *completed_call("a1"))
     session.read()
-    second_result = result(ident="t_again", detail={"status": "completed", "agentId": "a"})
+    second_result = result(call_id="t_again", detail={"status": "completed", "agentId": "a"})
     session.write(call("Task", {"query": "t_again"}, "t_again"), second_result)
     session.write_agent("a", *completed_call("a2"))
     assert session.read() == ["a2", "t_again"]

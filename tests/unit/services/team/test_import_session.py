@@ -20,7 +20,7 @@ from holdfast.services.team.import_session import import_all_sessions
 from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteDatabase, SQLiteStore
 from tests.unit import rollout_lines as codex
-from tests.unit.transcript_lines import Line, boundary, call, raw, result, spent, user
+from tests.unit.transcript_lines import Line, boundary, call, raw, result, usage_line, user
 
 PLAN = ("Wave 1: schema", "Wave 2: routes")
 
@@ -88,7 +88,7 @@ def plan(*new_statuses: str, ident: str = "toolu_plan") -> list[Line]:
         {"content": text, "status": status}
         for text, status in zip(PLAN, new_statuses, strict=False)
     ]
-    return [call("TodoWrite", {"todos": todos}, ident), result(ident=ident)]
+    return [call("TodoWrite", {"todos": todos}, ident), result(call_id=ident)]
 
 
 def statuses(rows: list[Row], column: str = "name") -> list[tuple[Any, ...]]:
@@ -107,7 +107,7 @@ def test_prompts_plan_and_agents_become_requests_tasks_and_subtasks(session: Ses
     (subtask,) = request["tasks"][0]["subtasks"]
     assert (subtask["agent_type"], subtask["description"]) == ("Explore", "Find callers")
     assert subtask["status"] == "running"
-    session.write(result("Two callers.", ident="toolu_agent"), *plan("completed", "in_progress"))
+    session.write(result("Two callers.", call_id="toolu_agent"), *plan("completed", "in_progress"))
     (request,) = session.requests()
     assert statuses(request["tasks"]) == [(PLAN[0], "completed"), (PLAN[1], "running")]
     (subtask,) = request["tasks"][0]["subtasks"]
@@ -115,7 +115,7 @@ def test_prompts_plan_and_agents_become_requests_tasks_and_subtasks(session: Ses
 
 
 def test_importing_a_session_twice_changes_nothing(session: Session) -> None:
-    session.write(user("add login"), *plan("in_progress"), spent(50_000))
+    session.write(user("add login"), *plan("in_progress"), usage_line(50_000))
     before = session.ledger.list_changes(limit=1000)
     assert session.write() == 0
     # Even if the progress is lost, the same rows are found.
@@ -129,7 +129,7 @@ def test_an_agent_outside_the_plan_gets_an_unplanned_task(session: Session) -> N
     session.write(user("add login"), call("Task", arguments, "toolu_agent"))
     (request,) = session.requests()
     assert statuses(request["tasks"]) == [("Work outside the plan", "running")]
-    session.write(result("Nothing there.", ident="toolu_agent"))
+    session.write(result("Nothing there.", call_id="toolu_agent"))
     assert statuses(session.requests()[0]["tasks"]) == [("Work outside the plan", "completed")]
 
 
@@ -149,7 +149,7 @@ def test_tool_calls_become_actions_of_their_session(session: Session) -> None:
         call(
             "Write", {"file_path": "/srv/a.py", "content": "x" * 9000}, "toolu_1", timestamp=started
         ),
-        result(ident="toolu_1", timestamp=finished),
+        result(call_id="toolu_1", timestamp=finished),
         call("Bash", {"command": "make test"}, "toolu_2"),
     )
     (row,) = session.ledger.find(ACTIONS, session="s1")
@@ -157,7 +157,7 @@ def test_tool_calls_become_actions_of_their_session(session: Session) -> None:
     assert (row["tool_name"], row["file_paths"], row["exit_code"]) == ("Write", ["/srv/a.py"], 0)
     assert (row["duration_ms"], row["created_at"]) == (1500, 1_767_607_200.0)
     assert row["input"] == {"file_path": "/srv/a.py"}, "large inputs stay in the transcript"
-    session.write(result("1 failed", ok=False, ident="toolu_2"))
+    session.write(result("1 failed", ok=False, call_id="toolu_2"))
     bash = session.ledger.require(ACTIONS, make_action_id("s1", "toolu_2"))
     assert (bash["exit_code"], bash["input"]) == (1, {"command": "make test"})
     assert session.ledger.count(ACTIONS) == 2
@@ -190,7 +190,7 @@ def test_a_status_that_a_client_set_stays_until_the_session_changes_it(session: 
 
 
 def test_the_session_itself_is_an_agent_with_a_context_window(session: Session) -> None:
-    session.write(user("add login"), spent(50_000))
+    session.write(user("add login"), usage_line(50_000))
     (row,) = session.ledger.find(AGENTS)
     assert (row["agent_id"], row["agent_type"], row["used"]) == ("s1", "main", 50_000)
 
@@ -203,9 +203,9 @@ def test_a_codex_session_is_imported_too(session: Session) -> None:
     session.write(
         codex.meta(), codex.turn(), codex.prompt("add login"), codex.plan(schema="in_progress"),
         codex.output("Plan updated"),
-        *codex.ran("make test", code=2, ident="call_2"), spawn_call, launch,
-        *codex.patched(
-            "*** Add File: new.py", "+x = 1", "*** Delete File: old.py", ident="call_4"
+        *codex.exec_command("make test", code=2, call_id="call_2"), spawn_call, launch,
+        *codex.apply_patch(
+            "*** Add File: new.py", "+x = 1", "*** Delete File: old.py", call_id="call_4"
         ),
     )  # fmt: skip
     (request,) = session.requests()
@@ -223,10 +223,10 @@ def test_a_codex_session_is_imported_too(session: Session) -> None:
 def test_a_compaction_has_the_time_that_a_hook_recorded(session: Session) -> None:
     session.write(user("add login"))
     session.store.open_compaction("s1", 1, trigger="auto", snapshot=None, now=session.now)
-    session.write(boundary(trigger="auto", preTokens=9), spent(5000))
+    session.write(boundary(trigger="auto", preTokens=9), usage_line(5000))
     (main,) = session.ledger.find(AGENTS)
     assert (main["compactions"], main["compacted_at"]) == (1, session.now - 10)
-    session.write(boundary(trigger="auto", preTokens=9), spent(5000))
+    session.write(boundary(trigger="auto", preTokens=9), usage_line(5000))
     (main,) = session.ledger.find(AGENTS)
     assert (main["compactions"], main["compacted_at"]) == (2, session.now), (
         "without a hook the time is that of the import"
@@ -265,7 +265,9 @@ def test_a_plan_may_start_with_wave_0(session: Session) -> None:
         {"content": text, "status": "pending"}
         for text in ("Wave 0: schema", "Wave 1: routes", "Wave of the future", "docs")
     ]
-    session.write(user("add login"), call("TodoWrite", {"todos": todos}, "t1"), result(ident="t1"))
+    session.write(
+        user("add login"), call("TodoWrite", {"todos": todos}, "t1"), result(call_id="t1")
+    )
     (request,) = session.requests()
     assert [task["wave_number"] for task in request["tasks"]] == [0, 1, NO_WAVE, NO_WAVE]
 
@@ -279,7 +281,7 @@ def test_a_subtask_stays_under_the_task_that_a_client_chose(session: Session) ->
     work.add_subtask(
         session.ledger, session.now, task=task, description="Find callers", agent_type="Explore"
     )
-    session.write(call("Task", arguments, "toolu_agent"), result("Two.", ident="toolu_agent"))
+    session.write(call("Task", arguments, "toolu_agent"), result("Two.", call_id="toolu_agent"))
     (request,) = session.requests()
     assert statuses(request["tasks"]) == [("posted", "completed")]
     assert statuses(request["tasks"][0]["subtasks"], "description") == [
@@ -291,7 +293,7 @@ def test_a_posted_action_is_filled_in_from_the_log(session: Session) -> None:
     ident = make_action_id("s1", "toolu_w")
     post_action(session.ledger, build_action(2e9, ident=ident, session="s1", tool_name="Write"))
     session.write(
-        user("x"), call("Write", {"file_path": "/a.py"}, "toolu_w"), result(ident="toolu_w")
+        user("x"), call("Write", {"file_path": "/a.py"}, "toolu_w"), result(call_id="toolu_w")
     )
     row = session.ledger.require(ACTIONS, ident)
     assert row["project"] == projects.find_by_path(session.ledger, str(session.project))["id"]
@@ -313,7 +315,7 @@ def timestamp(second: int) -> str:
 def completed_call(name: str, tool_input: Line, ident: str, second: int) -> list[Line]:
     return [
         call(name, tool_input, ident, timestamp=timestamp(second)),
-        result(ident=ident, timestamp=timestamp(second + 1)),
+        result(call_id=ident, timestamp=timestamp(second + 1)),
     ]
 
 
@@ -325,7 +327,7 @@ def test_actions_in_the_log_of_an_agent_belong_to_its_subtask(session: Session) 
     session.write(
         user("add login"),
         call("Task", AGENT_INPUT, "toolu_agent", timestamp=timestamp(10)),
-        result("Two callers.", ident="toolu_agent", detail=FINAL_DETAIL, timestamp=timestamp(20)),
+        result("Two callers.", call_id="toolu_agent", detail=FINAL_DETAIL, timestamp=timestamp(20)),
         *completed_call("Bash", {"command": "make test"}, "toolu_b", 21),
     )
     agent_actions = [("Grep", "Find callers"), ("Edit", "Find callers")]
@@ -348,7 +350,7 @@ def test_a_posted_action_of_an_agent_is_not_duplicated(session: Session) -> None
     session.write_agent(*completed_call("Edit", {"file_path": "/srv/a.py"}, "toolu_e", 13))
     session.write(
         user("add login"), call("Task", AGENT_INPUT, "toolu_agent", timestamp=timestamp(10)),
-        result(ident="toolu_agent", detail=FINAL_DETAIL),
+        result(call_id="toolu_agent", detail=FINAL_DETAIL),
     )  # fmt: skip
     assert session.actions() == [("Task", ""), ("Edit", "Find callers")]
 
@@ -356,7 +358,7 @@ def test_a_posted_action_of_an_agent_is_not_duplicated(session: Session) -> None
 def test_a_background_agent_is_read_whenever_its_session_has_new_lines(session: Session) -> None:
     launch = [
         call("Task", AGENT_INPUT, "toolu_agent"),
-        result(ident="toolu_agent", detail=LAUNCH_DETAIL),
+        result(call_id="toolu_agent", detail=LAUNCH_DETAIL),
     ]
     session.write(user("add login"), *launch)
     assert session.actions() == [("Task", "")], "the agent has no log yet"
@@ -385,7 +387,7 @@ def test_actions_of_an_agent_are_imported_after_their_subtask(session: Session) 
     session.ingest()
     append(
         session.transcript, call("Task", AGENT_INPUT, "toolu_agent"),
-        result(ident="toolu_agent", detail=FINAL_DETAIL),
+        result(call_id="toolu_agent", detail=FINAL_DETAIL),
     )  # fmt: skip
     import_all_sessions(session.store, session.ledger, session.now)
     assert session.actions() == [("Task", "")], "the stored state does not contain the agent yet"
@@ -398,5 +400,5 @@ def test_actions_of_an_agent_are_imported_even_if_its_subtask_was_deleted(sessio
     (subtask,) = session.ledger.find(SUBTASKS)
     status.delete_with_parts(session.ledger, SUBTASKS, subtask, session.now)
     session.write_agent(*completed_call("Grep", {"pattern": "login"}, "toolu_g", 11))
-    session.write(result(ident="toolu_agent", detail=FINAL_DETAIL))
+    session.write(result(call_id="toolu_agent", detail=FINAL_DETAIL))
     assert session.actions() == [("Task", ""), ("Grep", "")]

@@ -18,7 +18,7 @@ from holdfast.state.rules.check_parser import (
 )
 from holdfast.state.rules.checks import MAX_CHECKS, MAX_COMMAND_CHARS
 from holdfast.state.types import Check
-from tests.unit.transcript_lines import Line, bash, state_of, used
+from tests.unit.transcript_lines import Line, bash, state_of, tool_use
 
 PYTEST = """\
 ============================= test session starts ==============================
@@ -388,9 +388,9 @@ def test_a_command_sent_to_the_background_has_not_passed() -> None:
 @pytest.mark.parametrize(
     "lines",
     [
-        used("Read", {"file_path": "pytest"}, "1 failed", ok=False),
-        used("Bash", {}, "1 failed", ok=False),
-        used("Bash", {"command": None}, "1 failed", ok=False),
+        tool_use("Read", {"file_path": "pytest"}, "1 failed", ok=False),
+        tool_use("Bash", {}, "1 failed", ok=False),
+        tool_use("Bash", {"command": None}, "1 failed", ok=False),
         [bash("make test")[0]],
         [bash("make test", "1 failed", ok=False)[1]],
     ],

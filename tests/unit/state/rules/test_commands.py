@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.state.rules.commands import MAX_COMMANDS
-from tests.unit.transcript_lines import AT, Line, state_of, used, user
+from tests.unit.transcript_lines import AT, Line, state_of, tool_use, user
 
 
 def typed(name: str, args: str = "") -> Line:
@@ -30,13 +30,13 @@ def test_the_command_message_may_precede_the_command_name() -> None:
 
 
 def test_a_skill_is_kept_with_its_arguments() -> None:
-    assert commands(*used("Skill", {"skill": "brainstorming", "args": "names"})) == [
+    assert commands(*tool_use("Skill", {"skill": "brainstorming", "args": "names"})) == [
         ("brainstorming", "names", 1)
     ]
 
 
 def test_a_skill_that_failed_is_not_kept() -> None:
-    assert commands(*used("Skill", {"skill": "brainstorming"}, ok=False)) == []
+    assert commands(*tool_use("Skill", {"skill": "brainstorming"}, ok=False)) == []
 
 
 @pytest.mark.parametrize("name", ["clear", "compact", "model", "exit"])

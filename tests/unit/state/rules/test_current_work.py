@@ -15,9 +15,9 @@ from tests.unit.transcript_lines import (
     call,
     reply,
     result,
-    spent,
     state_of,
     summary,
+    usage_line,
     user,
 )
 
@@ -49,12 +49,14 @@ def test_a_reply_that_ends_with_a_question_leaves_it_open() -> None:
 
 def test_a_blocker_expires_when_the_agent_continues_for_long() -> None:
     blocker_reply = reply("I'm blocked on the missing schema.")
-    assert state_of(blocker_reply, *[spent(7)] * 50, call("Bash", {}))["blockers"] != []
+    assert state_of(blocker_reply, *[usage_line(7)] * 50, call("Bash", {}))["blockers"] != []
     assert (
-        state_of(blocker_reply, *[spent(7)] * BLOCKER_LIFETIME_LINES, call("Bash", {}))["blockers"]
+        state_of(blocker_reply, *[usage_line(7)] * BLOCKER_LIFETIME_LINES, call("Bash", {}))[
+            "blockers"
+        ]
         == []
     )
-    assert state_of(blocker_reply, *[spent(7)] * BLOCKER_LIFETIME_LINES)["blockers"] != []
+    assert state_of(blocker_reply, *[usage_line(7)] * BLOCKER_LIFETIME_LINES)["blockers"] != []
 
 
 def test_a_conditional_sentence_is_no_blocker() -> None:
@@ -99,7 +101,7 @@ OPEN_QUESTIONS = [{"text": "Which store?", "line": 1}, {"text": "Which port?", "
     ("next_lines", "is_open"),
     [
         ([], True),
-        ([call("Bash", {}, "t2"), result("x", ident="t2")], True),
+        ([call("Bash", {}, "t2"), result("x", call_id="t2")], True),
         ([result("answered", detail={"answers": {}})], False),
         ([result("refused", ok=False)], False),
         ([user("SQLite, 80")], False),

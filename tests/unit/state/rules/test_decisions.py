@@ -6,7 +6,7 @@ import pytest
 
 from holdfast.state.rules.decisions import MAX_DECISION_CHARS, MAX_DECISIONS
 from holdfast.state.types import Decision
-from tests.unit.transcript_lines import ROOT, Line, reply, result, state_of, used, user
+from tests.unit.transcript_lines import ROOT, Line, reply, result, state_of, tool_use, user
 
 
 def decisions(*lines: Line) -> list[Decision]:
@@ -94,7 +94,7 @@ def test_other_sentences_are_no_decisions() -> None:
 
 
 def test_an_answered_question_is_the_users_decision() -> None:
-    lines = used(
+    lines = tool_use(
         "AskUserQuestion",
         {"questions": []},
         "answered",
@@ -117,7 +117,7 @@ def test_an_answered_question_is_the_users_decision() -> None:
     [({}, {"plan": "# Retry\n1. Wait"}), ({"plan": "# Retry\n1. Wait"}, {})],
 )
 def test_an_approved_plan_is_the_users_decision(tool: str, tool_input: Line, detail: Line) -> None:
-    (decision,) = decisions(*used(tool, tool_input, "approved", detail=detail))
+    (decision,) = decisions(*tool_use(tool, tool_input, "approved", detail=detail))
     assert decision == {
         "text": "plan approved: # Retry 1. Wait",
         "kind": "chosen",
@@ -134,12 +134,14 @@ def test_an_approved_plan_is_the_users_decision(tool: str, tool_input: Line, det
 @pytest.mark.parametrize(
     "lines",
     [
-        used("ExitPlanMode", {"plan": "# Retry"}, "rejected", ok=False, detail={"plan": "# Retry"}),
-        used("ExitPlanMode", {"plan": "# Retry"}, detail="Error"),
-        used("ExitPlanMode", {}, detail={"plan": ""}),
-        used("AskUserQuestion", {}, detail={"answers": ["SQLite"]}),
-        used("AskUserQuestion", {}, detail=None),
-        used("Read", {}, detail={"answers": {"Which?": "SQLite"}, "plan": "# Retry"}),
+        tool_use(
+            "ExitPlanMode", {"plan": "# Retry"}, "rejected", ok=False, detail={"plan": "# Retry"}
+        ),
+        tool_use("ExitPlanMode", {"plan": "# Retry"}, detail="Error"),
+        tool_use("ExitPlanMode", {}, detail={"plan": ""}),
+        tool_use("AskUserQuestion", {}, detail={"answers": ["SQLite"]}),
+        tool_use("AskUserQuestion", {}, detail=None),
+        tool_use("Read", {}, detail={"answers": {"Which?": "SQLite"}, "plan": "# Retry"}),
     ],
 )
 def test_unanswered_questions_and_unapproved_plans_are_no_decisions(lines: list[Line]) -> None:
@@ -190,7 +192,7 @@ def question_with_options(question: str, *labels: str) -> Line:
 
 def answered(*questions: Line, **answers: object) -> list[Line]:
     detail = {"questions": list(questions), "answers": answers.pop("of", answers)}
-    return used("AskUserQuestion", {"questions": list(questions)}, "answered", detail=detail)
+    return tool_use("AskUserQuestion", {"questions": list(questions)}, "answered", detail=detail)
 
 
 @pytest.mark.parametrize(
@@ -251,7 +253,7 @@ REASON_PREFIX = " To tell you how to proceed, the user said:\n"
 def test_a_call_that_the_user_refused_is_a_rejection_by_the_user(
     tool: str, tool_input: Line, output: str, text: str, why: str
 ) -> None:
-    kept = decisions(*used(tool, tool_input, output, ok=False))
+    kept = decisions(*tool_use(tool, tool_input, output, ok=False))
     (rejection,) = [decision for decision in kept if decision["kind"] == "rejected"]
     assert (rejection["text"], rejection["by"], rejection["why"]) == (text, "user", why)
     assert (rejection["line"], rejection["source_line"]) == (2, 1)
@@ -261,9 +263,9 @@ def test_a_call_that_the_user_refused_is_a_rejection_by_the_user(
 @pytest.mark.parametrize(
     "lines",
     [
-        used("Bash", {"command": "ls"}, "Exit code 1", ok=False),
-        used("Bash", {"command": "cat x"}, REFUSAL),
-        used("AskUserQuestion", {"questions": []}, REFUSAL, ok=False),
+        tool_use("Bash", {"command": "ls"}, "Exit code 1", ok=False),
+        tool_use("Bash", {"command": "cat x"}, REFUSAL),
+        tool_use("AskUserQuestion", {"questions": []}, REFUSAL, ok=False),
         [result(REFUSAL, ok=False)],
     ],
 )
@@ -287,7 +289,7 @@ def test_a_refused_call_that_succeeds_later_is_no_longer_rejected() -> None:
         (("Edit", {"file_path": f"{ROOT}/a.py"}), ("Edit", {"file_path": f"{ROOT}/b.py"}), True),
     ]
     for refused, later, is_rejected in cases:
-        lines = [*used(*refused, REFUSAL, ok=False), *used(*later, "done")]
+        lines = [*tool_use(*refused, REFUSAL, ok=False), *tool_use(*later, "done")]
         assert bool(decisions(*lines)) == is_rejected, (refused, later)
 
 

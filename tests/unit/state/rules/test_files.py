@@ -8,20 +8,22 @@ import pytest
 
 from holdfast.state.file_history import MAX_EXPLAINED_FILES, MAX_FILES
 from holdfast.state.types import FileTrail
-from tests.unit.transcript_lines import ROOT, Line, bash, reply, state_of, used, user
+from tests.unit.transcript_lines import ROOT, Line, bash, reply, state_of, tool_use, user
 
 
 def read(path: Any, **options: Any) -> list[Line]:
-    return used("Read", {"file_path": path}, "1\tx", **options)
+    return tool_use("Read", {"file_path": path}, "1\tx", **options)
 
 
 def edit(path: Any, new: str = "x = 1", **options: Any) -> list[Line]:
-    return used("Edit", {"file_path": path, "old_string": "x", "new_string": new}, **options)
+    return tool_use("Edit", {"file_path": path, "old_string": "x", "new_string": new}, **options)
 
 
 def write(path: str, content: str = "x = 1", kind: str = "create") -> list[Line]:
     tool_input = {"file_path": path, "content": content}
-    return used("Write", tool_input, detail={"type": kind, "filePath": path, "content": content})
+    return tool_use(
+        "Write", tool_input, detail={"type": kind, "filePath": path, "content": content}
+    )
 
 
 def files(*steps: list[Line]) -> dict[str, FileTrail]:
@@ -32,23 +34,23 @@ def test_only_successful_calls_are_recorded() -> None:
     cases = [
         ([read("a.py")], {"a.py": {"line": 1, "reads": 1}}),
         ([read("a.py"), read("a.py")], {"a.py": {"line": 3, "reads": 2}}),
-        ([edit("a.py")], {"a.py": {"line": 1, "edits": 1, "swap": "x → x = 1"}}),
+        ([edit("a.py")], {"a.py": {"line": 1, "edits": 1, "swaps": ["x → x = 1"]}}),
         (
             [read("a.py"), edit("a.py")],
-            {"a.py": {"line": 3, "reads": 1, "edits": 1, "swap": "x → x = 1"}},
+            {"a.py": {"line": 3, "reads": 1, "edits": 1, "swaps": ["x → x = 1"]}},
         ),
         ([write("a.py")], {"a.py": {"line": 1, "edits": 1, "created": 1}}),
         ([write("a.py", kind="update")], {"a.py": {"line": 1, "edits": 1}}),
         (
-            [used("MultiEdit", {"file_path": "a.py", "edits": []})],
+            [tool_use("MultiEdit", {"file_path": "a.py", "edits": []})],
             {"a.py": {"line": 1, "edits": 1}},
         ),
         (
-            [used("NotebookEdit", {"notebook_path": "a.ipynb", "new_source": "x"})],
+            [tool_use("NotebookEdit", {"notebook_path": "a.ipynb", "new_source": "x"})],
             {"a.ipynb": {"line": 1, "edits": 1}},
         ),
         ([read("a.py", ok=False), edit("b.py", ok=False), bash("rm c.py", ok=False)], {}),
-        ([used("Grep", {"path": "a.py"}), bash("cat a.py")], {}),
+        ([tool_use("Grep", {"path": "a.py"}), bash("cat a.py")], {}),
         ([read(None), read(""), read(7), edit(["a.py"])], {}),
     ]
     for steps, expected in cases:
@@ -151,7 +153,7 @@ def test_a_moved_file_keeps_its_history() -> None:
                     "edits": 2,
                     "created": 5,
                     "source_line": 3,
-                    "swap": "x → x = 1",
+                    "swaps": ["x → x = 1"],
                 },
             },
         ),
@@ -223,7 +225,7 @@ def test_what_a_file_defined_before_is_not_recorded() -> None:
         "old_string": "def old():",
         "new_string": "def old():\ndef new():",
     }
-    assert files(used("Edit", arguments))["a.py"]["symbols"] == ["new"]
+    assert files(tool_use("Edit", arguments))["a.py"]["symbols"] == ["new"]
 
 
 def test_an_edit_that_defines_nothing_keeps_what_was_defined() -> None:

@@ -7,23 +7,23 @@ from typing import Any
 import pytest
 
 from holdfast.state.rules.plan import MAX_ITEM_CHARS, MAX_ITEMS, MAX_PLAN_FILE_CHARS
-from tests.unit.transcript_lines import Line, attachment, line, state_of, used, user
+from tests.unit.transcript_lines import Line, attachment, line, state_of, tool_use, user
 
 
 def todos(*items: tuple[str, str], ok: bool = True) -> list[Line]:
     entries = [{"content": text, "status": status, "activeForm": text} for text, status in items]
     detail = {"oldTodos": [], "newTodos": entries}
-    return used("TodoWrite", {"todos": entries}, ok=ok, detail=detail)
+    return tool_use("TodoWrite", {"todos": entries}, ok=ok, detail=detail)
 
 
 def create(number: str, subject: str, ok: bool = True) -> list[Line]:
     tool_input = {"subject": subject, "description": "…"}
     detail = {"task": {"id": number, "subject": subject}}
-    return used("TaskCreate", tool_input, ok=ok, detail=detail)
+    return tool_use("TaskCreate", tool_input, ok=ok, detail=detail)
 
 
 def update(number: Any, **changes: Any) -> list[Line]:
-    return used("TaskUpdate", {"taskId": number, **changes}, detail={"success": True})
+    return tool_use("TaskUpdate", {"taskId": number, **changes}, detail={"success": True})
 
 
 def plan(*steps: list[Line]) -> list[tuple[str, str]]:
@@ -66,18 +66,24 @@ def test_the_plan_has_the_last_statuses() -> None:
         ([create("1", "a"), update("9", status="completed")], [("a", "pending")]),
         ([update("9", subject="b", status="in_progress")], [("b", "in_progress")]),
         ([create("1", "a", ok=False)], []),
-        ([used("TaskCreate", {"subject": "a"}, detail="created")], [("a", "pending")]),
+        ([tool_use("TaskCreate", {"subject": "a"}, detail="created")], [("a", "pending")]),
         ([create("1", ""), update("", subject="b")], []),
         (
             [todos(("a", "completed")), create("1", "b"), update("1", status="in_progress")],
             [("a", "completed"), ("b", "in_progress")],
         ),
-        ([used("TodoWrite", {"todos": "a"}), used("TodoWrite", {"todos": [1, {"x": 2}]})], []),
-        ([used("TodoWrite", {"todos": [{"content": "a"}]})], [("a", "pending")]),
-        ([used("TodoWrite", {}, detail={"newTodos": [{"content": "a"}]})], [("a", "pending")]),
-        ([used("TaskCreate", {}, detail={"task": {"subject": "a"}})], [("a", "pending")]),
         (
-            [used("TaskCreate", {"subject": "a"}), used("TaskCreate", {"subject": "b"})],
+            [
+                tool_use("TodoWrite", {"todos": "a"}),
+                tool_use("TodoWrite", {"todos": [1, {"x": 2}]}),
+            ],
+            [],
+        ),
+        ([tool_use("TodoWrite", {"todos": [{"content": "a"}]})], [("a", "pending")]),
+        ([tool_use("TodoWrite", {}, detail={"newTodos": [{"content": "a"}]})], [("a", "pending")]),
+        ([tool_use("TaskCreate", {}, detail={"task": {"subject": "a"}})], [("a", "pending")]),
+        (
+            [tool_use("TaskCreate", {"subject": "a"}), tool_use("TaskCreate", {"subject": "b"})],
             [("a", "pending"), ("b", "pending")],
         ),
         ([update("9", subject="b")], [("b", "pending")]),
@@ -89,7 +95,7 @@ def test_the_plan_has_the_last_statuses() -> None:
 def test_a_finished_list_that_is_cleared_stays_completed() -> None:
     """The client clears a list when its last item is completed."""
     tool_input = {"todos": [{"content": "a", "status": "completed"}]}
-    cleared = used("TodoWrite", tool_input, detail={"oldTodos": [], "newTodos": []})
+    cleared = tool_use("TodoWrite", tool_input, detail={"oldTodos": [], "newTodos": []})
     assert plan(todos(("a", "in_progress")), cleared) == [("a", "completed")]
 
 
@@ -118,7 +124,7 @@ def test_the_newest_items_are_kept() -> None:
 
 
 def task_list(*tasks: dict[str, Any]) -> list[Line]:
-    return used("TaskList", {}, detail={"tasks": list(tasks)})
+    return tool_use("TaskList", {}, detail={"tasks": list(tasks)})
 
 
 def test_a_task_list_sets_the_status_of_each_task() -> None:
@@ -222,7 +228,7 @@ def test_an_item_has_its_wave() -> None:
         ({"subject": "the docs", "metadata": {"wave": "9" * 5000}}, 0),
     ]
     for tool_input, wave in cases:
-        (item,) = state_of(*used("TaskCreate", tool_input))["plan"]
+        (item,) = state_of(*tool_use("TaskCreate", tool_input))["plan"]
         assert item["wave"] == wave, tool_input
 
 
@@ -236,7 +242,7 @@ PLAN = "# Retry\n\n1. Wait\n2. Try again"
 
 
 def write_file(path: str, content: str, ok: bool = True) -> list[Line]:
-    return used("Write", {"file_path": path, "content": content}, ok=ok)
+    return tool_use("Write", {"file_path": path, "content": content}, ok=ok)
 
 
 def plan_reference(**fields: str) -> Line:
@@ -249,7 +255,11 @@ def test_a_plan_in_a_file_is_kept_as_last_written() -> None:
         (write_file(".claude/plans/p.md", "p"), ".claude/plans/p.md", "p"),
         ([plan_reference(planContent=PLAN)], PLAN_FILE, PLAN),
         ([user("Implement it", planContent=PLAN)], "", PLAN),
-        (used("ExitPlanMode", {}, detail={"plan": PLAN, "filePath": PLAN_FILE}), PLAN_FILE, PLAN),
+        (
+            tool_use("ExitPlanMode", {}, detail={"plan": PLAN, "filePath": PLAN_FILE}),
+            PLAN_FILE,
+            PLAN,
+        ),
         (
             [
                 *write_file(PLAN_FILE, "old"),
@@ -285,7 +295,7 @@ def test_a_plan_in_a_file_is_kept_as_last_written() -> None:
     [
         write_file("/srv/app/plan.md", PLAN),
         write_file(PLAN_FILE, PLAN, ok=False),
-        used("Read", {"file_path": PLAN_FILE}, PLAN),
+        tool_use("Read", {"file_path": PLAN_FILE}, PLAN),
         [user("x", planContent="")],
         [user("x", planContent=[PLAN])],
         [{**line, "isSidechain": True} for line in write_file(PLAN_FILE, PLAN)],

@@ -16,7 +16,7 @@ from tests.unit.transcript_lines import (
     result,
     state_of,
     summary,
-    used,
+    tool_use,
     user,
 )
 
@@ -30,6 +30,14 @@ def test_a_request_is_kept_verbatim_with_its_line_and_time() -> None:
     assert state_of(reply("Hello."), user(prompt))["requests"] == [
         {"text": prompt.strip(), "line": 2, "at": AT}
     ]
+
+
+def test_a_message_that_refers_to_the_last_sentence_has_it_as_context() -> None:
+    said = reply("I linked the commit. The link is in the trailer.")
+    (request,) = state_of(said, user("no, remove that again"))["requests"]
+    assert request["context"] == "The link is in the trailer."
+    (request,) = state_of(said, user("now write the docs"))["requests"]
+    assert "context" not in request
 
 
 def test_only_text_typed_by_the_user_is_a_request() -> None:
@@ -131,13 +139,16 @@ def test_the_reason_of_a_refused_call_is_a_request() -> None:
         ("Exit code 1\nTraceback", False, []),
     ]
     for output, ok, expected in cases:
-        assert texts(*used("Bash", {"command": "rm a"}, output, ok=ok)) == expected, (output, ok)
+        assert texts(*tool_use("Bash", {"command": "rm a"}, output, ok=ok)) == expected, (
+            output,
+            ok,
+        )
 
 
 def answered(answers: Any, *labels: str, ok: bool = True) -> list[Line]:
     question = {"question": "How?", "options": [{"label": label} for label in labels]}
     detail = {"questions": [question], "answers": answers}
-    return used("AskUserQuestion", {"questions": [question]}, "answered", ok=ok, detail=detail)
+    return tool_use("AskUserQuestion", {"questions": [question]}, "answered", ok=ok, detail=detail)
 
 
 def test_a_typed_answer_is_a_request_and_a_choice_is_not() -> None:

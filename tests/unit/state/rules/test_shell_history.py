@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.state.rules.shell_history import MAX_COMMANDS, find_record_texts
-from tests.unit.transcript_lines import Line, bash, call, result, state_of, used, user
+from tests.unit.transcript_lines import Line, bash, call, result, state_of, tool_use, user
 
 
 def commands(*steps: list[Line]) -> list[str]:
@@ -59,7 +59,7 @@ def test_a_failed_command_and_the_variant_that_worked_are_a_workaround() -> None
 
 def test_a_command_that_works_after_an_edit_is_no_workaround() -> None:
     failed = bash("cargo build", "error[E0277]", ok=False)
-    edit = used("Edit", {"file_path": "a.rs", "old_string": "x", "new_string": "y"})
+    edit = tool_use("Edit", {"file_path": "a.rs", "old_string": "x", "new_string": "y"})
     assert state_of(*failed, *edit, *bash("cargo build --release"))["workarounds"] == []
 
 
@@ -102,10 +102,10 @@ def test_a_command_in_the_background_runs_until_it_is_stopped() -> None:
     ]
     (server,) = state_of(*started)["servers"]
     assert (server["text"], server["line"]) == ("npm run dev -- --port 4100", 1)
-    assert state_of(*started, *used("KillShell", {"shell_id": "b1"}))["servers"] == []
+    assert state_of(*started, *tool_use("KillShell", {"shell_id": "b1"}))["servers"] == []
     ended = "<status>completed</status>\n<output>bye</output>"
-    assert state_of(*started, *used("BashOutput", {"bash_id": "b1"}, ended))["servers"] == []
-    assert state_of(*started, *used("BashOutput", {"bash_id": "b1"}, "up"))["servers"] != []
+    assert state_of(*started, *tool_use("BashOutput", {"bash_id": "b1"}, ended))["servers"] == []
+    assert state_of(*started, *tool_use("BashOutput", {"bash_id": "b1"}, "up"))["servers"] != []
     notice = (
         "<task-notification><task-id>b1</task-id><status>completed</status></task-notification>"
     )

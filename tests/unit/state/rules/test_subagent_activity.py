@@ -18,17 +18,19 @@ from tests.unit.transcript_lines import (
     result,
     state_of,
     text,
-    used,
+    tool_use,
     user,
 )
 
 AGENT_CALL = call("Task", {"subagent_type": "Explore", "description": "Find callers"}, "t1")
 SECOND_AGENT_CALL = call("Task", {"subagent_type": "Explore", "description": "Find tests"}, "t2")
-LAUNCH_RESULT = result("launched", detail={"status": "async_launched", "agentId": "a1"}, ident="t1")
-EDIT = used("Edit", {"file_path": f"{ROOT}/src/a.py"}, detail={"filePath": f"{ROOT}/src/a.py"})
-READ = used("Read", {"file_path": f"{ROOT}/src/b.py"})
-CREATE = used("Write", {"file_path": f"{ROOT}/src/c.py"}, detail={"type": "create"})
-FAILED_EDIT = used("Edit", {"file_path": f"{ROOT}/src/d.py"}, ok=False)
+LAUNCH_RESULT = result(
+    "launched", detail={"status": "async_launched", "agentId": "a1"}, call_id="t1"
+)
+EDIT = tool_use("Edit", {"file_path": f"{ROOT}/src/a.py"}, detail={"filePath": f"{ROOT}/src/a.py"})
+READ = tool_use("Read", {"file_path": f"{ROOT}/src/b.py"})
+CREATE = tool_use("Write", {"file_path": f"{ROOT}/src/c.py"}, detail={"type": "create"})
+FAILED_EDIT = tool_use("Edit", {"file_path": f"{ROOT}/src/d.py"}, ok=False)
 
 
 def inline(*lines: Line, **fields: Any) -> list[Line]:
@@ -81,7 +83,7 @@ def test_an_agents_files_are_recorded_for_it_and_not_for_the_session(lines: list
         inline(*bash("pytest", "1 failed", ok=False), *bash("git commit -m x", "[main 3f2c1ab] x")),
         progress(*bash("pytest", "1 failed", ok=False), reply("I decided to use threads here.")),
         inline(user("Never push."), reply("Shall I go on?"), reply("I'm blocked by a key.")),
-        progress(user("Never push."), *used("TodoWrite", {"todos": [{"content": "a"}]})),
+        progress(user("Never push."), *tool_use("TodoWrite", {"todos": [{"content": "a"}]})),
         inline(call("Task", {"description": "an agent's agent"}, "t9")),
     ],
 )
@@ -105,7 +107,7 @@ def test_a_running_agent_has_its_id_and_last_reply(lines: list[Line]) -> None:
 
 def test_a_reply_after_the_end_of_an_agent_does_not_replace_its_result() -> None:
     final_result = result(
-        "Two callers.", ident="t1", detail={"status": "completed", "agentId": "a1"}
+        "Two callers.", call_id="t1", detail={"status": "completed", "agentId": "a1"}
     )
     (agent,) = agents(AGENT_CALL, final_result, *progress(reply("late"), agent="a1"))
     assert (agent["status"], agent["result"]) == ("completed", "Two callers.")
@@ -125,7 +127,7 @@ def test_agents_that_run_side_by_side_keep_their_files_apart() -> None:
 
 
 def test_inline_lines_without_an_agent_id_belong_to_the_running_agent() -> None:
-    final_result = result("first", ident="t1")
+    final_result = result("first", call_id="t1")
     both_agents = agents(AGENT_CALL, final_result, SECOND_AGENT_CALL, *inline(*EDIT))
     assert [agent["files"] for agent in both_agents] == [{}, {"src/a.py": "edited"}]
     assert agents(AGENT_CALL, final_result, *inline(*EDIT))[0]["files"] == {}
@@ -155,7 +157,7 @@ def test_changed_files_are_kept_before_read_files() -> None:
     reads = [
         line
         for number in range(MAX_FILES_PER_AGENT + 5)
-        for line in used("Read", {"file_path": f"{ROOT}/{number}.py"})
+        for line in tool_use("Read", {"file_path": f"{ROOT}/{number}.py"})
     ]
     (agent,) = agents(AGENT_CALL, *inline(*EDIT, *reads, *CREATE))
     assert len(agent["files"]) == MAX_FILES_PER_AGENT
@@ -181,7 +183,9 @@ STATUS_CALLS: list[tuple[str, Any, str, str]] = [
 
 def test_a_status_call_updates_the_status_of_an_agent() -> None:
     for tool, detail, status, report in STATUS_CALLS:
-        (agent,) = agents(AGENT_CALL, LAUNCH_RESULT, *used(tool, {"task_id": "a1"}, detail=detail))
+        (agent,) = agents(
+            AGENT_CALL, LAUNCH_RESULT, *tool_use(tool, {"task_id": "a1"}, detail=detail)
+        )
         assert (agent["id"], agent["status"], agent["result"]) == ("a1", status, report), (
             tool,
             detail,
@@ -189,14 +193,14 @@ def test_a_status_call_updates_the_status_of_an_agent() -> None:
 
 
 def test_an_agent_that_gets_a_message_is_running_again() -> None:
-    final_result = result("Two.", ident="t1", detail={"status": "completed", "agentId": "a1"})
-    message = used("SendMessage", {"to": "a1"}, detail={"resumedAgentId": "a1"})
+    final_result = result("Two.", call_id="t1", detail={"status": "completed", "agentId": "a1"})
+    message = tool_use("SendMessage", {"to": "a1"}, detail={"resumedAgentId": "a1"})
     (agent,) = agents(AGENT_CALL, final_result, *message)
     assert (agent["status"], agent["result"], agent["line"]) == ("running", "Two.", 4)
 
 
 def test_a_failed_status_call_changes_nothing() -> None:
-    failed_stop = used("TaskStop", {"task_id": "a1"}, ok=False, detail={"task_id": "a1"})
+    failed_stop = tool_use("TaskStop", {"task_id": "a1"}, ok=False, detail={"task_id": "a1"})
     assert agents(AGENT_CALL, LAUNCH_RESULT, *failed_stop)[0]["status"] == "running"
 
 

@@ -86,7 +86,7 @@ def test_an_agent_gets_its_own_id_from_the_result() -> None:
 
 def test_agents_that_run_side_by_side_get_their_own_results() -> None:
     calls = [call("Agent", AGENT_INPUT, "t1"), call("Agent", AGENT_INPUT, "t2")]
-    both_agents = agents(*calls, result("second", ident="t2"), result("first", ident="t1"))
+    both_agents = agents(*calls, result("second", call_id="t2"), result("first", call_id="t1"))
     assert [agent["result"] for agent in both_agents] == ["first", "second"]
 
 

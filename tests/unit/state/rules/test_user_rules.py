@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.state.rules.user_rules import MAX_RULE_CHARS, MAX_RULES
 from holdfast.state.types import Rule
-from tests.unit.transcript_lines import Line, reply, result, state_of, used, user
+from tests.unit.transcript_lines import Line, reply, result, state_of, tool_use, user
 
 
 def rules(*prompts: str) -> list[Rule]:
@@ -251,7 +251,7 @@ def test_a_very_long_line_is_cut_between_sentences() -> None:
 def answered(answer: Any, *labels: str) -> list[Line]:
     question = {"question": "How?", "options": [{"label": label} for label in labels]}
     detail = {"questions": [question], "answers": {"How?": answer}}
-    return used("AskUserQuestion", {"questions": [question]}, "answered", detail=detail)
+    return tool_use("AskUserQuestion", {"questions": [question]}, "answered", detail=detail)
 
 
 @pytest.mark.parametrize(
@@ -277,5 +277,7 @@ REFUSAL_PREFIX = (
 
 def test_the_reason_of_a_refusal_sets_rules_and_the_clients_note_does_not() -> None:
     note = "\n\nNote: The user's next message may contain a correction. You must not skip it."
-    lines = used("Bash", {"command": "git push"}, f"{REFUSAL_PREFIX}Never push.{note}", ok=False)
+    lines = tool_use(
+        "Bash", {"command": "git push"}, f"{REFUSAL_PREFIX}Never push.{note}", ok=False
+    )
     assert [rule["text"] for rule in state_of(*lines)["rules"]] == ["Never push."]
