@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from holdfast.brief.findings import select_statements
 from holdfast.brief.items import Item, cite_lines, ref
-from holdfast.state.text import one_line
+from holdfast.state.text import one_line, split_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 OPEN_STATUSES = ("in_progress", "pending")
 # This many of the next pending plan items are required.
 MIN_PENDING_SHOWN = 3
-# A description of which the summary lacks a smaller share of words is not repeated.
-MIN_DETAIL_NOVELTY = 0.3
+# Characters of an item's description, one for each form.
+DETAIL_CHARS = (500, 200)
 PLAN_FILE_VALUE, STALE_VALUE = 62.0, 46.0
 # After so many messages since its last change, a plan may no longer be followed.
 OUTDATED_AFTER = 3
@@ -35,9 +35,7 @@ def plan_items(state: State, summary: SearchableSummary | None) -> Iterator[Item
         pending_count += not is_running
         status = "in progress" if is_running else "pending"
         status += f" when the plan was last changed (L{changed})" if stale else ""
-        details = select_statements(item.get("detail", ""), summary, (400, 160))
-        if summary and details and summary.novelty(details[0]) < MIN_DETAIL_NOVELTY:
-            details = []
+        details = _select_details(item.get("detail", ""), summary)
         yield Item(
             "plan",
             "plan",
@@ -76,6 +74,17 @@ def _render_done(done: list[PlanItem], count: int, max_chars: int) -> str:
     return f"- done ({len(done)}): {titles}{'; …' if len(done) > count else ''} {lines}"
 
 
+def _select_details(detail: str, summary: SearchableSummary | None) -> list[str]:
+    """What the description of an open item adds to the summary, at two lengths."""
+    new = [
+        sentence
+        for sentence in split_sentences(detail)
+        if summary is None or not summary.paraphrases(sentence)
+    ]
+    text = " ".join(new)
+    return [one_line(text, size) for size in DETAIL_CHARS] if text else []
+
+
 def is_outdated(state: State) -> bool:
     """Whether the user has sent several messages since the plan was last changed."""
     changed = max((item["line"] for item in state["plan"]), default=0)
@@ -85,7 +94,8 @@ def is_outdated(state: State) -> bool:
 def plan_file_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
     """The most important statements of the plan that the host keeps in a file."""
     plan = state["plan_file"]
-    if plan and plan["text"]:
+    since = sum(request["line"] > plan["line"] for request in state["requests"]) if plan else 0
+    if plan and plan["text"] and (summary is None or since < OUTDATED_AFTER):
         forms = [
             f"- plan{' in ' if plan['path'] else ''}{plan['path']}: “{form}” {ref(plan['line'])}"
             for form in select_statements(plan["text"], summary, (900, 450, 200))

@@ -98,7 +98,7 @@ class SearchableSummary(SearchableText):
                 return self._mentions_all(item.names) and not self._calls_done(item)
             return (
                 item.kind not in VERBATIM_KINDS
-                and self._paraphrases(item.quote)
+                and self.paraphrases(item.quote)
                 and self._mentions_all(item.names)
                 and not self._calls_done(item)
             )
@@ -124,7 +124,8 @@ class SearchableSummary(SearchableText):
         """Whether the summary has this text word for word."""
         return padded_words(text) in self._words
 
-    def _paraphrases(self, text: str) -> bool:
+    def paraphrases(self, text: str) -> bool:
+        """Whether one line of the summary has nearly all words of this text."""
         words = frozenset(padded_words(text).split())
         enough = MIN_WORD_COVERAGE * len(words)
         return bool(words) and any(len(words & line) >= enough for line in self._words_by_line)
