@@ -39,6 +39,7 @@ def build_page() -> str:
             render_title("SessionManager"),
             f"`from holdfast import {', '.join(PUBLIC_NAMES)}`. "
             "How to use\nthem: [build an agent](../how-to/build-an-agent.md), "
+            "[brief from messages](../how-to/brief-from-messages.md),\n"
             "[handoffs](../how-to/handoffs.md).\n",
             *(_render_class(kind) for kind in (*classes, *RETURNED_TYPES)),
             *(_render_function(function) for function in functions),

@@ -64,7 +64,7 @@ def test_active_commands_and_notes_are_in_the_compaction_request_and_in_the_brie
         conversation.send_prompt("Go on.")
     (request,) = conversation.requests("compaction")
     instructions = request.text.rpartition("Additional Instructions")[2]
-    for rule in (ASK_RULE, CHARGE_RULE, PROHIBITION, PLAN_ITEM):
+    for rule in (ASK_RULE, CHARGE_RULE, PROHIBITION):
         assert rule in instructions
     assert EPIC_RULE not in instructions
     brief = conversation.requests("main")[-1].text.partition("# Where this session stands")[2]

@@ -115,5 +115,18 @@ def _with_content_blocks(body: dict[str, Any]) -> dict[str, Any]:
     return {"messages": messages}
 
 
+def test_the_example_of_a_brief_reads_messages_and_prints_the_brief() -> None:
+    messages = [
+        {"role": "user", "content": f"{RULE} Fix the retry of the queue."},
+        {"role": "assistant", "content": "I look at the queue."},
+    ]
+    process = subprocess.run(
+        [sys.executable, str(EXAMPLES / "brief.py"), "500"],
+        input=json.dumps(messages), capture_output=True, text=True, timeout=120, check=True,
+    )  # fmt: skip
+    assert f"- “{RULE}” (L1)" in process.stdout
+    assert "0 items left out" in process.stderr
+
+
 def test_every_example_has_a_test() -> None:
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(REQUIRED_PACKAGES)
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*REQUIRED_PACKAGES, "brief"}

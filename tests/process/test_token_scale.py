@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from holdfast.settings import DEFAULTS
 from holdfast.tokens.estimate import Estimator
 from holdfast.tokens.scales import FILE_NAME, VERSION
 
@@ -23,12 +22,15 @@ def write_scale(session: HookSession, scale: object) -> str:
 
 
 def test_a_brief_is_shorter_for_a_model_whose_tokenizer_counts_more(session: HookSession) -> None:
+    limit = 1000
+    session.home.mkdir()
+    (session.home / "settings.json").write_text(json.dumps({"brief_tokens": limit}))
     before = session.run_until_compacted().brief
     other = HookSession(root=session.root, session_id="calibrated")
     model = write_scale(session, 1.5)
     calibrated = other.run_until_compacted().brief
     estimate_tokens = Estimator.for_model(model, 1.5).estimate
-    assert estimate_tokens(calibrated) <= DEFAULTS["brief_tokens"] < estimate_tokens(before)
+    assert estimate_tokens(calibrated) <= limit < estimate_tokens(before)
 
 
 @pytest.mark.parametrize("scale", [0, "x", None, 1e9])

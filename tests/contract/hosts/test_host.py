@@ -150,7 +150,7 @@ def test_a_second_compaction_is_restored(host_session: HostSession) -> None:
         host_session.write(boundary)
         briefs.append(host_session.restore())
         host_session.write([*sample.brief_lines(briefs[-1]), *sample.after()])
-    assert [brief for brief in briefs if FILE not in brief] == []
+    assert [brief for brief in briefs if "Never touch the migrations folder" not in brief] == []
     store = host_session.store()
     try:
         assert [row["ordinal"] for row in store.compactions(SESSION)] == [1, 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from holdfast.conversations.message import to_message
 from holdfast.errors import InvalidInput
 
 TEST_OUTPUT = "FAILED tests/test_queue.py::test_retry\nE   assert 3 == 4\n1 failed, 8 passed"
+PAGE = Path(__file__).parents[3] / "docs/how-to/brief-from-messages.md"
 SYSTEM: dict[str, Any] = {"role": "system", "content": "You are a careful engineer."}
 
 
@@ -129,6 +131,17 @@ def test_invalid_input_is_refused_with_a_hint() -> None:
     with pytest.raises(InvalidInput, match="at least 50 tokens") as caught:
         holdfast.build_brief([], budget=10)
     assert "2000" in caught.value.hint
+
+
+def test_the_example_of_the_how_to_page_prints_the_items_on_the_page() -> None:
+    blocks = PAGE.read_text(encoding="utf-8").split("```")
+    program, expected = blocks[1].removeprefix("python\n"), blocks[3]
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
+    )
+    items = [line for line in expected.splitlines() if line.startswith("- ")]
+    assert len(items) >= 2
+    assert [item for item in items if item not in process.stdout] == []
 
 
 def test_importing_the_package_does_not_import_the_library() -> None:
