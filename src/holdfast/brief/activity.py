@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.brief.excerpt import make_excerpt
-from holdfast.brief.findings import select_lasting, select_statements
 from holdfast.brief.items import Item, ref
+from holdfast.brief.statements import select_lasting, select_statements
 from holdfast.redaction import redact
 from holdfast.state.text import one_line
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.brief.history import is_in_earlier_stretch
-from holdfast.brief.items import Item, cite_lines, ref
+from holdfast.brief.items import Item, cite_lines, name_commit, ref
 from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
@@ -153,19 +153,22 @@ def git_items(state: State) -> Iterator[Item]:
     yield from _uncommitted_items(state)
     commits = [one for one in state["commits"] if not is_in_earlier_stretch(state, one["line"])]
     for age, commit in enumerate(reversed(commits[-MAX_COMMITS:])):
-        subject = one_line(commit["subject"], 120)
-        head = f"- commit {commit['sha'][:9]} {subject}"
+        head = f"- commit {name_commit(commit, 120)}"
         body = commit.get("body", "")
         where = ref(commit["line"])
         forms = [f"{head}: “{one_line(body, size)}” {where}" for size in (500, 220) if body]
         yield Item(
             "git", "commit", COMMIT_VALUE - 2 * age, commit["line"],
             (*forms, f"{head} {where}"),
-            names=(commit["sha"][:7],),
-            quote=f"{commit['sha'][:9]} {commit['subject']} {body}".strip(),
+            names=(commit["sha"][:7],) if commit["sha"] else (),
+            quote=f"{name_commit(commit, 500)} {body}".strip(),
             is_prose=True,
         )  # fmt: skip
-    unpushed = [one["sha"][:9] for one in commits if one["line"] > state["pushed"] > 0]
+    unpushed = [
+        one["sha"][:9] or f"“{one_line(one['subject'], 60)}”"
+        for one in commits
+        if one["line"] > state["pushed"] > 0
+    ]
     if unpushed:
         text = f"- committed and not pushed: {', '.join(unpushed)} {ref(commits[-1]['line'])}"
         yield Item("git", "unpushed", OPEN_WORK_VALUE, commits[-1]["line"], (text,))

@@ -22,8 +22,14 @@ MIN_NAME_CHARS = 6
 # A shorter command, such as `git push`, can be guessed.
 MIN_COMMAND_WORDS, MAX_COMMAND_CHARS = 3, 240
 ENVIRONMENT_COMMANDS = ("export", "source", "nohup", "sudo", "timeout", "env")
+# A script in this folder was written for one occasion.
+SCRATCH_SCRIPT = "sh /tmp/"
 CHECK_VALUES = {"test": 88.0, "build": 80.0, "lint": 74.0}
 VERDICT_VALUE, COMMAND_VALUE = 80.0, 52.0
+# Errors that only say that there were others.
+EMPTY_ERRORS = ("could not compile", "task failed", "aborting due to", "make: ***")
+# Cargo prints this for a part of the tests that is empty.
+EMPTY_VERDICT = "test result: ok. 0 passed"
 
 
 def failing_check_items(state: State) -> Iterator[Item]:
@@ -45,8 +51,10 @@ def failing_check_items(state: State) -> Iterator[Item]:
         needs_fixing = _needs_fixing(state, check)
         command = f"`{one_line(check['command'].partition('<<')[0], 200)}`"
         where = f" at {check['where']}" if check["where"] else ""
-        lines = [f"  `{line}`" for line in check["error"]]
+        lines = [f"  `{line}`" for line in check["error"] if not any(map(line.count, EMPTY_ERRORS))]
         evidence = f"{_check_ref(check)}{_render_passed_since(state, check)}"
+        if edited := _find_edited_since(state, check):
+            evidence = f"(edited since, not run again: {edited}) {evidence}"
         head = f"- {command} fails{where} {evidence}"
         full, medium = "\n".join([head, *lines]), "\n".join([head, *lines[:2]])
         short = f"- `{one_line(check['command'], 100)}` fails {evidence}"
@@ -80,6 +88,22 @@ def _render_passed_since(state: State, check: Check) -> str:
     return f"; since then `{one_line(tests[-1]['command'], 60)}` passed {_check_ref(tests[-1])}"
 
 
+def _find_edited_since(state: State, check: Check) -> str:
+    """The names of the last files of the project that were edited after a check ran."""
+    names = [
+        path.rpartition("/")[2]
+        for path, trail in state["files"].items()
+        if trail.get("edits") and trail["line"] > check["line"] and not path.startswith(("/", "~"))
+    ]
+    return ", ".join(names[-3:]) + (", …" if len(names) > 3 else "")
+
+
+def is_open_failure(state: State, check: Check) -> bool:
+    """Whether a test, a build or a linter fails, and no later run may have covered it."""
+    is_failing = not check["ok"] and check["kind"] != "run"
+    return is_failing and not _render_passed_since(state, check)
+
+
 def _check_ref(check: Check) -> str:
     return ref(check["call"], check["line"])
 
@@ -92,8 +116,9 @@ def _has_passed_since(state: State, check: Check) -> bool:
 
 
 def _base(check: Check) -> str:
-    """A check's command without what filters its output: the newest run stands for all."""
-    return check["command"].partition("|")[0].removesuffix("2>&1 ").strip()
+    """A check's command without options and filters: the newest run stands for all."""
+    words = check["command"].partition("|")[0].removesuffix("2>&1 ").split()
+    return " ".join(word for word in words if not word.startswith("-"))
 
 
 def _is_current_failure(state: State, check: Check) -> bool:
@@ -135,22 +160,26 @@ def verdict_items(state: State) -> Iterator[Item]:
             or not _runs_everything(latest[check["kind"]])
         ):
             latest[check["kind"]] = check
+    newest_test = latest["test"]["line"] if "test" in latest else 0
+    newest_failure = {one["kind"]: one["line"] for one in state["checks"] if not one["ok"]}
     shown_edits: set[str] = set()
     for check in sorted(latest.values(), key=lambda check: -check["line"]):
-        edited = [
-            path.rpartition("/")[2]
-            for path, trail in state["files"].items()
-            if trail.get("edits")
-            and trail["line"] > check["line"]
-            and not path.startswith(("/", "~"))
-        ]
+        is_outdated = newest_failure.get(check["kind"], 0) > check["line"]
+        if is_outdated or (check["kind"] == "build" and newest_test > check["line"]):
+            # A test that passed later says that it builds too.
+            continue
+        names = _find_edited_since(state, check)
         verdict = f": “{check['verdict']}”" if check.get("verdict") else ""
-        names = ", ".join(edited[-3:]) + (", …" if len(edited) > 3 else "")
-        since = f"; edited since, not run again: {names}" if edited else ""
-        if edited and names in shown_edits:
+        since = f"; edited since, not run again: {names}" if names else ""
+        if names and names in shown_edits:
             since = "; not run since those edits"
         shown_edits.add(names)
-        text = f"- `{one_line(check['command'], 160)}` passed{verdict} {_check_ref(check)}{since}"
+        # The verdict of a check whose exit code is unknown speaks for itself.
+        passed_or_said = "" if check["is_exit_hidden"] and verdict else " passed"
+        text = (
+            f"- `{one_line(check['command'], 160)}`{passed_or_said}{verdict}{since} "
+            f"{_check_ref(check)}"
+        )
         yield Item(
             "now", "verdict", VERDICT_VALUE, check["line"], (text,),
             quote=f"{check['command']} {check.get('verdict', '')}", names=(check["command"],),
@@ -159,10 +188,11 @@ def verdict_items(state: State) -> Iterator[Item]:
 
 
 def _has_verdict(check: Check) -> bool:
-    """Whether it is known that a check passed: a pipe or `||` hides its exit code."""
-    if check["kind"] == "run":
+    """Whether it is known that a check passed: a pipe hides its exit code."""
+    if check["kind"] == "run" or check["verdict"].startswith(EMPTY_VERDICT):
         return False
-    return bool(check.get("verdict")) or not any(part in check["command"] for part in ("|", ";"))
+    is_hidden = check["is_exit_hidden"] or ";" in check["command"]
+    return bool(check["verdict"]) or not is_hidden
 
 
 def _runs_everything(check: Check) -> bool:
@@ -176,6 +206,7 @@ def command_items(state: State) -> Iterator[Item]:
         one
         for one in state["shell"]
         if len(one["text"]) <= MAX_COMMAND_CHARS
+        and SCRATCH_SCRIPT not in one["text"]
         and (
             (one["runs"] > 1 and len(one["text"].split()) >= MIN_COMMAND_WORDS)
             or _sets_environment(one["text"])

@@ -3,6 +3,7 @@ to look things up."""
 
 from __future__ import annotations
 
+from holdfast.brief.checks import is_open_failure
 from holdfast.brief.history import stretch_ends
 from holdfast.brief.items import ref
 from holdfast.brief.plan import is_outdated
@@ -95,7 +96,7 @@ def _find_open_work(state: State) -> list[str]:
         item = running[-1]
         where = ref(item["source_line"], item["line"])
         open_now.append(f"in progress: {one_line(item['text'], 100)} {where}")
-    failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
+    failing = [check for check in state["checks"] if is_open_failure(state, check)]
     if failing:
         command = one_line(failing[-1]["command"], 60)
         open_now.append(f"failing: `{command}` {ref(failing[-1]['call'])}")

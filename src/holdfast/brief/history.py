@@ -6,8 +6,8 @@ only the summary before it.
 
 from __future__ import annotations
 
-from holdfast.brief.items import Item, cite_lines, quote, ref
-from holdfast.state.text import one_line, split_sentences
+from holdfast.brief.items import Item, cite_lines, name_commit, quote, ref
+from holdfast.brief.statements import is_lasting, split_statements, stands_alone
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 MAX_SEPARATE_STRETCHES = 6
 LATEST_VALUE, VALUE_STEP = 64.0, 4.0
 MAX_COMMITS, MAX_REPORTS, MAX_FILES = 8, 3, 8
-MIN_SENTENCE_CHARS = 20
 
 
 def stretch_items(state: State) -> Iterator[Item]:
@@ -50,13 +49,10 @@ def _render(state: State, number: int, start: int, end: int, level: int) -> str:
     }
     parts = []
     for report in reports[-max(1, int(MAX_REPORTS * share)) :]:
-        if sentence := _first_sentence(report["text"]):
+        if sentence := _find_statement(report["text"]):
             parts.append(f"reported {quote(sentence, int(100 + 80 * share))} {ref(report['line'])}")
     shown = commits[-max(1, int(MAX_COMMITS * share)) :]
-    parts += [
-        f"commit {one['sha'][:9]} {one_line(one['subject'], 70)} {ref(one['line'])}"
-        for one in shown
-    ]
+    parts += [f"commit {name_commit(one, 70)} {ref(one['line'])}" for one in shown]
     if len(commits) > len(shown):
         parts.append(f"{len(commits) - len(shown)} more commits")
     if files and share:
@@ -68,9 +64,10 @@ def _render(state: State, number: int, start: int, end: int, level: int) -> str:
     return f"- before compaction {number}: {text}"
 
 
-def _first_sentence(text: str) -> str:
-    sentences = (one for one in split_sentences(text) if len(one) >= MIN_SENTENCE_CHARS)
-    return next((one for one in sentences if not one.endswith((":", "?"))), "").replace("**", "")
+def _find_statement(text: str) -> str:
+    """The first statement of a report that can be understood alone, or nothing."""
+    statements = [one for one in split_statements(text) if stands_alone(one)]
+    return next(filter(is_lasting, statements), statements[0] if statements else "")
 
 
 def stretch_ends(state: State) -> list[int]:

@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from holdfast.state.types import Commit
+
 # Cited lines that are at most this far apart are written as a range.
 MAX_RANGE_LINES = 50
 
@@ -60,6 +62,11 @@ def ref(*lines: int) -> str:
 def quote(text: str, max_chars: int) -> str:
     # A long text is cut before its lines are joined, which would take longer than all the rest.
     return f"“{one_line(text[: 3 * max_chars + 100], max_chars)}”"
+
+
+def name_commit(commit: Commit, max_chars: int) -> str:
+    """The hash, if it is known, and the subject of a commit."""
+    return f"{commit['sha'][:9]} {one_line(commit['subject'], max_chars)}".strip()
 
 
 def cite_lines(sources: Iterable[list[int]]) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.brief.findings import select_statements
 from holdfast.brief.items import Item, cite_lines, ref
+from holdfast.brief.statements import select_statements
 from holdfast.state.text import one_line, split_sentences
 
 TYPE_CHECKING = False
@@ -29,13 +29,14 @@ def plan_items(state: State, summary: SearchableSummary | None) -> Iterator[Item
     stale = is_outdated(state)
     changed = max((item["line"] for item in state["plan"]), default=0)
     for item in state["plan"]:
-        if item["status"] not in OPEN_STATUSES:
+        details = _select_details(item.get("detail", ""), summary)
+        if item["status"] not in OPEN_STATUSES or (stale and summary and not details):
+            # A summary tells better what became of a plan that is no longer followed.
             continue
         is_running = item["status"] == "in_progress"
         pending_count += not is_running
         status = "in progress" if is_running else "pending"
         status += f" when the plan was last changed (L{changed})" if stale else ""
-        details = _select_details(item.get("detail", ""), summary)
         yield Item(
             "plan",
             "plan",

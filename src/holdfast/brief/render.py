@@ -35,6 +35,11 @@ MAX_CHARS_PER_TOKEN = 3.0
 # Above this budget conflicts with the summary are required; below it, requests and rules come
 # first.
 CONFLICTS_REQUIRED_TOKENS = 850
+# Beside a summary, text is shown if at least this share of its words is new. What is needed word by
+# word, such as a command or a decision, and the task that is being worked on are shown even if the
+# summary has most of their words.
+MIN_NOVELTY = 0.4
+EXACT_KINDS = ("shell", "verdict", "record", "task text", "chosen", "rejected")
 
 
 class Brief:
@@ -117,7 +122,7 @@ def build_brief(
         if id(item) not in in_summary_ids and header_footer.adds_to_opening(opening, item, state)
     ]
     if searchable:
-        _weigh_by_summary(candidates, searchable)
+        candidates = _weigh_by_summary(candidates, searchable)
     shown, is_truncated = pack_items(candidates, budget, template.heading)
     if not is_truncated:
         closing = header_footer.render_closing(recall, truncated=False)
@@ -135,16 +140,21 @@ def build_brief(
     )
 
 
-def _weigh_by_summary(items: list[Item], summary: SearchableSummary) -> None:
-    """Lower the value of what the summary says in part, and require the agent's last message only
-    if the summary does not describe the current work."""
+def _weigh_by_summary(items: list[Item], summary: SearchableSummary) -> list[Item]:
+    """Lower the value of what the summary says in part, and return the items that say enough that
+    is new. The agent's last message counts as such an item if the summary describes the current
+    work."""
     has_current_work = summary.has_current_work_heading()
+    kept = []
     for item in items:
+        if item.kind == "doing" and has_current_work:
+            item.is_required, item.is_prose = False, True
         if item.is_prose:
             item.novelty = summary.novelty(item.quote)
-        if item.kind == "doing" and has_current_work:
-            item.is_required = False
-            item.novelty = summary.novelty(item.quote)
+        is_exact = item.kind in EXACT_KINDS or not item.is_prose
+        if item.is_required or is_exact or item.novelty >= MIN_NOVELTY:
+            kept.append(item)
+    return kept
 
 
 def collect_items(state: State, summary: SearchableSummary | None = None) -> list[Item]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from holdfast.brief.history import is_in_earlier_stretch
 from holdfast.brief.items import Item, quote, ref
 from holdfast.state.rules.user_rules import PLAN_PROMPT_PREFIX
-from holdfast.state.text import content_words, count_letters, split_sentences
+from holdfast.state.text import Cues, TokenizedText, content_words, count_letters, split_sentences
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ MIN_PROSE_WORDS, MIN_LETTER_SHARE = 3, 0.7
 # How lines of terminal output begin.
 OUTPUT_STARTS = ("❯", "⏺", "⎿", "│", "╭", "╰", "├", "└", "┌", "$ ", "> ", "+ ", "at ", "@@")
 LEFT_OUT = "[…]"
+# Of a long message, sentences are shown beside a summary if this share of their words is new.
+MIN_NEW_SHARE = 0.4
+# Words of sentences that bind: they are shown unless a line of the summary has all of their words.
+BINDING = Cues(
+    "not", "never", "must", "only", "always", "don't", "no", "without", "instead", "should", "want",
+)  # fmt: skip
 QUESTION_STARTS = (
     "can you ", "could you ", "can we ", "now can you ", "what ", "why ", "how ", "where ", "is ",
     "are ", "do ", "does ", "did ", "which ", "who ", "when ",
@@ -60,6 +66,7 @@ def request_items(state: State, summary: SearchableSummary | None = None) -> Ite
     binding_lines.update(one["line"] for one in state["decisions"] if one["by"] == "user")
     for index in reversed(range(len(requests))):
         request = requests[index]
+        quoted = request["text"]
         text = find_prose(_skip_plan_prefix(request["text"]))
         label = (
             "latest: " if index == last
@@ -76,14 +83,18 @@ def request_items(state: State, summary: SearchableSummary | None = None) -> Ite
             continue
         age = (last - index) / (last or 1)
         value = LABEL_VALUES.get(label) or _value_by_age(state, request, age)
-        if not label and LEFT_OUT in text and _count_words(text) < MIN_REST_WORDS:
-            # Nearly all of it was pasted.
-            continue
         is_old = not label and last - index > RECENT_MESSAGES
+        if not label and LEFT_OUT in text and (is_old or _count_words(text) < MIN_REST_WORDS):
+            # Nearly all of it was pasted, or it was about what was pasted.
+            continue
         is_binding = request["line"] in binding_lines or bool(request.get("question"))
         is_one_off = is_old and not is_binding
         if is_old and summary is not None:
             text = _without_questions(text)
+            if not text:
+                continue
+        if summary is not None and label != "latest: " and len(text) > VERBATIM_CHARS:
+            quoted = text = _select_new_sentences(text, summary)
             if not text:
                 continue
         if is_one_off:
@@ -98,9 +109,9 @@ def request_items(state: State, summary: SearchableSummary | None = None) -> Ite
                 f"{ref(request['line'], request.get('said_line', 0))}"
                 for size in QUOTE_CHARS
             ),
-            quote=request["text"],
-            is_required=bool(label),
-            is_prose=is_one_off,
+            quote=quoted,
+            is_required=bool(label) and not (summary and label == "first: "),
+            is_prose=is_one_off or (label == "first: " and quoted is request["text"]),
         )
 
 
@@ -112,10 +123,27 @@ def _without_questions(text: str) -> str:
     kept = [
         sentence
         for sentence in sentences
-        if not sentence.endswith(("?", "？")) and not sentence.lower().startswith(QUESTION_STARTS)
+        if not sentence.endswith(("?", "？"))
+        and not sentence.lower().startswith(QUESTION_STARTS)
+        and sentence.strip("0123456789.) ")
     ]
     rest = " ".join(kept)
     return rest if _count_words(rest) >= MIN_GOAL_WORDS else ""
+
+
+def _select_new_sentences(text: str, summary: SearchableSummary) -> str:
+    """The sentences of a long message that say something the summary does not say; empty if they
+    are too short to be understood."""
+    parts: list[str] = []
+    for sentence in split_sentences(text):
+        is_new = summary.novelty(sentence) >= MIN_NEW_SHARE
+        binds = BINDING.match(TokenizedText(sentence)) and not summary.paraphrases(sentence)
+        if is_new or binds:
+            parts.append(sentence.replace("**", ""))
+        elif parts[-1:] != ["…"]:
+            parts.append("…")
+    new = " ".join(parts)
+    return new if _count_words(new) >= MIN_REST_WORDS else ""
 
 
 def _without_rules(state: State, request: Request, text: str) -> str:
@@ -157,7 +185,9 @@ def find_prose(text: str) -> str:
         stripped = line.strip()
         if stripped.startswith("```"):
             in_fence = not in_fence
-        if in_fence or stripped.startswith("```") or not _is_prose(stripped):
+        # Text that is copied from the terminal is indented.
+        is_copied = line.startswith("  ") and stripped[:1].isalpha()
+        if in_fence or is_copied or stripped.startswith("```") or not _is_prose(stripped):
             if stripped and kept[-1:] != [LEFT_OUT]:
                 kept.append(LEFT_OUT)
         else:

@@ -88,7 +88,7 @@ def render_progress(state: State, after_line: int) -> list[str]:
     this transcript line, in order.
     """
     entries = [
-        *((commit["line"], f"commit {commit['sha']} {commit['subject']}")
+        *((commit["line"], f"commit {commit['sha']} {commit['subject']}".replace("  ", " "))
           for commit in state["commits"]),
         *((item["line"], f"done: {item['text']}") for item in state["plan"]
           if item["status"] == "completed"),

@@ -57,7 +57,7 @@ def _facts(state: State) -> Iterable[Fact]:
         status = "passes" if check["ok"] else "fails"
         yield "check", one_line(check["command"], 300), status, check["line"]
     for commit in state["commits"]:
-        yield "commit", f"{commit['sha']} {commit['subject']}", "", commit["line"]
+        yield "commit", f"{commit['sha']} {commit['subject']}".strip(), "", commit["line"]
     for agent in state["agents"]:
         yield "agent", f"{agent['type']} {agent['id']}".strip(), agent["status"], agent["line"]
     for command in state["commands"]:

@@ -48,7 +48,7 @@ class _StateCounts:
         self.requests = len(state["requests"]) + state["requests_dropped"]
         self.compactions = len(state["compactions"])
         self.links = len(state["pull_requests"])
-        self.commits = {(commit["sha"], commit["line"]) for commit in state["commits"]}
+        self.commits = {(commit["subject"], commit["line"]) for commit in state["commits"]}
         self.checks = {check["command"]: check["runs"] for check in state["checks"]}
         self.edits = {path: trail.get("edits", 0) for path, trail in state["files"].items()}
         self.deleted = {path for path, trail in state["files"].items() if trail.get("deleted")}
@@ -63,8 +63,9 @@ class _StateCounts:
                 yield TimelineEntry(line, "delete", path)
         yield from self._find_checks(state, line)
         for commit in state["commits"]:
-            if (commit["sha"], commit["line"]) not in self.commits:
-                yield TimelineEntry(line, "commit", f"{commit['sha']} {commit['subject']}")
+            if (commit["subject"], commit["line"]) not in self.commits:
+                text = f"{commit['sha']} {commit['subject']}".strip()
+                yield TimelineEntry(line, "commit", text)
         for link in state["pull_requests"][self.links :]:
             yield TimelineEntry(line, "pull_request", link["text"])
         for index, compaction in enumerate(state["compactions"][self.compactions :], 1):

@@ -20,6 +20,7 @@ MAX_PURPOSE_LINES = 12
 EMPTY_WORDS = frozenset((
     "now", "let", "me", "i'll", "i", "need", "update", "fix", "add", "them", "these", "changes",
     "write", "create", "next", "file", "first", "will", "good", "let's", "make", "edit", "there",
+    "track", "progress", "todos", "todo", "list", "start", "continue", "it", "this",
 ))  # fmt: skip
 MAX_SYMBOLS = 8
 DEFINITION_PREFIXES = (

@@ -136,12 +136,15 @@ class Check(TypedDict):
     """The first `file:line` of the error, or empty."""
     verdict: str
     """The line of its last output that sums up the result, or empty."""
+    is_exit_hidden: bool
+    """Whether its output was piped, so that its exit code is unknown."""
 
 
 class Commit(TypedDict):
     """A commit made in this session."""
 
     sha: str
+    """Empty if a rebase has given it another hash that the log does not show."""
     subject: str
     line: int
     body: NotRequired[str]

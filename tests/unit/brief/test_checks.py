@@ -18,7 +18,7 @@ def test_a_verdict_names_the_files_that_were_edited_since() -> None:
     passed = bash("pytest -q", "33 passed in 1.2s")
     assert render_verdicts(*passed) == ["- `pytest -q` passed: “33 passed in 1.2s” (L1 L2)"]
     assert render_verdicts(*passed, *edit("a.py")) == [
-        "- `pytest -q` passed: “33 passed in 1.2s” (L1 L2); edited since, not run again: a.py"
+        "- `pytest -q` passed: “33 passed in 1.2s”; edited since, not run again: a.py (L1 L2)"
     ]
 
 
@@ -55,3 +55,37 @@ def test_commands_that_were_repeated_or_set_an_environment_are_shown() -> None:
     assert [item.quote for item in items] == [
         "RUST_LOG=debug ./target/app --once", "docker compose up -d db",
     ]  # fmt: skip
+
+
+def test_a_verdict_after_a_pipe_is_not_called_passed() -> None:
+    lines = bash("mix credo --strict | tail -3", "885 mods/funs, found 5 suggestions.")
+    assert render_verdicts(*lines) == [
+        "- `mix credo --strict`: “885 mods/funs, found 5 suggestions.” (L1 L2)"
+    ]
+
+
+def test_a_build_that_a_later_test_run_implies_is_left_out() -> None:
+    build, test = bash("cargo build"), bash("cargo test", "test result: ok. 9 passed; 0 failed")
+    assert [text.split("`")[1] for text in render_verdicts(*build, *test)] == ["cargo test"]
+    assert len(render_verdicts(*test, *build)) == 2
+
+
+def test_a_pass_that_a_newer_failure_overtook_is_left_out() -> None:
+    passed = bash("cargo build --quiet")
+    failed = bash("cargo build --release", "error[E0277]: no such trait", ok=False)
+    assert render_verdicts(*passed, *failed) == []
+
+
+def test_a_failing_check_names_the_files_that_were_edited_since() -> None:
+    failed = bash("make test", "E   assert 3 == 4\nmake: *** [Makefile:2: test] Error 1", ok=False)
+    (item,) = checks.failing_check_items(state_of(*failed, *edit("a.py")))
+    assert item.forms[0] == (
+        "- `make test` fails (edited since, not run again: a.py) (L1 L2)\n  `E   assert 3 == 4`"
+    )
+
+
+def test_of_the_same_check_with_other_options_only_the_newest_failure_is_shown() -> None:
+    first = bash("cargo build --release", "error[E0433]: failed to resolve", ok=False)
+    second = bash("cargo build --release --quiet", "error[E0277]: no such trait", ok=False)
+    (item,) = checks.failing_check_items(state_of(*first, *second))
+    assert "E0277" in item.forms[0]

@@ -130,3 +130,23 @@ def test_a_running_server_is_shown() -> None:
     ]
     (item,) = findings.server_items(state_of(*lines))
     assert item.forms[0] == "- running in the background: `npm run dev -- --port 4100` (L1)"
+
+
+def test_a_remark_of_the_agent_about_itself_is_left_out_beside_a_summary() -> None:
+    text = "I can't see in `worker.log` which of the 33 tests of the queue has failed."
+    lines = [user("go"), reply(text), *AFTER]
+    assert find_statements(*lines) == [text]
+    assert find_statements(*lines, summary="Payments were worked on.") == []
+
+
+def test_of_the_task_that_was_looked_up_its_lists_are_quoted() -> None:
+    task = (
+        "spotter-4 Live updates\n\nWhy: users do not see live data yet, which is a pity.\n\n"
+        "Output files\n- `test/live/pane_test.exs` (new)\n- Burst events do not reload the page.\n"
+    )
+    lines = [user("go on with the next task"), *bash("bd show spotter-4", task)]
+    (item,) = findings.record_items(state_of(*lines), None)
+    assert item.forms[0] == (
+        "- `bd show spotter-4` says: “`test/live/pane_test.exs` (new) "
+        "Burst events do not reload the page.” (L2)"
+    )

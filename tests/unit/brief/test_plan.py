@@ -43,3 +43,12 @@ def test_finished_items_are_shown_with_their_titles_unless_there_is_a_summary() 
     assert "Step 9 of the plan" in done.forms[0]
     assert done.forms[0].startswith("- done (10): Step 2 of the plan; ")
     assert list(plan_items(state, SearchableSummary("Nothing."))) == []
+
+
+def test_outdated_items_without_a_description_are_left_to_the_summary() -> None:
+    after = [user(f"now do thing number {n}") for n in range(OUTDATED_AFTER)]
+    summary = SearchableSummary("The parser was worked on.")
+    todo = tool_use("TodoWrite", {"todos": [{"content": "Add the panel", "status": "pending"}]})
+    assert [*plan_items(state_of(*todo, *after), summary)] == []
+    (described,) = plan_items(state_of(*create("1", "Fix the routing", DETAIL), *after), summary)
+    assert DETAIL in described.forms[0]

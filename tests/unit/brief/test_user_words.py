@@ -119,3 +119,20 @@ def test_questions_of_older_messages_are_left_out_beside_a_summary() -> None:
     assert "- “I mean this is the cleanup PR anyway.” (L2)" in texts
     assert not any("slow" in text for text in texts)
     assert any("slow" in text for text in render_requests(*lines))
+
+
+def test_text_that_was_copied_from_the_terminal_is_left_out_of_a_long_message() -> None:
+    copied = "  Each checkpoint stores the transcript, so when you view it you see both prompts.\n"
+    assert find_prose(f"Can you explain this part:\n\n{copied * 5}") == (
+        "Can you explain this part:\n\n[…]"
+    )
+
+
+def test_of_a_long_first_message_only_what_the_summary_lacks_is_shown() -> None:
+    known = "The importer reads the nightly export and writes the orders into the warehouse. "
+    rule = "Execution prompts get the plan, not the full issue details."
+    lines = [user(known * 5 + rule), *(user(f"now do thing number {n}") for n in range(3))]
+    summary = SearchableSummary(f"{known}\nExecution prompts: plan. The full issue has details.")
+    first = [*request_items(state_of(*lines), summary)][-1]
+    assert first.forms[0] == f"- first: “… {rule}” (L1)"
+    assert not first.is_required

@@ -10,8 +10,8 @@ import re
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from holdfast.brief.findings import select_statements
 from holdfast.brief.render import collect_items
+from holdfast.brief.statements import select_statements
 from holdfast.conversations.brief import message_to_events, to_events
 from holdfast.conversations.checkpoint import MAX_ITEM_CHARS, Checkpoint
 from holdfast.conversations.item_matching import (
@@ -139,6 +139,7 @@ def _start_state(checkpoint: Checkpoint) -> State:
                     "error": [error.strip()] if error.strip() else [],
                     "where": "",
                     "verdict": "",
+                    "is_exit_hidden": False,
                 }
             )
     return state

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 HANDLES = ("tool",)
 TOOLS = ("Bash",)
 MAX_CHECKS = 60
+NOT_FOUND = "command not found"
 MAX_COMMAND_CHARS = 500
 # How many characters are compared before a command is redacted, which is slow.
 PREFIX_CHARS = 8
@@ -73,6 +74,7 @@ def apply(state: State, event: Event) -> None:
     check["call"] = event.get("call_line", 0)
     check["error"], check["where"] = ([], "") if ok else parse_error(text)
     check["verdict"] = find_verdict(text)
+    check["is_exit_hidden"] = "|" in command
     if ok and kind != "run":
         _resolve_covered(checks, simple, event["line"])
     # The order is that of the last run.
@@ -181,7 +183,9 @@ def _has_outcome(event: Event) -> bool:
         text = event.get("text", "")
         first, _, rest = text.partition("\n")
         return not (rest if first.startswith("Exit code ") else text).startswith(NOT_RUN_PREFIXES)
-    return not as_object(event.get("detail")).get("backgroundTaskId")
+    # A pipe has the exit code of its last command. If that is missing, the outcome is unknown.
+    is_filter_missing = NOT_FOUND in event.get("text", "") and "|" in event["input"]["command"]
+    return not is_filter_missing and not as_object(event.get("detail")).get("backgroundTaskId")
 
 
 def _new_check(command: str, kind: str) -> Check:
@@ -195,4 +199,5 @@ def _new_check(command: str, kind: str) -> Check:
         "error": [],
         "where": "",
         "verdict": "",
+        "is_exit_hidden": False,
     }

@@ -22,7 +22,8 @@ CLEAN_PREFIXES = (
 EMPTY_OUTPUTS = ("", "(Bash completed with no output)")
 CHANGE_LABELS = ("modified:", "new file:", "deleted:", "renamed:", "copied:", "typechange:")
 # The git commands whose output shows the position.
-GIT_COMMANDS = ("commit", "status", "checkout", "switch", "push")
+GIT_COMMANDS = ("commit", "status", "checkout", "switch", "push", "rebase", "log", "reset")
+REBASED = "Successfully rebased"
 MAX_BODY_CHARS = 1200
 SWITCHED_PREFIXES = (
     "Switched to a new branch '", "Switched to branch '", "Switched to and reset branch '",
@@ -48,8 +49,16 @@ def _apply_git(state: State, event: Event) -> None:
             if line.startswith(SWITCHED_PREFIXES):
                 state["branch"] = redact_and_clip(line.partition("'")[2].rpartition("'")[0], 200)
     if "commit" in command:
+        if "--amend" in command and event["ok"]:
+            del state["commits"][-1:]
         _add_commits(state, lines, event["line"])
         _add_body(state, command, event["line"])
+    if "rebase" in command and REBASED in event.get("text", ""):
+        _forget_hashes(state)
+    if "log" in command:
+        _update_hashes(state, lines)
+    if "git reset" in command and event["ok"]:
+        _undo_commits(state, command)
     if "push" in command and event["ok"] and "git push" in command:
         state["pushed"] = event["line"]
     if "status" in command and event["ok"]:
@@ -94,6 +103,36 @@ def _add_commits(state: State, lines: list[str], number: int) -> None:
             {"sha": words[-1], "subject": redact_and_clip(subject.strip(), 200), "line": number}
         )
     del state["commits"][:-MAX_COMMITS]
+
+
+def _forget_hashes(state: State) -> None:
+    """A rebase gives new hashes to the commits that were not pushed."""
+    for commit in state["commits"]:
+        if commit["line"] > state["pushed"]:
+            commit["sha"] = ""
+
+
+def _update_hashes(state: State, lines: list[str]) -> None:
+    """Read the hashes of known commits from the lines of `git log --oneline`."""
+    for line in lines:
+        sha, _, subject = line.partition(" ")
+        for commit in state["commits"] if _is_sha(sha) else ():
+            if commit["subject"] == subject.strip():
+                commit["sha"] = sha
+
+
+def _undo_commits(state: State, command: str) -> None:
+    """Remove the commits that `git reset HEAD~2` or `git reset HEAD^` took back."""
+    for word in command.partition("git reset")[2].split():
+        name, tilde, count = word.partition("~")
+        if name == "HEAD" and tilde:
+            number = int(count) if count.isdigit() else 1
+        elif word in ("HEAD^", "@^"):
+            number = 1
+        else:
+            continue
+        del state["commits"][max(0, len(state["commits"]) - number) :]
+        return
 
 
 def _add_body(state: State, command: str, line: int) -> None:

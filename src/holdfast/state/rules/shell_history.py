@@ -62,6 +62,9 @@ RECORD_OPTIONS = frozenset(
 # Programs that show issues, and the subcommands that show one.
 TRACKERS = frozenset(("gh", "glab", "bd", "jira", "linear", "tea", "br"))
 SHOW_COMMANDS = frozenset(("show", "view"))
+TRACKER_VIEWS = SHOW_COMMANDS | {"diff", "list", "checks", "status"}
+# What `sudo` prints if it cannot ask for a password; the exit code may be that of another command.
+NO_PASSWORD = "sudo: a password is required"
 ERROR_CUES = ("error", "not found", "no such", "cannot", "can't", "denied", "invalid", "unknown")
 TRAILERS = ("co-authored-by:", "🤖", "generated with", "signed-off-by:")
 OUTPUT_TOOLS, ENDED = ("TaskOutput", "BashOutput"), "<status>completed"
@@ -104,7 +107,9 @@ def _apply_shell(state: State, event: Event) -> None:
         if event["ok"] and simple and len(command) >= MIN_VIEWER_CHARS:
             _add_command(state, command, simple[:1], line)
         return
-    if event["ok"]:
+    if NO_PASSWORD in event.get("text", ""):
+        state["shell"] = [one for one in state["shell"] if "sudo " not in one["text"]]
+    elif event["ok"]:
         _add_workaround(state, command, significant, line)
         _add_command(state, command, significant, line)
     elif not event.get("text", "").startswith(NOT_RUN_PREFIXES):
@@ -124,14 +129,19 @@ def _set_task_shown(state: State, simple: list[list[str]], event: Event, line: i
 
 def is_significant(words: list[str]) -> bool:
     """Whether a simple command does more than look at something."""
-    if words[0] in VIEWERS:
+    if words[0] in VIEWERS or is_tracker_view(words):
         return False
     return words[0] != "git" or (len(words) > 1 and words[1] not in GIT_VIEWERS)
 
 
+def is_tracker_view(words: list[str]) -> bool:
+    """Whether a command shows an issue or a pull request."""
+    return words[0] in TRACKERS and bool(TRACKER_VIEWS.intersection(words[1:3]))
+
+
 def _viewer_head(words: list[str]) -> str:
     """What a command that looks at something looks for, or "" if it only shows a file."""
-    if words[0] in PLAIN_VIEWERS:
+    if words[0] in PLAIN_VIEWERS or is_tracker_view(words):
         return ""
     start = 2 if words[0] == "git" else 1
     target = next((word for word in words[start:] if not word.startswith("-")), "")

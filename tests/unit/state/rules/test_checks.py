@@ -119,6 +119,7 @@ def test_any_failed_command_is_kept_until_it_succeeds() -> None:
         "error": ["no such host"],
         "where": "",
         "verdict": "",
+        "is_exit_hidden": False,
     }
     assert checks(failed, bash("./deploy.sh", "done")) == []
 
@@ -333,6 +334,7 @@ def test_a_later_pass_clears_the_error() -> None:
         "error": [],
         "where": "",
         "verdict": "33 passed",
+        "is_exit_hidden": False,
     }
 
 
@@ -460,3 +462,16 @@ def test_colours_and_lone_file_names_are_left_out_of_errors() -> None:
     )
     (check,) = state_of(*bash("pnpm test", output, ok=False))["checks"]
     assert check["error"] == ["login fails: no such user", "1 failed"]
+
+
+def test_a_run_whose_filter_is_missing_has_no_outcome() -> None:
+    failed = bash("make build", "error: no such header a.h", ok=False)
+    unknown = bash(
+        "make build 2>&1 | grep error || echo done", "done\nzsh: command not found: grep"
+    )
+    assert single_check(failed, unknown)["ok"] is False
+
+
+def test_a_pipe_hides_the_exit_code() -> None:
+    for command, is_hidden in (("pytest -q", False), ("pytest -q 2>&1 | tail -5", True)):
+        assert single_check(bash(command, "33 passed"))["is_exit_hidden"] is is_hidden, command

@@ -203,3 +203,33 @@ def test_switching_sets_the_branch() -> None:
     ]
     for command, output, branch in cases:
         assert state_of(user("go"), *bash(command, output))["branch"] == branch, (command, output)
+
+
+def hashes(*steps: list[Line]) -> list[tuple[str, str]]:
+    commits = state_of(*(line for step in steps for line in step))["commits"]
+    return [(commit["sha"], commit["subject"]) for commit in commits]
+
+
+def test_an_amended_commit_replaces_the_one_before() -> None:
+    amended = bash("git commit --amend --no-edit", "[main 4a3d2bc] Back off")
+    assert hashes(bash(COMMIT, OUTPUT), amended) == [("4a3d2bc", "Back off")]
+
+
+def test_a_rebase_changes_the_hashes_of_commits_that_were_not_pushed() -> None:
+    pushed = [*bash(COMMIT, OUTPUT), *bash("git push", "main -> main")]
+    later = bash('git commit -m "Jitter"', "[main 5b4e3cd] Jitter")
+    rebase = bash("git pull --rebase", "Rebasing (1/1)\rSuccessfully rebased and updated main.")
+    assert hashes(pushed, later, rebase) == [("3f2c1ab", "Back off"), ("", "Jitter")]
+    log = bash("git log --oneline -1", "6c5f4de Jitter")
+    assert hashes(pushed, later, rebase, log) == [("3f2c1ab", "Back off"), ("6c5f4de", "Jitter")]
+
+
+def test_a_reset_takes_commits_back() -> None:
+    second = bash('git commit -m "Jitter"', "[main 5b4e3cd] Jitter")
+    for command, expected in (
+        ("git reset --soft HEAD~1", [("3f2c1ab", "Back off")]),
+        ("git reset HEAD^", [("3f2c1ab", "Back off")]),
+        ("git reset --hard HEAD~2", []),
+        ("git reset HEAD a.py", [("3f2c1ab", "Back off"), ("5b4e3cd", "Jitter")]),
+    ):
+        assert hashes(bash(COMMIT, OUTPUT), second, bash(command)) == expected, command

@@ -116,3 +116,13 @@ def test_a_secret_in_a_command_is_redacted() -> None:
     token = "ghp_" + "a1B2" * 9
     (kept,) = commands(bash(f"curl -H 'Authorization: {token}' https://example.com"))
     assert token not in kept
+
+
+def test_looking_at_an_issue_is_not_listed_among_the_commands() -> None:
+    for command in ("gh pr view 158 --json title", "gh pr diff 162", "bd list --status open"):
+        assert commands(bash(command), bash(command)) == [], command
+
+
+def test_commands_with_sudo_are_dropped_once_it_asks_for_a_password() -> None:
+    refused = "sudo: a terminal is required\nsudo: a password is required"
+    assert commands(bash("sudo make install"), bash("sudo ./run & sleep 3", refused)) == []
