@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.brief.summary_overlap import SearchableSummary
-    from holdfast.state.types import FileTrail, State
+    from holdfast.state.types import FileTrail, State, Statement
 
 NEWEST_FILE_VALUE, OLDEST_FILE_VALUE = 56.0, 34.0
 CREATED_BONUS, DELETED_BONUS, UNCOMMITTED_BONUS, EARLIER_MALUS = 8.0, 8.0, 4.0, 14.0
@@ -45,8 +45,14 @@ def file_items(state: State, summary: SearchableSummary | None) -> Iterator[Item
         and not path.startswith(SCRATCH_FOLDERS)
         and HOST_PLANS not in path
     ]
+    # A text before several edits is about the first file.
+    explained: dict[int, str] = {}
+    for path, trail in changed:
+        for purpose in trail.get("purposes", []):
+            explained.setdefault(purpose["line"], path)
     for age, (path, trail) in enumerate(reversed(changed[-MAX_FILES:])):
-        forms = _render_file(path, trail, summary)
+        purposes = [one for one in trail.get("purposes", []) if explained[one["line"]] == path]
+        forms = _render_file(path, trail, purposes, summary)
         if not forms:
             continue
         share = age / max(1, min(len(changed), MAX_FILES) - 1)
@@ -62,13 +68,14 @@ def file_items(state: State, summary: SearchableSummary | None) -> Iterator[Item
         )  # fmt: skip
 
 
-def _render_file(path: str, trail: FileTrail, summary: SearchableSummary | None) -> tuple[str, ...]:
+def _render_file(
+    path: str, trail: FileTrail, purposes: list[Statement], summary: SearchableSummary | None
+) -> tuple[str, ...]:
     """A changed file with its purposes, from the longest form to the shortest; empty if the summary
     names the file."""
     if summary is not None and summary.mentions(path.rpartition("/")[2], "file"):
         return ()
     head = f"- {describe_change(trail)} {path}"
-    purposes = trail.get("purposes", [])
     swaps = [f"`{swap}`" for swap in trail.get("swaps", [])]
     symbols = [name for name in trail.get("symbols", []) if not name.lower().startswith("test")]
     defines = f" (defines {', '.join(symbols)})" if symbols else ""

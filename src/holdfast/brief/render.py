@@ -39,7 +39,7 @@ CONFLICTS_REQUIRED_TOKENS = 850
 # word, such as a command or a decision, and the task that is being worked on are shown even if the
 # summary has most of their words.
 MIN_NOVELTY = 0.4
-EXACT_KINDS = ("shell", "verdict", "record", "task text", "chosen", "rejected")
+EXACT_KINDS = ("shell", "verdict", "record", "task text", "chosen", "rejected", "file")
 
 
 class Brief:

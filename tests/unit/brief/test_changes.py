@@ -98,3 +98,12 @@ def test_commits_after_the_last_push_are_named() -> None:
     assert "- committed and not pushed: 5d6e7f8 (L6)" in lines
     assert not any("not pushed" in text for text in render_git(*first, *second, *push))
     assert not any("not pushed" in text for text in render_git(*first))
+
+
+def test_a_text_before_several_edits_is_quoted_for_the_first_file() -> None:
+    said = reply("Now add the field to `Metadata`:")
+    shown = render_files(user("go"), said, *write("types.go"), *write("writer.go"))
+    assert shown == [
+        "- created writer.go (L5)",
+        "- created types.go: “Now add the field to `Metadata`” (L3 L2)",
+    ]
