@@ -23,8 +23,8 @@ from holdfast.store.sqlite import SQLiteStore
 
 # Besides the modules that the interpreter loads itself. Each costs a fraction of a millisecond.
 CHEAP_MODULES = {
-    "__future__", "_collections_abc", "_json", "_sqlite3", "_stat", "genericpath", "os", "os.path",
-    "posixpath", "stat", "zlib",
+    "__future__", "_collections_abc", "_json", "_sqlite3", "_stat", "gc", "genericpath", "os",
+    "os.path", "posixpath", "stat", "zlib",
 }  # fmt: skip
 # `_sqlite3` imports these for its statement cache.
 STATEMENT_CACHE_MODULES = {

@@ -30,26 +30,45 @@ class BriefBudget:
     ) -> None:
         self.tokens = tokens
         self.characters = characters
-        self.cost = cost
+        self._estimate = cost
+        self._costs: dict[str, float] = {}
         self._line_break_cost = cost("\n")
 
+    def cost(self, text: str) -> float:
+        """The estimated tokens of a text, which is estimated once and asked for several times."""
+        cost = self._costs.get(text)
+        if cost is None:
+            cost = self._costs[text] = self._estimate(text)
+        return cost
+
     def fits(self, text: str) -> bool:
-        if len(text) > MAX_CHARS_PER_TOKEN * self.tokens:
-            return False
-        tokens = self.cost(text) + self._line_break_cost
-        return tokens <= self.tokens and utf16_units(text) + 1 <= self.characters
+        return self._measure_if_fits(text) is not None
 
     def take(self, text: str) -> bool:
         """Use the budget for this text; returns False, and takes nothing, if it does not fit."""
-        if not self.fits(text):
+        size = self._measure_if_fits(text)
+        if size is None:
             return False
-        self.tokens -= self.cost(text) + self._line_break_cost
-        self.characters -= utf16_units(text) + 1
+        self.tokens -= size[0]
+        self.characters -= size[1]
         return True
 
     def give_back(self, text: str) -> None:
-        self.tokens += self.cost(text) + self._line_break_cost
-        self.characters += utf16_units(text) + 1
+        tokens, characters = self._measure(text)
+        self.tokens += tokens
+        self.characters += characters
+
+    def _measure_if_fits(self, text: str) -> tuple[float, int] | None:
+        if len(text) > MAX_CHARS_PER_TOKEN * self.tokens:
+            return None
+        tokens, characters = self._measure(text)
+        if tokens > self.tokens or characters > self.characters:
+            return None
+        return tokens, characters
+
+    def _measure(self, text: str) -> tuple[float, int]:
+        """The tokens and characters of a text and its line break."""
+        return self.cost(text) + self._line_break_cost, utf16_units(text) + 1
 
 
 def pack_items(

@@ -147,7 +147,8 @@ def select_lasting(
 def _is_name(word: str) -> bool:
     inner = word[1:]
     return (
-        any(char in word for char in "_/")
+        "_" in word
+        or "/" in word
         or "." in inner[:-1]
         or not (inner.islower() or not inner.isalpha())
     )

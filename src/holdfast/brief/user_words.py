@@ -107,7 +107,7 @@ def request_items(state: State, summary: SearchableSummary | None = None) -> Ite
             tuple(
                 f"- {label if last else ''}{quote(text, size)}{render_question(request)} "
                 f"{ref(request['line'], request.get('said_line', 0))}"
-                for size in QUOTE_CHARS
+                for size in QUOTE_CHARS[is_old:]
             ),
             quote=quoted,
             is_required=bool(label) and not (summary and label == "first: "),

@@ -100,6 +100,6 @@ def estimate_tokens(text: str) -> int:
 
 def utf16_units(text: str) -> int:
     """Return the number of UTF-16 units, which Claude Code's limit counts."""
-    if text.isascii():
+    if text.isascii() or max(text) <= "\uffff":
         return len(text)
     return len(text) + sum(1 for char in text if char > "\uffff")
