@@ -376,7 +376,8 @@ def test_hooks_of_the_plugin_do_nothing_if_the_settings_have_the_hooks(
 ) -> None:
     folder = session.root if level == "user" else Path(session.demo.project_dir)
     (folder / ".claude").mkdir(parents=True, exist_ok=True)
-    (folder / ".claude" / name).write_text(json.dumps({"hooks": {"Stop": hook_command()}}))
+    hook = {"hooks": [{"type": "command", "command": hook_command()}]}
+    (folder / ".claude" / name).write_text(json.dumps({"hooks": {"Stop": [hook]}}))
     session.write(session.demo.before)
     # No client reads a local settings file in the user's folder.
     is_ignored = level == "user" and name == "settings.local.json"

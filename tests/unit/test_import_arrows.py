@@ -32,7 +32,7 @@ LOWER_PACKAGES = {
     "tokens",
     "handoff",
 }
-BELOW_SERVICES = {*LOWER_PACKAGES, "settings", "diagnostics", *COMMON_MODULES, ""}
+BELOW_SERVICES = {*LOWER_PACKAGES, "settings", "diagnostics", "own_files", *COMMON_MODULES, ""}
 BELOW_SURFACES = {*BELOW_SERVICES, "services"}
 
 # Which packages of Holdfast a package may import, besides itself.
@@ -44,6 +44,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "redaction": set(),
     "fast_json": set(),
     "lenient_json": {"fast_json"},
+    "own_files": set(),
     "diagnostics": COMMON_MODULES,
     "settings": COMMON_MODULES,
     "tokens": COMMON_MODULES,
@@ -52,9 +53,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "hosts": COMMON_MODULES,
     "brief": {"state", "tokens", *COMMON_MODULES},
     "reports": {"brief", "state", *COMMON_MODULES},
-    "store": {"state", "transcript", *COMMON_MODULES},
-    "notes": {"search", "state", "store", *COMMON_MODULES},
-    "ledger": {"state", "store", *COMMON_MODULES},
+    "store": {"own_files", "state", "transcript", *COMMON_MODULES},
+    "notes": {"own_files", "search", "state", "store", *COMMON_MODULES},
+    "ledger": {"own_files", "state", "store", *COMMON_MODULES},
     "search": {"store", "transcript", *COMMON_MODULES},
     "handoff": {"brief", "state", "tokens", *COMMON_MODULES},
     "conversations": {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.fast_json import dumps
+from holdfast.hosts import hook_entries
 from holdfast.hosts.hook_event import HookEvent
 
 TYPE_CHECKING = False
@@ -48,11 +49,6 @@ AFTER_INSTALL = "The hooks run from the next session on."
 # Fields and paths that appear only in payloads of other hosts.
 OTHER_HOSTS_FIELDS = frozenset(("turn_id", "conversation_id", "timestamp", "sessionId"))
 OTHER_HOSTS_TRANSCRIPT_PATHS = ("/rollout-", "/.factory/", "/.deepagents/", "/.copilot/")
-# Every hook command of ours contains one of these. The second is that of the first edition, whose
-# module is gone: `doctor` reports such a hook, install and uninstall remove it.
-FIRST_EDITION_MARKER = "holdfast.surfaces.hook"
-HOOK_MARKERS = ("holdfast.entry import hook", FIRST_EDITION_MARKER)
-MAX_SETTINGS_BYTES = 4 << 20
 TOOL_EVENT = "PostToolUse"
 # Registered only with --guard-edits, because it starts a process after each edit.
 EDITING_TOOLS = "Edit|MultiEdit|Write|NotebookEdit"
@@ -156,18 +152,4 @@ def is_installed(environ: Mapping[str, str], cwd: str) -> bool:
     paths = [settings_path(environ, None)]
     if project:
         paths += [settings_path(environ, project, local) for local in (False, True)]
-    return any(registers_our_hooks(path) for path in paths)
-
-
-def is_our_hook(command: str) -> bool:
-    """Return whether this command, or a text that contains it, runs a hook of ours."""
-    return any(marker in command for marker in HOOK_MARKERS)
-
-
-def registers_our_hooks(path: str) -> bool:
-    """Return whether a settings file contains a hook command of ours."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            return is_our_hook(file.read(MAX_SETTINGS_BYTES))
-    except OSError:
-        return False
+    return any(hook_entries.registers_our_hooks(path) for path in paths)

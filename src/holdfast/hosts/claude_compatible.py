@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.hosts import claude_code
+from holdfast.hosts import claude_code, hook_entries
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def is_registered(
 ) -> bool:
     """Return whether the user's or the project's settings file contains our hooks."""
     paths = [settings_path(environ, None), *([settings_path(environ, cwd)] if cwd else [])]
-    return any(claude_code.registers_our_hooks(path) for path in paths)
+    return any(hook_entries.registers_our_hooks(path) for path in paths)
 
 
 def has_transcript_under(payload: dict[str, Any], folder: str) -> bool:

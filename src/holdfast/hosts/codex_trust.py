@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, Literal, NamedTuple
 
 from holdfast.hosts.codex import MAX_SESSION_END_TIMEOUT_SECONDS
-from holdfast.hosts.hook_settings import runs_our_command
+from holdfast.hosts.hook_entries import runs_our_command
 
 TrustStatus = Literal["trusted", "untrusted", "modified", "disabled"]
 # The timeouts of an entry that has none itself: of most events, and of SessionEnd.

@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from holdfast.errors import UnusableSettingsFile
-from holdfast.hosts.claude_code import is_our_hook
+from holdfast.hosts.hook_entries import command_of, hooks_in, runs_our_command
+from holdfast.hosts.hook_entries import find_our_entries as find_our_entries
 from holdfast.hosts.json_edit import Layout, Span, Splice, child_spans, find_member, insert, remove
 
 BLANK = "\ufeff \t\r\n"
@@ -36,24 +37,13 @@ def parse_settings(text: str, path: str) -> dict[str, Any]:
     return settings
 
 
-def find_our_entries(settings: dict[str, Any]) -> dict[str, list[str]]:
-    """Return our commands by event."""
-    commands: dict[str, list[str]] = {}
-    for event, entries in settings.get("hooks", {}).items():
-        for entry in entries:
-            for hook in _hooks_in(entry):
-                if runs_our_command(hook):
-                    commands.setdefault(event, []).append(_command_of(hook))
-    return commands
-
-
 def repeated_events(settings: dict[str, Any]) -> list[str]:
     """Return the events at which a hook of ours would run more than once."""
     registered = [
         (event, entry.get("matcher") if isinstance(entry, dict) else None)
         for event, entries in settings.get("hooks", {}).items()
         for entry in entries
-        for hook in _hooks_in(entry)
+        for hook in hooks_in(entry)
         if runs_our_command(hook)
     ]
     repeated = [event for event, matcher in registered if registered.count((event, matcher)) > 1]
@@ -65,17 +55,9 @@ def existing_containers(settings: dict[str, Any]) -> list[str]:
     return ["hooks", *settings["hooks"]] if "hooks" in settings else []
 
 
-def _hooks_in(entry: Any) -> list[Any]:
-    """Return the hooks of an entry: a group of hooks, or, with some hosts, one hook by itself."""
-    hooks = entry.get("hooks") if isinstance(entry, dict) else None
-    if isinstance(hooks, list):
-        return hooks
-    return [entry] if _command_of(entry) else []
-
-
 def entry_commands(entries: Sequence[dict[str, Any]]) -> list[str]:
     """Return the command of each of our own entries."""
-    return [_command_of(_hooks_in(entry)[0]) for entry in entries]
+    return [command_of(hooks_in(entry)[0]) for entry in entries]
 
 
 def has_matcher(settings: dict[str, Any], event: str, matcher: str) -> bool:
@@ -83,19 +65,9 @@ def has_matcher(settings: dict[str, Any], event: str, matcher: str) -> bool:
     return any(
         isinstance(entry, dict)
         and entry.get("matcher") == matcher
-        and any(map(runs_our_command, _hooks_in(entry)))
+        and any(map(runs_our_command, hooks_in(entry)))
         for entry in settings.get("hooks", {}).get(event, ())
     )
-
-
-def _command_of(hook: Any) -> str:
-    command = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
-    return command if isinstance(command, str) else ""
-
-
-def runs_our_command(hook: Any) -> bool:
-    """Return whether this hook runs a command of ours."""
-    return is_our_hook(_command_of(hook))
 
 
 def add_hooks(
@@ -163,10 +135,10 @@ def _next_removal(text: str, keep: Collection[str]) -> Splice | None:
         entries = child_spans(text, event.value)[0] if text[event.value] == "[" else []
         for position, entry in enumerate(entries):
             value = json.loads(text[entry.value : entry.end])
-            ours = [i for i, hook in enumerate(_hooks_in(value)) if runs_our_command(hook)]
+            ours = [i for i, hook in enumerate(hooks_in(value)) if runs_our_command(hook)]
             if not ours:
                 continue
-            if len(ours) < len(_hooks_in(value)):
+            if len(ours) < len(hooks_in(value)):
                 return remove(text, _value_position(text, entry.value, "hooks"), ours[0])
             if len(entries) > 1 or _must_stay(events, number, keep):
                 return remove(text, event.value, position)

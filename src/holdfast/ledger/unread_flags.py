@@ -14,6 +14,8 @@ from __future__ import annotations
 import os
 import zlib
 
+from holdfast import own_files
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -79,10 +81,7 @@ def save_seen_flags(ledger: str, reader: str, flags: str) -> None:
     """
     if "?" in flags:
         return
-    temporary = f"{_get_seen_path(ledger, reader)}-{os.getpid()}"
-    with open(os.open(temporary, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600), "w") as file:
-        file.write(flags)
-    os.replace(temporary, _get_seen_path(ledger, reader))
+    own_files.replace(_get_seen_path(ledger, reader), flags)
 
 
 def delete_expired_flags(ledger: str, before: float) -> None:

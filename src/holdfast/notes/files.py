@@ -10,6 +10,7 @@ import os
 import time
 import zlib
 
+from holdfast import own_files
 from holdfast.errors import HoldfastError
 from holdfast.notes.document import (
     append_entries,
@@ -35,9 +36,6 @@ MAX_NOTES_BYTES = 4 << 20
 MAX_COMMAND_NOTES = 200
 MAX_WRITE_ATTEMPTS = 3
 NAME_PUNCTUATION = frozenset("-_.")
-# Windows has no O_NOFOLLOW; there O_EXCL refuses a link too.
-NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-NEW_FILE_FLAGS = os.O_CREAT | os.O_EXCL | os.O_WRONLY | NO_FOLLOW | getattr(os, "O_BINARY", 0)
 
 
 class NotesUnusable(HoldfastError):
@@ -148,24 +146,27 @@ def take_new_notes(store: Store, session: str, project: str) -> list[str]:
 def _prepare_folder(project: str, path: str) -> None:
     """Create the folder and its .gitignore.
 
-    Raises NotesUnusable if the project does not exist, if a symbolic link leads out of it, or if
-    the folder cannot be created.
+    Raises NotesUnusable if the project does not exist, if a folder on the way or the file is a
+    symbolic link, or if the folder cannot be created.
     """
     folder = os.path.dirname(path)
-    sessions = os.path.dirname(folder)
-    root = os.path.join(os.path.realpath(project), "")
-    if not os.path.isdir(root):
+    if not os.path.isdir(project):
         # The transcript may come from another machine.
         raise NotesUnusable(f"there is no folder {project} on this machine")
     try:
-        if not os.path.realpath(folder).startswith(root) or os.path.islink(path):
-            raise NotesUnusable(f"{folder} leads out of {project}")
-        os.makedirs(folder, exist_ok=True)
+        sessions = own_files.make_folder(project, ".holdfast", "sessions")
+        own_files.make_folder(sessions, os.path.basename(folder))
+        if os.path.islink(path):
+            raise NotesUnusable(f"{path} is a symbolic link, so nothing is written there")
         gitignore = os.path.join(sessions, ".gitignore")
         if not os.path.exists(gitignore):
-            _replace(gitignore, "*\n", None)
+            own_files.replace(gitignore, "*\n")
     except OSError as problem:
-        raise NotesUnusable(f"{folder} ({problem.strerror})") from None
+        raise _unusable(folder, problem) from None
+
+
+def _unusable(path: str, problem: OSError) -> NotesUnusable:
+    return NotesUnusable(f"{problem.filename or path} ({problem.strerror})")
 
 
 def _change_file(path: str, change: Callable[[str | None], str]) -> None:
@@ -180,13 +181,13 @@ def _change_file(path: str, change: Callable[[str | None], str]) -> None:
 def _read(path: str) -> tuple[str | None, Any]:
     """Return the text and the file's version; (None, None) if there is no file."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | NO_FOLLOW)
+        descriptor = os.open(path, os.O_RDONLY | own_files.NO_FOLLOW)
         with open(descriptor, encoding="utf-8", errors="surrogateescape", newline="") as file:
             return file.read(MAX_NOTES_BYTES), _get_version(os.fstat(file.fileno()))
     except FileNotFoundError:
         return None, None
     except OSError as problem:
-        raise NotesUnusable(f"{path} ({problem.strerror})") from None
+        raise _unusable(path, problem) from None
 
 
 def _get_version(status: os.stat_result) -> tuple[int, int, int]:
@@ -196,13 +197,10 @@ def _get_version(status: os.stat_result) -> tuple[int, int, int]:
 
 def _replace(path: str, text: str, expected_version: Any) -> bool:
     """Replace the file atomically; return False if it no longer has the expected version."""
-    temporary = f"{path}.holdfast-{os.urandom(8).hex()}"
     try:
-        # The name is random: a cloned repository may contain a symbolic link with a known name.
-        with open(os.open(temporary, NEW_FILE_FLAGS, 0o600), "wb") as file:
-            file.write(text.encode("utf-8", "surrogateescape"))
+        temporary = own_files.write_temporary(path, text)
         try:
-            current_version: Any = _get_version(os.stat(path))
+            current_version: Any = _get_version(os.lstat(path))
         except FileNotFoundError:
             current_version = None
         if current_version != expected_version:
@@ -210,15 +208,15 @@ def _replace(path: str, text: str, expected_version: Any) -> bool:
             return False
         os.replace(temporary, path)
     except OSError as problem:
-        raise NotesUnusable(f"{path} ({problem.strerror})") from None
+        raise _unusable(path, problem) from None
     return True
 
 
 def _write_current_session(project: str, session: str) -> None:
     """Write the id of the latest session to CURRENT_SESSION, for tools that expect it there."""
     path = os.path.join(project, ".holdfast", "sessions", "CURRENT_SESSION")
-    if os.path.islink(path):
-        os.unlink(path)
-    text, version = _read(path)
-    if text != f"{session}\n":
-        _replace(path, f"{session}\n", version)
+    try:
+        if os.path.islink(path) or _read(path)[0] != f"{session}\n":
+            own_files.replace(path, f"{session}\n")
+    except OSError as problem:
+        raise _unusable(path, problem) from None

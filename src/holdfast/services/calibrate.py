@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from holdfast import own_files
 from holdfast.errors import UnreadableTranscript
 from holdfast.tokens.calibration import ModelCalibration, calibrate_model
 from holdfast.tokens.samples import CONTENT_CLASSES, LogSamples, Sample, extract_samples
@@ -125,8 +125,4 @@ def _load_samples(home: str) -> dict[str, Any]:
 
 
 def _write(home: str, name: str, value: dict[str, Any]) -> None:
-    """Write a file atomically, readable by the user only."""
-    handle, path = tempfile.mkstemp(dir=home, prefix=f"{name}.")
-    with os.fdopen(handle, "w", encoding="utf-8") as file:
-        json.dump(value, file, separators=(",", ":"))
-    os.replace(path, os.path.join(home, name))
+    own_files.replace(os.path.join(home, name), json.dumps(value, separators=(",", ":")))

@@ -39,14 +39,15 @@ def find_project(folder: str) -> str:
 def _find_main_tree(git_file: str) -> str:
     """Follow a worktree's `.git` file to the main tree or the bare repository; empty if neither.
 
-    A submodule has such a file too, but no `commondir`: it is a project of its own.
+    A submodule has such a file too, but no `commondir`: it is a project of its own. So is a
+    worktree that the repository does not point back to: a `.git` file in an unpacked archive may
+    name any repository of the user.
     """
     git_dir = _read_gitdir(git_file)
     common = _read_first_line(os.path.join(git_dir, "commondir")) if git_dir else ""
-    if not common:
-        # The repository cannot be read, but its usual place follows from the path.
-        tree, separator, _ = git_dir.partition(f"{os.sep}.git{os.sep}worktrees{os.sep}")
-        return tree if separator else ""
+    back = _read_first_line(os.path.join(git_dir, "gitdir")) if common else ""
+    if not back or os.path.realpath(os.path.join(git_dir, back)) != os.path.realpath(git_file):
+        return ""
     common = os.path.realpath(os.path.join(git_dir, common))
     parent = os.path.dirname(common)
     usual = os.path.join(parent, ".git")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import time
 
+from holdfast import own_files
 from holdfast.errors import StoreDamaged, StoreUnavailable
 
 try:
@@ -179,8 +180,8 @@ def create(path: str, make: Callable[[str], None], *, own_folder: bool) -> None:
     os.makedirs(folder, mode=0o700, exist_ok=True)
     if own_folder:
         os.chmod(folder, 0o700)
-    fresh = f"{path}.new-{os.getpid()}-{os.urandom(3).hex()}"
-    os.close(os.open(fresh, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    fresh = own_files.choose_temporary_name(path)
+    own_files.create(fresh, "")
     try:
         make(fresh)
         try:
@@ -246,8 +247,8 @@ def _split_statements(script: str) -> list[str]:
 def _back_up(path: str, version: int) -> None:
     """Copy the database as it is before a migration."""
     target = f"{path}.v{version}.bak"
-    fresh = f"{target}.new"
-    os.close(os.open(fresh, os.O_CREAT | os.O_TRUNC | os.O_WRONLY, 0o600))
+    fresh = own_files.choose_temporary_name(target)
+    own_files.create(fresh, "")
     source, copy = sqlite3.connect(path), sqlite3.connect(fresh)
     try:
         source.backup(copy)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from holdfast import hosts
 from holdfast.errors import HoldfastError
 from holdfast.hosts import claude_code, codex
+from holdfast.hosts.hook_entries import HOOK_MARKERS
 
 TRANSCRIPT = "/home/dev/.codex/sessions/2026/11/15/rollout-2026-11-15T19-55-36-01a1e0c7.jsonl"
 COMMON_FIELDS = {"session_id": "01a1e0c7", "transcript_path": TRANSCRIPT, "cwd": "/srv/app"}
@@ -87,5 +89,6 @@ def test_the_hook_file_is_that_of_the_user_or_the_project(tmp_path: Path) -> Non
     assert codex.settings_path({"CODEX_HOME": "/c"}, None) == "/c/hooks.json"
     assert codex.settings_path({}, "/srv/app") == "/srv/app/.codex/hooks.json"
     assert not codex.is_installed({"CODEX_HOME": str(tmp_path)}, "")
-    (tmp_path / "hooks.json").write_text(f'{{"hooks": "{claude_code.HOOK_MARKERS[0]}"}}')
+    hook = {"hooks": [{"type": "command", "command": f"python -c '{HOOK_MARKERS[0]}'"}]}
+    (tmp_path / "hooks.json").write_text(json.dumps({"hooks": {"PreCompact": [hook]}}))
     assert codex.is_installed({"CODEX_HOME": str(tmp_path)}, "")

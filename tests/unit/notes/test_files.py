@@ -159,12 +159,10 @@ def test_a_session_id_cannot_lead_out_of_the_notes_folder(project: Path, session
     assert folder == str(project / ".holdfast" / "sessions")
 
 
-def test_a_linked_folder_outside_the_project_is_refused(
-    store: SQLiteStore, project: Path, tmp_path: Path
-) -> None:
+def test_a_linked_folder_is_refused(store: SQLiteStore, project: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (project / ".holdfast" / "sessions").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(NotesUnusable, match="leads out"):
+    with pytest.raises(NotesUnusable, match="a symbolic link"):
         write_notes(store, project)
     assert os.listdir(tmp_path / "elsewhere") == []
 

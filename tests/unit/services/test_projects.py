@@ -88,12 +88,26 @@ def test_a_submodule_is_a_separate_project(repository: Path, tmp_path: Path) -> 
     assert find_project(str(outer / "part")) == str(outer / "part")
 
 
-def test_a_worktree_of_a_deleted_repository_still_belongs_to_it(
+@pytest.mark.parametrize("name", ["beside", "other"])
+def test_a_git_file_that_names_a_repository_of_others_is_not_believed(
+    repository: Path, tmp_path: Path, name: str
+) -> None:
+    """An unpacked archive with such a file would read and write another project's sessions."""
+    git(repository, "worktree", "add", "--quiet", "../beside")
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    git_dir = repository / ".git" / "worktrees" / name
+    (hostile / ".git").write_text(f"gitdir: {git_dir}\n", encoding="utf-8")
+    assert find_project(str(hostile)) == str(hostile)
+    assert find_project(str(tmp_path / "beside")) == str(repository)
+
+
+def test_a_worktree_of_a_deleted_repository_is_its_own_project(
     repository: Path, tmp_path: Path
 ) -> None:
     git(repository, "worktree", "add", "--quiet", "../beside")
     shutil.rmtree(repository)
-    assert find_project(str(tmp_path / "beside")) == str(repository)
+    assert find_project(str(tmp_path / "beside")) == str(tmp_path / "beside")
 
 
 @pytest.mark.parametrize("content", ["", "gitdir:", "gitdir: ../nowhere", "junk", "\xff\n" * 9000])

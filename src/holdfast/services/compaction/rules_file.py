@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import zlib
 
+from holdfast import own_files
 from holdfast.errors import HoldfastError
 from holdfast.redaction import redact
 from holdfast.state.text import one_line
@@ -37,13 +38,12 @@ def write_rules_file(
 ) -> None:
     """Write the brief of a session to its rules file, atomically; raises HoldfastError."""
     folder = _rules_folder(project, rules)
-    path = os.path.join(folder, _file_name(session))
-    temporary = f"{path}.{os.urandom(4).hex()}"
+    path, gitignore = os.path.join(folder, _file_name(session)), os.path.join(folder, ".gitignore")
     try:
-        os.makedirs(folder, exist_ok=True)
-        _create(os.path.join(folder, ".gitignore"), GITIGNORE)
-        _create(temporary, f"{FRONT_MATTER}{redact(_describe_session(state))}\n\n{brief}")
-        os.replace(temporary, path)
+        own_files.make_folder(os.path.realpath(project), *rules.split("/"))
+        if not os.path.lexists(gitignore):
+            own_files.replace(gitignore, GITIGNORE)
+        own_files.replace(path, f"{FRONT_MATTER}{redact(_describe_session(state))}\n\n{brief}")
     except OSError as problem:
         raise HoldfastError(f"{path} ({problem.strerror})") from None
     # `clean`: a path from the host is no secret, and redaction must not change it.
@@ -126,17 +126,6 @@ def _list_files(project: str, rules: str) -> list[str]:
         ]
     except (OSError, HoldfastError):
         return []
-
-
-def _create(path: str, text: str) -> None:
-    """Create a file that only its owner can read; an existing file is left as it is."""
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY
-    try:
-        handle = os.open(path, flags, 0o600)
-    except FileExistsError:
-        return
-    with open(handle, "w", encoding="utf-8", errors="replace") as file:
-        file.write(text)
 
 
 def _remove(project: str, rules: str, names: list[str]) -> None:

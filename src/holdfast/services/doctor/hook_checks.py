@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from holdfast.errors import HoldfastError
-from holdfast.hosts import claude_code, hook_settings, statusline_settings
+from holdfast.hosts import claude_code, hook_entries, hook_settings, statusline_settings
 from holdfast.hosts.plugin import NAME as PLUGIN
 from holdfast.hosts.plugin import PROGRAM
 from holdfast.services.install import atomic_file, undo_record
@@ -140,7 +140,7 @@ def _find_problems(
 
 def find_command_problem(command: str) -> str:
     """Return why this command cannot work any more, or "" if it can."""
-    if claude_code.FIRST_EDITION_MARKER in command:
+    if hook_entries.FIRST_EDITION_MARKER in command:
         return "this hook was written by the first edition of Holdfast and does nothing any more"
     try:
         words = shlex.split(command)

@@ -1,4 +1,4 @@
-"""Read and write settings files of a host: byte for byte, and atomically."""
+"""Read and write files of the user (settings of a host, CLAUDE.md): byte for byte, atomically."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import errno
 import os
 import stat
 
+from holdfast import own_files
 from holdfast.errors import UnusableSettingsFile
+from holdfast.services.projects import find_project
 
 HINT = "it must be a regular file that you may write, in a folder that you may write"
 
@@ -32,12 +34,15 @@ def read(path: str) -> str | None:
 def write(path: str, text: str, mode: int = 0o666) -> None:
     """Write the file atomically, through a symbolic link; raises UnusableSettingsFile.
 
-    An existing file keeps its mode and owner.
+    An existing file keeps its mode and owner. A link may only lead to a file in the project or in
+    the user's home: a cloned repository may contain links to other files.
     """
     target = os.path.realpath(path)
-    temporary = f"{target}.holdfast-{os.urandom(3).hex()}"
+    _check_target(path, target)
+    temporary = ""
     try:
         os.makedirs(os.path.dirname(target), exist_ok=True)
+        temporary = own_files.choose_temporary_name(target)
         status = os.stat(target) if os.path.exists(target) else None
         if status and not os.access(target, os.W_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
@@ -52,9 +57,24 @@ def write(path: str, text: str, mode: int = 0o666) -> None:
         raise _unusable(path, problem) from None
 
 
+def _check_target(path: str, target: str) -> None:
+    project = find_project(os.getcwd())
+    home = os.path.realpath(os.path.expanduser("~"))
+    if _contains(project, target) or _contains(home, target):
+        return
+    folder = os.path.dirname(os.path.abspath(path))
+    is_link = os.path.dirname(target) != os.path.realpath(folder)
+    if is_link or _contains(project, folder) or _contains(os.path.abspath("."), folder):
+        detail = f"{path} leads to {target}, outside of this project and of your home folder"
+        raise UnusableSettingsFile(detail, hint="replace the symbolic link by a file")
+
+
+def _contains(folder: str, path: str) -> bool:
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
 def _create(path: str, text: str, mode: int) -> None:
-    flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_BINARY", 0)
-    with open(os.open(path, flags, mode), "wb") as file:
+    with open(os.open(path, own_files.NEW_FILE_FLAGS, mode), "wb") as file:
         file.write(text.encode("utf-8", "surrogateescape"))
         file.flush()
         os.fsync(file.fileno())
@@ -68,9 +88,11 @@ def _copy_owner_and_mode(path: str, status: os.stat_result) -> None:
 
 
 def delete(path: str) -> None:
-    """Delete the file; a symbolic link to it stays."""
+    """Delete the file; a symbolic link to it stays. Raises UnusableSettingsFile as `write`."""
+    target = os.path.realpath(path)
+    _check_target(path, target)
     try:
-        os.unlink(os.path.realpath(path))
+        os.unlink(target)
     except FileNotFoundError:
         return
     except OSError as problem:

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast import hosts
-from holdfast.errors import UnusableSettingsFile
-from holdfast.hosts import claude_code
-from holdfast.services.install import atomic_file, undo_record
+from holdfast.hosts import hook_entries
+from holdfast.services.install import undo_record
 from holdfast.services.install.client_version import find_client
 
 if TYPE_CHECKING:
@@ -86,11 +85,7 @@ def find_installed_files(
         *undo_record.list_installed_files(home, host.NAME),
     )
     for path in dict.fromkeys(map(os.path.realpath, listed)):
-        try:
-            text = atomic_file.read(path) or ""
-        except UnusableSettingsFile:
-            continue
-        if claude_code.is_our_hook(text):
+        if hook_entries.registers_our_hooks(path):
             yield path
 
 

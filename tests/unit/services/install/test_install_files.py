@@ -12,8 +12,8 @@ import pytest
 
 from holdfast.errors import UnusableSettingsFile
 from holdfast.hosts import hook_settings
+from holdfast.services.install import atomic_file, undo_record
 from holdfast.services.install import registration as action
-from holdfast.services.install import undo_record
 from holdfast.services.install.registration import plan_install, plan_uninstall
 from tests.faulty_disks import make_read_only
 from tests.unit.services.install.installation import NEW_VERSION, OTHER_SETTINGS, Installation
@@ -21,8 +21,9 @@ from tests.unit.services.install.installation import NEW_VERSION, OTHER_SETTINGS
 
 @pytest.mark.parametrize("target_exists", [True, False])
 def test_a_symlinked_file_is_written_through_the_symlink(
-    installation: Installation, target_exists: bool
+    installation: Installation, target_exists: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setenv("HOME", str(installation.root))
     target = installation.root / "dotfiles" / "claude.json"
     target.parent.mkdir()
     installation.file.parent.mkdir()
@@ -37,6 +38,37 @@ def test_a_symlinked_file_is_written_through_the_symlink(
     assert (target.read_bytes() if target_exists else target.exists()) == (
         OTHER_SETTINGS if target_exists else False
     )
+
+
+@pytest.mark.parametrize("linked", ["file", "folder"])
+def test_a_link_that_leads_out_of_the_project_and_the_home_is_refused(
+    tmp_path: Path, linked: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project, home, elsewhere = (tmp_path / name for name in ("project", "home", "elsewhere"))
+    for folder in (project / ".git", home, elsewhere):
+        folder.mkdir(parents=True)
+    victim = elsewhere / "settings.json"
+    victim.write_bytes(OTHER_SETTINGS)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(project)
+    file = project / ".claude" / "settings.json"
+    if linked == "folder":
+        file.parent.symlink_to(elsewhere)
+    else:
+        file.parent.mkdir()
+        file.symlink_to(victim)
+    for change in (
+        lambda: atomic_file.write(str(file), "{}"),
+        lambda: atomic_file.delete(str(file)),
+    ):
+        with pytest.raises(UnusableSettingsFile, match="outside of this project") as refused:
+            change()
+        assert "replace the symbolic link" in str(refused.value.hint)
+    assert victim.read_bytes() == OTHER_SETTINGS
+    assert os.listdir(elsewhere) == ["settings.json"]
+    # A file that the user names, which no link leads to, is written wherever it is.
+    atomic_file.write(str(victim), "{}")
+    assert victim.read_text() == "{}"
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o664])

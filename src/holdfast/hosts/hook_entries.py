@@ -1,0 +1,63 @@
+"""Recognise hooks of Holdfast among the entries of a settings file in Claude Code's format.
+
+Hooks import this module, so it imports little itself.
+"""
+
+from __future__ import annotations
+
+from holdfast import fast_json
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# Every hook command of ours contains one of these. The second is that of the first edition, whose
+# module is gone: `doctor` reports such a hook, install and uninstall remove it.
+FIRST_EDITION_MARKER = "holdfast.surfaces.hook"
+HOOK_MARKERS = ("holdfast.entry import hook", FIRST_EDITION_MARKER)
+MAX_SETTINGS_BYTES = 4 << 20
+
+
+def registers_our_hooks(path: str) -> bool:
+    """Return whether a settings file has a hook entry of ours; False if it cannot be parsed."""
+    try:
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            return bool(find_our_entries(fast_json.loads(file.read(MAX_SETTINGS_BYTES))))
+    except (OSError, ValueError, RecursionError):
+        return False
+
+
+def find_our_entries(settings: Any) -> dict[str, list[str]]:
+    """Return our commands by event; empty for a value that is not in the format."""
+    hooks = settings.get("hooks") if isinstance(settings, dict) else None
+    commands: dict[str, list[str]] = {}
+    for event, entries in hooks.items() if isinstance(hooks, dict) else ():
+        for entry in entries if isinstance(entries, list) else ():
+            for hook in hooks_in(entry):
+                if runs_our_command(hook):
+                    commands.setdefault(event, []).append(command_of(hook))
+    return commands
+
+
+def hooks_in(entry: Any) -> list[Any]:
+    """Return the hooks of an entry: a group of hooks, or, with some hosts, one hook by itself."""
+    hooks = entry.get("hooks") if isinstance(entry, dict) else None
+    if isinstance(hooks, list):
+        return hooks
+    return [entry] if command_of(entry) else []
+
+
+def command_of(hook: Any) -> str:
+    """Return the shell command of a hook, or an empty string."""
+    command = (hook.get("command") or hook.get("bash")) if isinstance(hook, dict) else None
+    return command if isinstance(command, str) else ""
+
+
+def runs_our_command(hook: Any) -> bool:
+    """Return whether this hook runs a command of ours."""
+    return is_our_hook(command_of(hook))
+
+
+def is_our_hook(command: str) -> bool:
+    """Return whether this command runs a hook of ours."""
+    return any(marker in command for marker in HOOK_MARKERS)

@@ -1,0 +1,52 @@
+"""Whether Holdfast is installed is read from the hook entries of a settings file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.hosts.hook_entries import HOOK_MARKERS, registers_our_hooks
+
+COMMAND = f"python3 -I -S -c 'from {HOOK_MARKERS[0]}; hook()'"
+GROUP = {"matcher": "", "hooks": [{"type": "command", "command": COMMAND}]}
+
+
+@pytest.mark.parametrize("command", [COMMAND, f"python -m {HOOK_MARKERS[1]}"])
+@pytest.mark.parametrize("start", ["", "\ufeff"])
+def test_a_hook_entry_counts(tmp_path: Path, command: str, start: str) -> None:
+    entry = {"hooks": [{"type": "command", "command": command}]}
+    file = tmp_path / "settings.json"
+    file.write_text(start + json.dumps({"hooks": {"PreCompact": [entry]}}))
+    assert registers_our_hooks(str(file))
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"description": COMMAND},
+        {"hooks": COMMAND},
+        {"hooks": {"PreCompact": COMMAND}},
+        {"hooks": {"PreCompact": [COMMAND]}},
+        {"hooks": {"PreCompact": [{"matcher": COMMAND, "hooks": []}]}},
+        {"hooks": {"PreCompact": [{"hooks": [{"type": "command", "statusMessage": COMMAND}]}]}},
+        {"disabled": {"hooks": {"PreCompact": [GROUP]}}},
+        [COMMAND],
+        COMMAND,
+    ],
+)
+def test_the_command_elsewhere_in_the_file_does_not(tmp_path: Path, settings: Any) -> None:
+    """A cloned repository could keep the plugin's hooks from running otherwise."""
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps(settings))
+    assert not registers_our_hooks(str(file))
+
+
+@pytest.mark.parametrize("text", ["", f"// {COMMAND}", "[" * 100_000])
+def test_a_file_that_cannot_be_parsed_registers_nothing(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(text)
+    assert not registers_our_hooks(str(file))
+    assert not registers_our_hooks(str(tmp_path / "missing"))
