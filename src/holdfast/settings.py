@@ -1,5 +1,7 @@
 """The settings: from the environment, the project's file, the user's file, or the defaults.
 
+The project's file counts only if the user has trusted it (see `trust`).
+
 Every hook process imports this module, so it imports little itself.
 """
 
@@ -62,6 +64,8 @@ DESCRIPTIONS = {
     "suggest_every_calls": "and again after this many more tool calls (0: never again)",
 }
 MAX_FILE_BYTES = 1 << 20
+# A project's settings cannot make briefs shorter than this: the user's rules need room.
+MIN_PROJECT_BRIEF_TOKENS = 500
 MAX_NAME_CHARS = 60
 _LIMITS = {
     "brief_tokens": (100, 3000),
@@ -84,9 +88,11 @@ _SWITCH_WORDS = {"on": True, "true": True, "1": True, "yes": True} | {
 class Settings:
     """The value of every setting; not changed after `load`."""
 
-    __slots__ = (*DEFAULTS, "home", "problems")
+    __slots__ = (*DEFAULTS, "home", "ignores_project", "problems")
     home: str
     problems: tuple[str, ...]
+    ignores_project: bool
+    """Whether the project has settings that the user has not trusted, so that they are ignored."""
     brief_tokens: int
     role: str
     guidance: bool
@@ -104,9 +110,17 @@ class Settings:
     suggest_at_calls: tuple[int, ...]
     suggest_every_calls: int
 
-    def __init__(self, home: str, values: Mapping[str, Value], problems: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        home: str,
+        values: Mapping[str, Value],
+        problems: tuple[str, ...],
+        *,
+        ignores_project: bool = False,
+    ) -> None:
         self.home = home
         self.problems = problems
+        self.ignores_project = ignores_project
         for name, value in values.items():
             setattr(self, name, value)
 
@@ -154,18 +168,27 @@ def load(environ: Mapping[str, str], project: str | None = None) -> Settings:
     """
     folder = find_home(environ)
     layers = [_read_file(os.path.join(folder, "settings.json"))]
+    project_file, ignores_project = "", False
     if project:
-        layers.append(_read_file(os.path.join(project, ".holdfast", "settings.json")))
+        project_file, layer = _read_file(os.path.join(project, ".holdfast", "settings.json"))
+        if layer:
+            from holdfast import trust
+
+            ignores_project = not trust.is_trusted(folder, project)
+        layers.append((project_file, {} if ignores_project else layer))
     layers.append(_read_environment(environ))
     values: dict[str, Value] = dict(DEFAULTS)
     problems: list[str] = []
     for source, layer in layers:
         for name, raw in layer.items():
             try:
-                values[name] = _parse(name, raw)
+                value = _parse(name, raw)
+                if source == project_file and name == "brief_tokens":
+                    value = max(value, MIN_PROJECT_BRIEF_TOKENS)
+                values[name] = value
             except BadSetting as problem:
                 problems.append(f"{source}: {problem.detail}")
-    return Settings(folder, values, tuple(problems))
+    return Settings(folder, values, tuple(problems), ignores_project=ignores_project)
 
 
 def _read_environment(environ: Mapping[str, str]) -> tuple[str, dict[str, object]]:

@@ -172,7 +172,7 @@ def test_the_brief_names_a_command_that_the_agent_can_run(session: HookSession) 
     program = session.root / "bin" / "holdfast"
     program.mkdir(parents=True)
     brief = session.send_payload(payload, environ={"PATH": str(program.parent)}).brief
-    assert f"`{sys.executable} -m holdfast recall" in brief
+    assert f"`{sys.executable} -P -m holdfast recall" in brief
     program.rmdir()
     program.touch(mode=0o755)
     brief = session.send_payload(payload, environ={"PATH": str(program.parent)}).brief

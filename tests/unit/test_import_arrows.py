@@ -32,7 +32,15 @@ LOWER_PACKAGES = {
     "tokens",
     "handoff",
 }
-BELOW_SERVICES = {*LOWER_PACKAGES, "settings", "diagnostics", "own_files", *COMMON_MODULES, ""}
+BELOW_SERVICES = {
+    *LOWER_PACKAGES,
+    "settings",
+    "diagnostics",
+    "own_files",
+    "trust",
+    *COMMON_MODULES,
+    "",
+}
 BELOW_SURFACES = {*BELOW_SERVICES, "services"}
 
 # Which packages of Holdfast a package may import, besides itself.
@@ -45,8 +53,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "fast_json": set(),
     "lenient_json": {"fast_json"},
     "own_files": set(),
+    "trust": {"own_files", *COMMON_MODULES},
     "diagnostics": COMMON_MODULES,
-    "settings": COMMON_MODULES,
+    "settings": {"trust", *COMMON_MODULES},
     "tokens": COMMON_MODULES,
     "state": COMMON_MODULES,
     "transcript": COMMON_MODULES,

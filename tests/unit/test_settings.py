@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import settings
+from holdfast import settings, trust
 
 
 @pytest.fixture
@@ -45,6 +45,7 @@ def test_the_environment_beats_the_project_which_beats_the_user(home: Path, proj
     write(home, {"brief_tokens": 500, "guidance": False})
     assert load(home, project).brief_tokens == 500
     write(project / ".holdfast", {"brief_tokens": 600})
+    trust.trust(str(home), str(project))
     loaded = load(home, project)
     assert (loaded.brief_tokens, loaded.guidance) == (600, False)
     loaded = load(home, project, HOLDFAST_BRIEF_TOKENS="700")
@@ -127,13 +128,16 @@ def test_an_unreadable_file_or_a_folder_is_reported(home: Path) -> None:
 def test_a_symlink_to_a_device_is_not_read(home: Path, project: Path, target: str) -> None:
     """A repository can contain such a symlink, and a hook that reads it would hang."""
     (project / ".holdfast" / "settings.json").symlink_to(target)
+    loaded = load(home, project)
+    assert (loaded.ignores_project, loaded.problems) == (True, ())
+    (home / "settings.json").symlink_to(target)
     (problem,) = load(home, project).problems
     assert problem.endswith("(file): not a small regular file")
 
 
 def test_a_pipe_does_not_block_loading(home: Path, project: Path) -> None:
     os.mkfifo(project / ".holdfast" / "settings.json")
-    assert len(load(home, project).problems) == 1
+    assert load(home, project).ignores_project
 
 
 def test_a_settings_file_of_megabytes_is_not_read(home: Path) -> None:
@@ -185,6 +189,7 @@ def test_every_setting_has_a_description() -> None:
 
 def test_a_list_is_written_as_json_or_separated_by_commas(home: Path, project: Path) -> None:
     write(project / ".holdfast", {"command_sources": ["prompts", " team/prompts "]})
+    trust.trust(str(home), str(project))
     assert load(home, project).command_sources == ("prompts", "team/prompts")
     assert load(home, HOLDFAST_COMMAND_SOURCES="a, b,,").command_sources == ("a", "b")
     loaded = load(home, project, HOLDFAST_COMMAND_SOURCES="")

@@ -35,6 +35,9 @@ SECTIONS = {
 DEFAULT_TITLE = "Where this session stands"
 # Sections that a brief has even if the template leaves them out: requests, and what binds.
 REQUIRED_SECTIONS = ("disagree", "asked", "rules", "force", "notes")
+# A project's template cannot rename these, nor give them less weight: a cloned repository must not
+# speak in the brief's voice, nor silence the user.
+FIXED_SECTIONS = ("disagree", "rules", "force", "notes")
 MAX_TITLE_CHARS = 80
 # The section of names no longer exists; a template that has it is still valid.
 RETIRED_SECTION = "names"
@@ -75,8 +78,11 @@ class Template:
         return "\n".join([*lines, ""])
 
 
-def parse_template(name: str, text: str) -> Template:
-    """Parse the text of a template file. Raises `BadTemplate` with the number of a wrong line."""
+def parse_template(name: str, text: str, *, is_project: bool = False) -> Template:
+    """Parse the text of a template file. Raises `BadTemplate` with the number of a wrong line.
+
+    The title and the headings of FIXED_SECTIONS in the template of a project are ignored.
+    """
     title, agents = DEFAULT_TITLE, tuple[str, ...]()
     sections: dict[str, str] = {}
     weights: dict[str, float] = {}
@@ -99,6 +105,11 @@ def parse_template(name: str, text: str) -> Template:
             )
     if not sections:
         raise BadTemplate(f"{name} has no section", hint="write one: `## Plan {plan}`")
+    if is_project:
+        title = DEFAULT_TITLE
+        for key in FIXED_SECTIONS:
+            if key in sections:
+                sections[key], weights[key] = SECTIONS[key], max(1.0, weights[key])
     return Template(name, title, sections, weights, agents)
 
 

@@ -38,6 +38,7 @@ COMMANDS = {
         "show what each compaction saved, summarized, restored and lost",
     ),
     "diff": ("diff", "compare two snapshots of a session"),
+    "trust": ("trust", "show and trust this project's settings and brief templates"),
     "roles": ("roles", "list the roles that a brief can be written for, and their templates"),
     "away": ("step_away", "save before you leave, and print a line to compact with"),
     "commands": ("slash_commands", "list active slash commands and what a compaction keeps"),

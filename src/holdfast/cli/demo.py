@@ -176,6 +176,6 @@ def _program_name() -> str:
     """Return the command to type for this program, as short as possible."""
     path = sys.argv[0]
     if os.path.basename(path) != "holdfast":
-        return f"{shlex.quote(sys.executable)} -m holdfast"
+        return f"{shlex.quote(sys.executable)} -P -m holdfast"
     relative = os.path.relpath(path)
     return relative if len(relative) < len(path) else path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from holdfast import trust
 from holdfast.cli.console import (
     format_age,
     format_count,
@@ -20,6 +21,11 @@ from holdfast.services.sessions import current_folder, open_store, refresh_sessi
 from holdfast.state.types import ContextUsage
 from holdfast.store.protocols import SessionRow, Store
 
+IN_FORCE = "The project's own settings and templates are in force (`holdfast trust --remove`)."
+NOT_IN_FORCE = (
+    "The project's settings and templates are not trusted, so not in force: see `holdfast trust`."
+)
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="include sessions of every project")
@@ -28,11 +34,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     project = None if args.all else find_project(current_folder())
-    with open_store(team=True) as (store, _):
+    with open_store(team=True) as (store, config):
         sessions = [describe(store, row) for row in store.sessions(project, 20)]
+    trusted = _is_trusted(config.home)
     if args.json:
-        print_json({"project": project, "sessions": sessions})
+        print_json({"project": project, "project_files_trusted": trusted, "sessions": sessions})
         return 0
+    if trusted is not None:
+        print_message(IN_FORCE if trusted else NOT_IN_FORCE)
     if not sessions:
         print_message(f"No session{f' of {project}' if project else ''} is recorded yet.")
         print_message("`holdfast install` registers the hooks; then use your agent here.")
@@ -44,6 +53,13 @@ def run(args: argparse.Namespace) -> int:
         )
     )
     return 0
+
+
+def _is_trusted(home: str) -> bool | None:
+    """Return whether this project's settings and templates are in force; None if it has none."""
+    folders = [find_project(current_folder()), current_folder()]
+    with_files = [folder for folder in folders if trust.list_files(folder)]
+    return all(trust.is_trusted(home, folder) for folder in with_files) if with_files else None
 
 
 def describe(store: Store, row: SessionRow) -> dict[str, Any]:

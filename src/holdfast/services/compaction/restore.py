@@ -111,12 +111,16 @@ def _without_compaction(state: State, ordinal: int) -> State:
 
 
 def find_recall_command() -> str:
-    """Return the shell command for a lookup: by name if `holdfast` is on the PATH."""
+    """Return the shell command for a lookup: by name if `holdfast` is on the PATH.
+
+    With -P Python does not import modules from the working directory, which a cloned repository
+    could provide.
+    """
     for folder in filter(os.path.isabs, os.environ.get("PATH", "").split(os.pathsep)):
         program = os.path.join(folder, "holdfast")
         if os.path.isfile(program) and os.access(program, os.X_OK):
             return "holdfast recall"
-    return f"{quote_path(sys.executable)} -m holdfast recall"
+    return f"{quote_path(sys.executable)} -P -m holdfast recall"
 
 
 def quote_path(path: str) -> str:

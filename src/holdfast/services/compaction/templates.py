@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import stat
 
+from holdfast import trust
 from holdfast.brief import roles
 from holdfast.brief.template import Template, parse_template
 from holdfast.errors import BadTemplate
 
 BRIEFS_FOLDER = os.path.join(".holdfast", "briefs")
+UNTRUSTED = "the templates in .holdfast/briefs are not trusted; `holdfast trust` shows them"
 MAX_TEMPLATES, MAX_TEMPLATE_BYTES = 50, 64 << 10
 _SEPARATORS = str.maketrans("", "", "-_")
 
@@ -17,19 +19,22 @@ _SEPARATORS = str.maketrans("", "", "-_")
 def load_custom_templates(project: str, home: str) -> tuple[dict[str, Template], list[str]]:
     """Return templates by role, and the problems of those that could not be used.
 
-    A project's template replaces the user's of the same role.
+    A project's template replaces the user's of the same role. It counts only if the user has
+    trusted it.
     """
     templates: dict[str, Template] = {}
     problems: list[str] = []
-    for folder in (
-        os.path.join(home, "briefs"),
-        os.path.join(project, BRIEFS_FOLDER) if project else "",
-    ):
-        for name, path in _list_files(folder):
-            try:
-                templates[name] = parse_template(name, _read_text(path))
-            except (BadTemplate, OSError, ValueError) as problem:
-                problems.append(f"{path}: {getattr(problem, 'detail', '') or problem}")
+    files = [(name, path, False) for name, path in _list_files(os.path.join(home, "briefs"))]
+    of_project = _list_files(os.path.join(project, BRIEFS_FOLDER)) if project else []
+    if of_project and trust.is_trusted(home, project):
+        files += [(name, path, True) for name, path in of_project]
+    elif of_project:
+        problems.append(f"{project}: {UNTRUSTED}")
+    for name, path, is_project in files:
+        try:
+            templates[name] = parse_template(name, _read_text(path), is_project=is_project)
+        except (BadTemplate, OSError, ValueError) as problem:
+            problems.append(f"{path}: {getattr(problem, 'detail', '') or problem}")
     return templates, problems
 
 

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 
 import holdfast
-from holdfast import diagnostics
+from holdfast import diagnostics, trust
 from holdfast.errors import HoldfastError
 from holdfast.services.doctor.brief_checks import check_briefs
 from holdfast.services.doctor.hook_checks import RECENT_SECONDS, Finding, check_claude_hooks
 from holdfast.services.doctor.host_checks import check_codex_hooks, check_other_hooks
 from holdfast.services.install.client_version import find_client
+from holdfast.services.projects import find_project
 from holdfast.settings import Settings
 from holdfast.store import first_edition
 from holdfast.store.dsn import find_team_url
@@ -37,7 +38,7 @@ def run_checks(
         *check_claude_hooks(environ, folder, settings.home, version),
         *check_codex_hooks(environ, folder),
         *check_other_hooks(environ, folder, settings.home),
-        *_check_settings(settings),
+        *_check_settings(settings, folder),
         *_check_store(settings, now),
         *_check_team(environ),
         *_check_log(settings, environ, now),
@@ -60,9 +61,20 @@ def _check_client(path: str, version: str) -> Iterator[Finding]:
         yield Finding(name="Claude Code", status="ok", detail=f"{version} at {path}")
 
 
-def _check_settings(settings: Settings) -> Iterator[Finding]:
+def _check_settings(settings: Settings, folder: str) -> Iterator[Finding]:
     for problem in settings.problems:
         yield Finding(name="settings", status="warn", detail=problem)
+    for project in dict.fromkeys((find_project(folder), os.path.realpath(folder))):
+        if not (files := trust.list_files(project)):
+            continue
+        names = ", ".join(os.path.relpath(path, project) for path in files)
+        if trust.is_trusted(settings.home, project):
+            yield Finding(name="project", status="ok", detail=f"trusted and in force: {names}")
+        else:
+            yield Finding(
+                name="project", status="warn", detail=f"not trusted, so not in force: {names}",
+                hint="`holdfast trust` shows them and asks",
+            )  # fmt: skip
 
 
 def _check_store(settings: Settings, now: float) -> Iterator[Finding]:

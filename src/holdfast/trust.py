@@ -1,0 +1,109 @@
+"""Which settings and templates of projects the user trusts.
+
+A cloned repository can contain a `.holdfast` folder. Its settings and brief templates are used only
+after the user has looked at them and run `holdfast trust`; any change to them has to be trusted
+again. The checksums are kept in Holdfast's own folder.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from holdfast import fast_json, own_files
+from holdfast.errors import InvalidInput
+
+FOLDER, SETTINGS, BRIEFS = ".holdfast", "settings.json", "briefs"
+TRUSTED_FILE = "trusted.json"
+# A folder with more files, or with a larger one, cannot be trusted.
+MAX_FILES, MAX_FILE_BYTES = 200, 1 << 20
+
+
+def is_trusted(home: str, project: str) -> bool:
+    """Return whether the user trusts the `.holdfast` folder of this project as it is now."""
+    folder = _folder_of(project)
+    checksum = _checksum(folder)
+    return bool(checksum) and _load(home).get(folder) == checksum
+
+
+def list_files(project: str) -> list[str]:
+    """Return the paths of the settings and templates of a project, which need to be trusted."""
+    folder = _folder_of(project)
+    names = [SETTINGS]
+    try:
+        briefs = sorted(os.listdir(os.path.join(folder, BRIEFS)))
+    except OSError:
+        briefs = []
+    names += [os.path.join(BRIEFS, name) for name in briefs if name.endswith(".md")]
+    paths = [os.path.join(folder, name) for name in names]
+    return [path for path in paths if os.path.lexists(path)]
+
+
+def trust(home: str, project: str) -> None:
+    """Record that the user trusts the folder as it is now.
+
+    Raises InvalidInput if one of its files cannot be read, and OSError if that cannot be recorded.
+    """
+    folder = _folder_of(project)
+    if not (checksum := _checksum(folder)):
+        raise InvalidInput(
+            f"{folder} cannot be trusted",
+            hint=f"its settings and templates must be at most {MAX_FILES} regular files of 1 MB",
+        )
+    _save(home, {**_load(home), folder: checksum})
+
+
+def distrust(home: str, project: str) -> bool:
+    """Forget that the user trusts the folder; returns False if it was not trusted."""
+    trusted = _load(home)
+    known = trusted.pop(_folder_of(project), None) is not None
+    if known:
+        _save(home, trusted)
+    return known
+
+
+def _folder_of(project: str) -> str:
+    return os.path.join(os.path.realpath(project), FOLDER)
+
+
+def _load(home: str) -> dict[str, str]:
+    try:
+        with open(os.path.join(home, TRUSTED_FILE), encoding="utf-8") as file:
+            trusted = fast_json.loads(file.read())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return trusted if isinstance(trusted, dict) else {}
+
+
+def _save(home: str, trusted: dict[str, str]) -> None:
+    os.makedirs(home, own_files.FOLDER_MODE, exist_ok=True)
+    own_files.replace(os.path.join(home, TRUSTED_FILE), fast_json.dumps(trusted))
+
+
+def _checksum(folder: str) -> str:
+    """Return a checksum of the names and contents of the settings and templates; "" if one of
+    them cannot be read or there are too many."""
+    import hashlib  # only a project with such files needs it, and it takes a millisecond
+
+    digest = hashlib.sha256()
+    paths = list_files(os.path.dirname(folder))
+    for path in paths:
+        content = _read(path) if len(paths) <= MAX_FILES else None
+        if content is None:
+            return ""
+        digest.update(f"{os.path.relpath(path, folder)}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _read(path: str) -> bytes | None:
+    """Return the content of a regular file of moderate size; None for anything else."""
+    try:
+        status = os.stat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > MAX_FILE_BYTES:
+            # A repository may contain a link to a device, and reading one could never end.
+            return None
+        with open(path, "rb") as file:
+            return file.read(MAX_FILE_BYTES)
+    except OSError:
+        return None
