@@ -6,6 +6,7 @@ from holdfast.brief.excerpt import make_excerpt
 from holdfast.brief.items import Item, ref
 from holdfast.brief.statements import select_lasting, select_statements
 from holdfast.redaction import redact
+from holdfast.state.quoting import code, plain_line, quote
 from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
@@ -37,10 +38,10 @@ def current_work_items(state: State, summary: SearchableSummary | None) -> Itera
             doing["line"],
             (
                 *(
-                    f"- {label}: “{form}” {ref(doing['line'])}"
+                    f"- {label}: {quote(form)} {ref(doing['line'])}"
                     for form in select_statements(text, summary, (1200, 600, 300), True)
                 ),
-                f"- {label}: “{make_excerpt(text, 120)}” {ref(doing['line'])}",
+                f"- {label}: {quote(make_excerpt(text, 120), 120)} {ref(doing['line'])}",
             ),
             quote=text,
             is_required=True,
@@ -61,19 +62,22 @@ def current_work_items(state: State, summary: SearchableSummary | None) -> Itera
             70.0,
             call["line"],
             (
-                f"- no result was recorded for {call['name']} `{one_line(target, 160)}`, so "
-                f"whether it took effect is unknown {ref(call['line'])}",
+                f"- no result was recorded for {plain_line(call['name'], 80)} "
+                f"{code(target, 160)}, so whether it took effect is unknown {ref(call['line'])}",
             ),
             names=(target,) if target else (),
         )
     for started in state["commands"][-3:]:
-        arguments_text = f" {one_line(started['text'], 160)}" if started["text"] else ""
+        arguments_text = f" {plain_line(started['text'], 160)}" if started["text"] else ""
         yield Item(
             "now",
             "command",
             58.0,
             started["line"],
-            (f"- started: /{started['name']}{arguments_text} {ref(started['line'])}",),
+            (
+                f"- started: /{plain_line(started['name'], 100)}{arguments_text} "
+                f"{ref(started['line'])}",
+            ),
             names=(started["name"],),
         )
     for question in state["questions"]:
@@ -82,7 +86,7 @@ def current_work_items(state: State, summary: SearchableSummary | None) -> Itera
             "question",
             75.0,
             question["line"],
-            (f"- not yet answered: “{one_line(question['text'], 300)}” {ref(question['line'])}",),
+            (f"- not yet answered: {quote(question['text'], 300)} {ref(question['line'])}",),
             quote=question["text"],
         )
 
@@ -96,7 +100,7 @@ def subagent_items(state: State, summary: SearchableSummary | None) -> Iterator[
     latest = state["requests"][-1]["line"] if state["requests"] else 0
     for agent in reversed(state["agents"][-8:]):
         is_running = agent["status"] == "running"
-        task = one_line(agent["task"], 120)
+        task = plain_line(agent["task"], 120)
         # The result is quoted, so that text in it is not read as an instruction.
         results = select_lasting(agent["result"], None, (500, 250))
         if agent["result"] and not results:
@@ -105,16 +109,16 @@ def subagent_items(state: State, summary: SearchableSummary | None) -> Iterator[
             # A summary tells what came of it; without a result, that it ended is not worth a line.
             continue
         # A host's own id, unlike the id of the call, can be used to continue the sub-agent.
-        ident = f" {agent['id']}" if agent["id"] != agent["call"] else ""
+        ident = f" {plain_line(agent['id'], 80)}" if agent["id"] != agent["call"] else ""
         where = ref(agent.get("source_line", 0), agent["line"])
-        head = f"- {agent['type'] or 'agent'}{ident} {agent['status']}: "
+        head = f"- {plain_line(agent['type'], 80) or 'agent'}{ident} {agent['status']}: "
         yield Item(
             "agents",
             "agent",
             68.0 if is_running else 38.0,
             agent["line"],
             (
-                *(f"{head}{task} → “{result}” {where}" for result in results),
+                *(f"{head}{task} → {quote(result)} {where}" for result in results),
                 *([f"{head}{task} {where}"] if is_running or not results else []),
             ),
             quote=agent["result"] or agent["task"],
@@ -130,7 +134,7 @@ def _handoff_items(state: State) -> Iterator[Item]:
         return
     head = "- handed on (`holdfast handoff show ID`):"
     where = ref(*(agent["line"] for agent in agents))
-    tasks = "; ".join(f"{agent['handoff']} {one_line(agent['task'], 80)}" for agent in agents)
+    tasks = "; ".join(f"{agent['handoff']} {plain_line(agent['task'], 80)}" for agent in agents)
     idents = ", ".join(agent["handoff"] for agent in agents)
     yield Item(
         "agents",

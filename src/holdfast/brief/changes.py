@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from holdfast.brief.history import is_in_earlier_stretch
-from holdfast.brief.items import Item, cite_lines, name_commit, ref
-from holdfast.state.text import one_line
+from holdfast.brief.items import Item, base_name, cite_lines, name_commit, ref
+from holdfast.state.quoting import code, plain_line, quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ SCRATCH_FOLDERS = ("/tmp/", "/private/tmp/", "/var/tmp/")
 COUNTS_VALUE = 97.0
 COMMIT_VALUE, BRANCH_VALUE, OPEN_WORK_VALUE, CLEAN_VALUE, LINK_VALUE = 54.0, 68.0, 62.0, 40.0, 52.0
 MAX_COMMITS = 12
+MAX_PATH_CHARS, MAX_SYMBOL_CHARS = 300, 80
 
 
 MANIFESTS = frozenset(
@@ -75,14 +76,18 @@ def _render_file(
     names the file."""
     if summary is not None and summary.mentions(path.rpartition("/")[2], "file"):
         return ()
-    head = f"- {describe_change(trail)} {path}"
-    swaps = [f"`{swap}`" for swap in trail.get("swaps", [])]
-    symbols = [name for name in trail.get("symbols", []) if not name.lower().startswith("test")]
+    head = f"- {describe_change(trail)} {plain_line(path, MAX_PATH_CHARS)}"
+    swaps = [code(swap) for swap in trail.get("swaps", [])]
+    symbols = [
+        plain_line(name, MAX_SYMBOL_CHARS)
+        for name in trail.get("symbols", [])
+        if not name.lower().startswith("test")
+    ]
     defines = f" (defines {', '.join(symbols)})" if symbols else ""
     forms = []
     for count, size in ((4, 200), (2, 140), (1, 90)):
         shown = purposes[-count:]
-        parts = [f"“{one_line(one['text'], size)}”" for one in shown]
+        parts = [quote(one["text"], size) for one in shown]
         parts += swaps[-count:] if count > 1 else []
         if parts:
             where = ref(trail["line"], *(one["line"] for one in shown))
@@ -126,7 +131,7 @@ def code_items(state: State) -> Iterator[Item]:
     ]  # fmt: skip
     lines_by_type: dict[str, list[int]] = {}
     for path, trail in changed:
-        base = path.rpartition("/")[2]
+        base = base_name(path)
         if "." in base[1:]:
             lines_by_type.setdefault("." + base.rpartition(".")[2], []).append(trail["line"])
     most_changed = sorted(lines_by_type.items(), key=lambda pair: (-len(pair[1]), pair[0]))[:5]
@@ -140,7 +145,7 @@ def code_items(state: State) -> Iterator[Item]:
         if path.rpartition("/")[2] in MANIFESTS and not trail.get("deleted")
     ]  # fmt: skip
     if manifests:
-        text = ", ".join(path for path, _ in manifests[-4:])
+        text = ", ".join(plain_line(path, MAX_PATH_CHARS) for path, _ in manifests[-4:])
         where = cite_lines([line] for _, line in manifests[-4:])
         form = f"- depends on: {text} {where}"
         yield Item("code", "manifests", 44.0, manifests[-1][1], (form,))
@@ -150,8 +155,9 @@ def git_items(state: State) -> Iterator[Item]:
     """The branch, what is not committed or not pushed, the last commits, and pull requests."""
     line = state["usage"]["line"] or state["lines"]
     if state["branch"]:
+        branch = plain_line(state["branch"], MAX_PATH_CHARS)
         yield Item(
-            "git", "branch", BRANCH_VALUE, line, (f"- branch {state['branch']} {ref(line)}",),
+            "git", "branch", BRANCH_VALUE, line, (f"- branch {branch} {ref(line)}",),
             # A branch called `main` or `fix` may occur as an ordinary word of the summary; only
             # “branch fix” says it.
             quote=f"branch {state['branch']}" if state["branch"].isalpha() else "",
@@ -163,7 +169,7 @@ def git_items(state: State) -> Iterator[Item]:
         head = f"- commit {name_commit(commit, 120)}"
         body = commit.get("body", "")
         where = ref(commit["line"])
-        forms = [f"{head}: “{one_line(body, size)}” {where}" for size in (500, 220) if body]
+        forms = [f"{head}: {quote(body, size)} {where}" for size in (500, 220) if body]
         yield Item(
             "git", "commit", COMMIT_VALUE - 2 * age, commit["line"],
             (*forms, f"{head} {where}"),
@@ -172,7 +178,7 @@ def git_items(state: State) -> Iterator[Item]:
             is_prose=True,
         )  # fmt: skip
     unpushed = [
-        one["sha"][:9] or f"“{one_line(one['subject'], 60)}”"
+        plain_line(one["sha"], 9) or quote(one["subject"], 60)
         for one in commits
         if one["line"] > state["pushed"] > 0
     ]
@@ -180,7 +186,7 @@ def git_items(state: State) -> Iterator[Item]:
         text = f"- committed and not pushed: {', '.join(unpushed)} {ref(commits[-1]['line'])}"
         yield Item("git", "unpushed", OPEN_WORK_VALUE, commits[-1]["line"], (text,))
     for link in state["pull_requests"][-3:]:
-        text = f"- {link['text']} {ref(link['line'])}"
+        text = f"- {plain_line(link['text'], MAX_PATH_CHARS)} {ref(link['line'])}"
         yield Item("git", "link", LINK_VALUE, link["line"], (text,), names=(link["text"],))
 
 
@@ -203,7 +209,7 @@ def _uncommitted_items(state: State) -> Iterator[Item]:
         return
     last = max(trail["line"] for _, trail in edited)
     what = "edited and not committed"
-    names = [path.rpartition("/")[2] for path, _ in reversed(edited)]
+    names = [base_name(path) for path, _ in reversed(edited)]
     forms = [
         f"- {what} ({len(edited)}): {', '.join(names[:count])}"
         f"{', …' if len(names) > count else ''} {ref(last)}"

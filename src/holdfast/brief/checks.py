@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.brief.items import Item, ref
+from holdfast.brief.items import Item, base_name, ref
+from holdfast.state.quoting import code, plain_line, quote
 from holdfast.state.rules.check_classifier import runs_all_tests, split_commands
 from holdfast.state.rules.check_parser import find_failed_tests
 from holdfast.state.rules.shell_history import is_viewer
-from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 # How lines of output begin that say which test failed, but not why.
 TEST_NAME_STARTS = ("FAIL", "--- FAIL", "not ok", "test ", "●", "✗", "×", "[")
 MAX_FAILING = 4
+MAX_PLACE_CHARS = 200
 # A shorter name of a test may occur in a command by chance.
 MIN_NAME_CHARS = 6
 # A shorter command, such as `git push`, can be guessed.
@@ -49,17 +50,19 @@ def failing_check_items(state: State) -> Iterator[Item]:
     for check in reversed(failing):
         is_newest = check is (relevant or failing)[-1]
         needs_fixing = _needs_fixing(state, check)
-        command = f"`{one_line(check['command'].partition('<<')[0], 200)}`"
-        where = f" at {check['where']}" if check["where"] else ""
-        lines = [f"  `{line}`" for line in check["error"] if not any(map(line.count, EMPTY_ERRORS))]
+        command = code(check["command"].partition("<<")[0], 200)
+        where = f" at {plain_line(check['where'], MAX_PLACE_CHARS)}" if check["where"] else ""
+        lines = [
+            f"  {code(line)}" for line in check["error"] if not any(map(line.count, EMPTY_ERRORS))
+        ]
         evidence = f"{_check_ref(check)}{_render_passed_since(state, check)}"
         if edited := _find_edited_since(state, check):
             evidence = f"(edited since, not run again: {edited}) {evidence}"
         head = f"- {command} fails{where} {evidence}"
         full, medium = "\n".join([head, *lines]), "\n".join([head, *lines[:2]])
-        short = f"- `{one_line(check['command'], 100)}` fails {evidence}"
+        short = f"- {code(check['command'], 100)} fails {evidence}"
         if cause := _find_cause(check["error"]):
-            short += f"\n  `{one_line(cause, 120)}`"
+            short += f"\n  {code(cause, 120)}"
         value = CHECK_VALUES.get(check["kind"], 74.0 if needs_fixing else 50.0)
         yield Item(
             "failing",
@@ -85,13 +88,13 @@ def _render_passed_since(state: State, check: Check) -> str:
     tests = [one for one in passed if one["kind"] == check["kind"] == "test"]
     if not tests:
         return ""
-    return f"; since then `{one_line(tests[-1]['command'], 60)}` passed {_check_ref(tests[-1])}"
+    return f"; since then {code(tests[-1]['command'], 60)} passed {_check_ref(tests[-1])}"
 
 
 def _find_edited_since(state: State, check: Check) -> str:
     """The names of the last files of the project that were edited after a check ran."""
     names = [
-        path.rpartition("/")[2]
+        base_name(path)
         for path, trail in state["files"].items()
         if trail.get("edits") and trail["line"] > check["line"] and not path.startswith(("/", "~"))
     ]
@@ -169,7 +172,7 @@ def verdict_items(state: State) -> Iterator[Item]:
             # A test that passed later says that it builds too.
             continue
         names = _find_edited_since(state, check)
-        verdict = f": “{check['verdict']}”" if check.get("verdict") else ""
+        verdict = f": {quote(check['verdict'])}" if check.get("verdict") else ""
         since = f"; edited since, not run again: {names}" if names else ""
         if names and names in shown_edits:
             since = "; not run since those edits"
@@ -177,8 +180,7 @@ def verdict_items(state: State) -> Iterator[Item]:
         # The verdict of a check whose exit code is unknown speaks for itself.
         passed_or_said = "" if check["is_exit_hidden"] and verdict else " passed"
         text = (
-            f"- `{one_line(check['command'], 160)}`{passed_or_said}{verdict}{since} "
-            f"{_check_ref(check)}"
+            f"- {code(check['command'], 160)}{passed_or_said}{verdict}{since} {_check_ref(check)}"
         )
         yield Item(
             "now", "verdict", VERDICT_VALUE, check["line"], (text,),
@@ -214,9 +216,7 @@ def command_items(state: State) -> Iterator[Item]:
     ]
     for age, one in enumerate(reversed(shell)):
         value = COMMAND_VALUE - 14 * age / len(shell) + 2 * min(5, one["runs"])
-        forms = tuple(
-            f"- `{one_line(one['text'], size)}` {ref(one['line'])}" for size in (240, 100)
-        )
+        forms = tuple(f"- {code(one['text'], size)} {ref(one['line'])}" for size in (240, 100))
         yield Item(
             "commands", "shell", value, one["line"], forms, quote=one["text"],
             names=(one["text"],), is_prose=True,

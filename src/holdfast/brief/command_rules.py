@@ -7,6 +7,7 @@ that does neither, the lines that read like rules are taken. Pure: text in, text
 from __future__ import annotations
 
 from holdfast.brief.front_matter import parse_front_matter, to_list, to_text
+from holdfast.state.quoting import block_quote
 from holdfast.state.text import Cues, TokenizedText, one_line
 from holdfast.tokens.estimate import utf16_units
 
@@ -112,7 +113,7 @@ def fit_rules(commands: Sequence[CommandRules], max_units: int) -> list[str]:
 
     The units are shared by priority; what one command does not need goes to the others.
     """
-    sizes = [utf16_units(command.text) for command in commands]
+    sizes = [_count_units(command.text) for command in commands]
     shares = [0] * len(commands)
     waiting = [index for index, size in enumerate(sizes) if size]
     while waiting:
@@ -129,15 +130,20 @@ def fit_rules(commands: Sequence[CommandRules], max_units: int) -> list[str]:
     return [_shorten(command.text, share) for command, share in zip(commands, shares, strict=True)]
 
 
+def _count_units(text: str) -> int:
+    """The UTF-16 units of a text as it is shown, with the marks of a quotation."""
+    return utf16_units(block_quote(text))
+
+
 def _shorten(text: str, max_units: int) -> str:
     """As many whole sections as fit, then whole lines of the next, and what was left out."""
-    if utf16_units(text) <= max_units:
+    if _count_units(text) <= max_units:
         return text
     kept: list[str] = []
     left_out: list[str] = []
     room = max_units - 80  # for the line about what was left out
     for section in _split_sections(text):
-        if utf16_units(section) + 2 <= room:
+        if _count_units(section) + 2 <= room:
             kept.append(section)
         elif not kept and (part := _leading_lines(section, room)):
             kept.append(part)
@@ -145,7 +151,7 @@ def _shorten(text: str, max_units: int) -> str:
         else:
             left_out.append(_title(section))
             continue
-        room -= utf16_units(kept[-1]) + 2
+        room -= _count_units(kept[-1]) + 2
     if not kept:
         return ""
     return "\n\n".join([*kept, f"(left out for room: {one_line('; '.join(left_out), 50)})"])
@@ -168,7 +174,7 @@ def _split_sections(text: str) -> list[str]:
 def _leading_lines(section: str, room: int) -> str:
     kept: list[str] = []
     for line in section.splitlines():
-        room -= utf16_units(line) + 1
+        room -= _count_units(line) + 1
         if room < 0:
             break
         kept.append(line)

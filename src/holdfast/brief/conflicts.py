@@ -8,7 +8,8 @@ from __future__ import annotations
 from holdfast.brief.items import Item, ref
 from holdfast.brief.summary_overlap import SearchableSummary, is_same_task
 from holdfast.brief.summary_todos import SummaryTodo, find_no_blockers_line, parse_todos
-from holdfast.state.text import content_words, one_line, padded_words
+from holdfast.state.quoting import quote
+from holdfast.state.text import content_words, padded_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Conflict = tuple[str, int, str]
 
 MAX_CONFLICTS = 5
+MAX_QUOTE_CHARS = 160
 NOTE_KINDS = ("decision", "blocker", "unblocked", "next", "note")
 _NEGATIONS = frozenset((
     "not", "no", "never", "instead", "rather", "without", "don't", "doesn't", "isn't", "won't",
@@ -199,4 +201,4 @@ def _pending_but_finished(state: State, summary: SearchableSummary) -> Iterator[
 
 
 def _quote(text: str) -> str:
-    return f"“{one_line(text, 160)}”"
+    return quote(text, MAX_QUOTE_CHARS)

@@ -11,6 +11,7 @@ from holdfast.brief.statements import (
     select_statements,
     split_statements,
 )
+from holdfast.state.quoting import code, quote
 from holdfast.state.text import Cues, TokenizedText, content_words, one_line
 
 TYPE_CHECKING = False
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 NEWEST_STATEMENT_VALUE, OLDEST_STATEMENT_VALUE = 64.0, 44.0
 WORKAROUND_VALUE, SERVER_VALUE, RECORD_VALUE, TASK_TEXT_VALUE = 66.0, 60.0, 50.0, 64.0
 MAX_WORKAROUNDS, MAX_RECORDS = 6, 6
+MAX_HEAD_CHARS = 200
 # Statements that name nothing are shown only from so many of the newest texts: later ones may have
 # overtaken them.
 RECENT_TEXTS = 3
@@ -65,7 +67,7 @@ def statement_items(state: State, summary: SearchableSummary | None) -> Iterator
             if summary and (_is_doubtful(text) or summary.novelty(text) < MIN_NEW_SHARE):
                 continue
             kept |= names
-            form = f"- “{text}” {ref(line)}"
+            form = f"- {quote(text)} {ref(line)}"
             yield Item("found", "statement", value, line, (form,), quote=text, is_prose=True)
         known |= kept
 
@@ -95,10 +97,10 @@ def workaround_items(state: State) -> Iterator[Item]:
             continue
         shown.add(one["text"])
         where = ref(one["failed_line"], one["line"])
-        error = f" (“{one_line(one['error'], 100)}”)" if one["error"] else ""
+        error = f" ({quote(one['error'], 100)})" if one["error"] else ""
         forms = tuple(
-            f"- `{one_line(one['failed'], size)}` failed{error}; this worked: "
-            f"`{one_line(one['text'], size + 60)}` {where}"
+            f"- {code(one['failed'], size)} failed{error}; this worked: "
+            f"{code(one['text'], size + 60)} {where}"
             for size in (160, 70)
         )
         yield Item(
@@ -110,7 +112,7 @@ def workaround_items(state: State) -> Iterator[Item]:
 def server_items(state: State) -> Iterator[Item]:
     """Commands that still run in the background, as far as the log shows."""
     for one in state["servers"]:
-        text = f"- running in the background: `{one_line(one['text'], 160)}` {ref(one['line'])}"
+        text = f"- running in the background: {code(one['text'], 160)} {ref(one['line'])}"
         yield Item("now", "server", SERVER_VALUE, one["line"], (text,), names=(one["text"],))
 
 
@@ -128,7 +130,8 @@ def record_items(state: State, summary: SearchableSummary | None) -> Iterator[It
     shown = state["task_shown"]
     if shown and (not recent or shown["line"] > recent[0]["line"]):
         forms = select_statements(_find_list_items(shown["text"]), summary, (900, 450))
-        texts = tuple(f"- `{shown['head']}` says: “{form}” {ref(shown['line'])}" for form in forms)
+        head = f"- {code(shown['head'], MAX_HEAD_CHARS)} says: "
+        texts = tuple(f"{head}{quote(form)} {ref(shown['line'])}" for form in forms)
         if texts:
             yield Item(
                 "plan", "task text", TASK_TEXT_VALUE, shown["line"], texts, quote=forms[0],
@@ -142,12 +145,12 @@ def record_items(state: State, summary: SearchableSummary | None) -> Iterator[It
         if all(2 * len(words & content_words(other["text"])) < len(words) for other in kept):
             kept.append(one)
     for age, one in enumerate(kept[:MAX_RECORDS]):
-        head = f"`{one['head']}`: " if one["head"] else ""
+        head = f"{code(one['head'], MAX_HEAD_CHARS)}: " if one["head"] else ""
         forms = select_statements(one["text"], summary, (300, 150) if summary else (600, 250))
         if one["head"].startswith("git commit"):
             # No commit has this message: it was refused and will be used again.
             head, forms = "commit message without a commit: ", [one_line(one["text"], 900)]
-        texts = tuple(f"- {head}“{form}” {ref(one['line'])}" for form in forms)
+        texts = tuple(f"- {head}{quote(form)} {ref(one['line'])}" for form in forms)
         if texts:
             yield Item(
                 "found", "record", RECORD_VALUE - age, one["line"], texts, quote=forms[0],

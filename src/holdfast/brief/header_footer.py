@@ -8,6 +8,7 @@ from holdfast.brief.history import stretch_ends
 from holdfast.brief.items import ref
 from holdfast.brief.plan import is_outdated
 from holdfast.brief.user_words import find_prose, render_question
+from holdfast.state.quoting import code, plain_line, quote
 from holdfast.state.rules.compactions import BRIEF_MARKER
 from holdfast.state.text import one_line
 
@@ -79,7 +80,7 @@ def render_opening(
     if state["requests"]:
         latest = state["requests"][-1]
         is_in_summary = summary is not None and summary.quotes(latest["text"])
-        quoted = f"“{one_line(find_prose(latest['text']), quote_chars)}”"
+        quoted = quote(find_prose(latest["text"]), quote_chars)
         if not is_in_summary:
             where = ref(latest["line"], latest.get("said_line", 0))
             parts.append(f"Latest request: {quoted}{render_question(latest)} {where}.")
@@ -95,11 +96,11 @@ def _find_open_work(state: State) -> list[str]:
     if running and not is_outdated(state):
         item = running[-1]
         where = ref(item["source_line"], item["line"])
-        open_now.append(f"in progress: {one_line(item['text'], 100)} {where}")
+        open_now.append(f"in progress: {plain_line(item['text'], 100)} {where}")
     failing = [check for check in state["checks"] if is_open_failure(state, check)]
     if failing:
-        command = one_line(failing[-1]["command"], 60)
-        open_now.append(f"failing: `{command}` {ref(failing[-1]['call'])}")
+        command = code(failing[-1]["command"], 60)
+        open_now.append(f"failing: {command} {ref(failing[-1]['call'])}")
     return open_now
 
 
@@ -113,7 +114,7 @@ def adds_to_opening(opening: str, item: Item, state: State) -> bool:
     if item.kind != "request" or item.line != latest:
         return True
     text = find_prose(item.quote)
-    quoted = next((size for size in QUOTE_CHARS if f"“{one_line(text, size)}”" in opening), 0)
+    quoted = next((size for size in QUOTE_CHARS if quote(text, size) in opening), 0)
     if quoted:
         item.is_required = False
         item.forms = tuple(form for form in item.forms if len(form) > quoted + REQUEST_LABEL_CHARS)

@@ -6,8 +6,9 @@ only the summary before it.
 
 from __future__ import annotations
 
-from holdfast.brief.items import Item, cite_lines, name_commit, quote, ref
+from holdfast.brief.items import Item, base_name, cite_lines, name_commit, ref
 from holdfast.brief.statements import is_lasting, split_statements, stands_alone
+from holdfast.state.quoting import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def _render(state: State, number: int, start: int, end: int, level: int) -> str:
     if len(commits) > len(shown):
         parts.append(f"{len(commits) - len(shown)} more commits")
     if files and share:
-        names = [path.rpartition("/")[2] for path in files][-int(MAX_FILES * share) :]
+        names = [base_name(path) for path in files][-int(MAX_FILES * share) :]
         lines = cite_lines([line] for line in list(files.values())[-len(names) :])
         more = f" and {len(files) - len(names)} more" if len(files) > len(names) else ""
         parts.append(f"changed {', '.join(names)}{more} {lines}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from holdfast.brief.items import Item, quote, ref
+from holdfast.brief.items import Item, ref
 from holdfast.brief.user_words import superseded_lines
+from holdfast.state.quoting import block_quote, plain_line, quote
 from holdfast.state.rules.decisions import REFUSED_BY_USER
-from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ CHARS_PER_CJK_WORD = 2
 MIN_SHARED_WORD_SHARE, MIN_SHARED_WORDS = 0.5, 3
 MAX_QUESTION_CHARS = 60
 PLAN_APPROVED = "plan approved"
+MAX_LABEL_CHARS, MAX_PATH_CHARS = 120, 300
 # A message up to this length that decides something is shown whole.
 SHOWN_WHOLE_CHARS = 700
 # Decisions of the user are worth at least this much; those of the agent are worth less.
@@ -107,27 +108,28 @@ def _render_decision(decision: Decision, max_chars: int) -> str:
     only the words of the user or the agent are."""
     quotes = decision.get("quotes")
     if quotes is None:
-        return f"“{one_line(decision['text'], max_chars)}”"
-    quoted = " — ".join(f"“{one_line(text, max_chars)}”" for text in quotes)
-    text = ": ".join(filter(None, (decision.get("label", ""), quoted)))
-    why = one_line(decision["why"], max_chars)
-    return f"{text}, saying “{why}”" if why and text.startswith(REFUSED_BY_USER) else text
+        return quote(decision["text"], max_chars)
+    quoted = " — ".join(quote(text, max_chars) for text in quotes)
+    label = plain_line(decision.get("label", ""), MAX_LABEL_CHARS)
+    text = ": ".join(filter(None, (label, quoted)))
+    if decision["why"] and text.startswith(REFUSED_BY_USER):
+        return f"{text}, saying {quote(decision['why'], max_chars)}"
+    return text
 
 
 def command_rule_items(state: State, commands: Sequence[tuple[str, str, str]]) -> Iterator[Item]:
     """The rules of active slash commands, given as (name, rules, file); they bind like the user's
-    own rules and are required."""
+    own rules and are required. They are quoted: a repository's file must not write sections."""
     lines = {started["name"]: started["line"] for started in state["commands"]}
     for name, text, source in commands:
         line = lines.get(name, 0)
-        where = ref(line) if line else f"({source})"
-        indented = "\n".join(f"  {part.strip()}" for part in text.splitlines() if part.strip())
+        where = ref(line) if line else f"({plain_line(source, MAX_PATH_CHARS)})"
         yield Item(
             "force",
             "command rules",
             92.0,
             line,
-            (f"- /{name} {where}\n{indented}",),
+            (f"- /{plain_line(name, MAX_LABEL_CHARS)} {where}\n{block_quote(text)}",),
             quote=text,
             is_required=True,
         )
@@ -141,6 +143,6 @@ def note_items(notes: Sequence[str]) -> Iterator[Item]:
             "note",
             85.0 + 4 * index / len(notes),
             0,
-            tuple(f"- “{one_line(note, size)}” (notes.md)" for size in (300, 120)),
+            tuple(f"- {quote(note, size)} (notes.md)" for size in (300, 120)),
             quote=note,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.text import one_line
+from holdfast.state.quoting import plain_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # Cited lines that are at most this far apart are written as a range.
 MAX_RANGE_LINES = 50
+MAX_NAME_CHARS = 200
 
 
 class Item:
@@ -59,14 +60,14 @@ def ref(*lines: int) -> str:
     return f"({' '.join(f'L{line}' for line in dict.fromkeys(lines) if line)})"
 
 
-def quote(text: str, max_chars: int) -> str:
-    # A long text is cut before its lines are joined, which would take longer than all the rest.
-    return f"“{one_line(text[: 3 * max_chars + 100], max_chars)}”"
+def base_name(path: str) -> str:
+    """The name of a file without its folders, on one line: a file's name can be any text."""
+    return plain_line(path.rpartition("/")[2], MAX_NAME_CHARS)
 
 
 def name_commit(commit: Commit, max_chars: int) -> str:
     """The hash, if it is known, and the subject of a commit."""
-    return f"{commit['sha'][:9]} {one_line(commit['subject'], max_chars)}".strip()
+    return f"{plain_line(commit['sha'], 9)} {plain_line(commit['subject'], max_chars)}".strip()
 
 
 def cite_lines(sources: Iterable[list[int]]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from holdfast.brief.items import Item, cite_lines, ref
 from holdfast.brief.statements import select_statements
+from holdfast.state.quoting import plain_line, quote
 from holdfast.state.text import one_line, split_sentences
 
 TYPE_CHECKING = False
@@ -21,6 +22,7 @@ DETAIL_CHARS = (500, 200)
 PLAN_FILE_VALUE, STALE_VALUE = 62.0, 46.0
 # After so many messages since its last change, a plan may no longer be followed.
 OUTDATED_AFTER = 3
+MAX_PATH_CHARS = 300
 
 
 def plan_items(state: State, summary: SearchableSummary | None) -> Iterator[Item]:
@@ -43,11 +45,11 @@ def plan_items(state: State, summary: SearchableSummary | None) -> Iterator[Item
             STALE_VALUE if stale else 86.0 if is_running else 66.0,
             item["line"],
             tuple(
-                f"- {status}: {one_line(item['text'], size)}{_render_dependencies(state, item)}"
+                f"- {status}: {plain_line(item['text'], size)}{_render_dependencies(state, item)}"
                 f"{detail} "
                 f"{ref(item['source_line'], item['line'], *_dependency_lines(state, item))}"
                 for size, detail in (
-                    *((240, f": “{detail}”") for detail in details),
+                    *((240, f": {quote(detail)}") for detail in details),
                     (240, ""),
                     (100, ""),
                 )
@@ -70,7 +72,7 @@ def plan_items(state: State, summary: SearchableSummary | None) -> Iterator[Item
 def _render_done(done: list[PlanItem], count: int, max_chars: int) -> str:
     """The titles of the items that were finished last."""
     shown = done[-count:]
-    titles = "; ".join(one_line(item["text"], max_chars) for item in shown)
+    titles = "; ".join(plain_line(item["text"], max_chars) for item in shown)
     lines = ref(*(line for item in shown for line in (item["source_line"], item["line"])))
     return f"- done ({len(done)}): {titles}{'; …' if len(done) > count else ''} {lines}"
 
@@ -97,8 +99,9 @@ def plan_file_items(state: State, summary: SearchableSummary | None) -> Iterator
     plan = state["plan_file"]
     since = sum(request["line"] > plan["line"] for request in state["requests"]) if plan else 0
     if plan and plan["text"] and (summary is None or since < OUTDATED_AFTER):
+        path = plain_line(plan["path"], MAX_PATH_CHARS)
         forms = [
-            f"- plan{' in ' if plan['path'] else ''}{plan['path']}: “{form}” {ref(plan['line'])}"
+            f"- plan{f' in {path}' if path else ''}: {quote(form)} {ref(plan['line'])}"
             for form in select_statements(plan["text"], summary, (900, 450, 200))
         ]
         if forms:
@@ -137,7 +140,8 @@ def _render_dependencies(state: State, item: PlanItem) -> str:
     open_texts = {
         other["id"]: other["text"] for other in state["plan"] if other["status"] in OPEN_STATUSES
     }
-    texts = [one_line(open_texts[ident], 60) for ident in item["blocked_by"] if ident in open_texts]
+    waits_for = [ident for ident in item["blocked_by"] if ident in open_texts]
+    texts = [plain_line(open_texts[ident], 60) for ident in waits_for]
     return f" (waits for: {'; '.join(texts)})" if texts else ""
 
 

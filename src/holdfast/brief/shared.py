@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.brief import roles
 from holdfast.brief.fit_sections import READABLE_LINE_CHARS, Section, fit_sections
+from holdfast.state.quoting import quote
 
 TITLES = {
     "orchestrator": "Orchestration View",
@@ -139,7 +140,7 @@ def ledger_lines(
         for path in action["file_paths"]
     ]
     return {
-        "summary": [f"Working on: “{to_one_line(request)}”"] if request else [],
+        "summary": [f"Working on: {quote(request, MAX_TEXT_CHARS)}"] if request else [],
         "agents": [*section_lines(snapshot, "agents")],
         "actions": [*section_lines(snapshot, "actions")],
         "files": [f"- {to_one_line(str(path))}" for path in edited],
@@ -188,7 +189,8 @@ def section_lines(snapshot: dict[str, Any], section: str) -> Iterator[str]:
                 entries = [one for one in entries if not _is_unrelated(one, section, snapshot)]
             yield from (f"- {text}" for text in map(_render_value, entries) if text)
         elif text := _render_value(value):
-            yield text
+            # A paragraph that begins with # would be a heading.
+            yield f"\\{text}" if text.startswith("#") else text
     yield from _hierarchy_lines(snapshot.get("hierarchy"), section)
 
 
@@ -242,7 +244,7 @@ def _hierarchy_lines(hierarchy: Any, section: str) -> Iterator[str]:
     not know."""
     for request in reversed(_open_children(hierarchy, "requests")):
         if section == "summary" and (prompt := _render_value(request.get("prompt"))):
-            yield f"Working on: “{prompt}”"
+            yield f"Working on: {quote(prompt, MAX_TEXT_CHARS)}"
         for task in _open_children(request, "tasks"):
             number = task.get("wave_number")
             if section == "waves" and isinstance(number, int) and (text := _render_value(task)):

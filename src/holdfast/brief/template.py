@@ -81,7 +81,8 @@ class Template:
 def parse_template(name: str, text: str, *, is_project: bool = False) -> Template:
     """Parse the text of a template file. Raises `BadTemplate` with the number of a wrong line.
 
-    The title and the headings of FIXED_SECTIONS in the template of a project are ignored.
+    The title and the headings of FIXED_SECTIONS in the template of a project are ignored, and so is
+    a heading that pretends to be one of those.
     """
     title, agents = DEFAULT_TITLE, tuple[str, ...]()
     sections: dict[str, str] = {}
@@ -107,10 +108,18 @@ def parse_template(name: str, text: str, *, is_project: bool = False) -> Templat
         raise BadTemplate(f"{name} has no section", hint="write one: `## Plan {plan}`")
     if is_project:
         title = DEFAULT_TITLE
-        for key in FIXED_SECTIONS:
-            if key in sections:
-                sections[key], weights[key] = SECTIONS[key], max(1.0, weights[key])
+        _fix_sections(sections, weights)
     return Template(name, title, sections, weights, agents)
+
+
+def _fix_sections(sections: dict[str, str], weights: dict[str, float]) -> None:
+    """Restore the headings that a project's template may not change, and their weights."""
+    fixed = {SECTIONS[key].casefold() for key in FIXED_SECTIONS}
+    for key, heading in sections.items():
+        if key in FIXED_SECTIONS or heading.strip("#*_: ").casefold() in fixed:
+            sections[key] = SECTIONS[key]
+        if key in FIXED_SECTIONS:
+            weights[key] = max(1.0, weights[key])
 
 
 def _parse_section(name: str, number: int, text: str) -> tuple[str, str, float]:

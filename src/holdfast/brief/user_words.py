@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from holdfast.brief.history import is_in_earlier_stretch
-from holdfast.brief.items import Item, quote, ref
+from holdfast.brief.items import Item, ref
+from holdfast.state.quoting import quote
 from holdfast.state.rules.user_rules import PLAN_PROMPT_PREFIX
 from holdfast.state.text import Cues, TokenizedText, content_words, count_letters, split_sentences
 
@@ -40,7 +41,7 @@ NEWEST_VALUE, OLDEST_VALUE, EARLIER_STRETCH_VALUE = 84.0, 62.0, 50.0
 # A line of fewer words, or with fewer letters among its characters, is not prose.
 MIN_PROSE_WORDS, MIN_LETTER_SHARE = 3, 0.7
 # How lines of terminal output begin.
-OUTPUT_STARTS = ("❯", "⏺", "⎿", "│", "╭", "╰", "├", "└", "┌", "$ ", "> ", "+ ", "at ", "@@")
+OUTPUT_STARTS = ("❯", "⏺", "⎿", "│", "╭", "╰", "├", "└", "┌", "$ ", ">", "+ ", "at ", "@@")
 LEFT_OUT = "[…]"
 # Of a long message, sentences are shown beside a summary if this share of their words is new.
 MIN_NEW_SHARE = 0.4
@@ -178,7 +179,7 @@ def render_question(request: Request) -> str:
 def find_prose(text: str) -> str:
     """The user's own sentences in a message: a long one without pasted logs, code and output."""
     if len(text) <= VERBATIM_CHARS:
-        return text
+        return _without_quoted_lines(text)
     kept: list[str] = []
     in_fence = False
     for line in text.splitlines():
@@ -196,6 +197,20 @@ def find_prose(text: str) -> str:
     while f"{LEFT_OUT}\n\n{LEFT_OUT}" in prose:
         prose = prose.replace(f"{LEFT_OUT}\n\n{LEFT_OUT}", LEFT_OUT)
     return prose if prose.replace(LEFT_OUT, "").strip() else text
+
+
+def _without_quoted_lines(text: str) -> str:
+    """A message without its lines of quoted mail, unless nothing else is left."""
+    if ">" not in text:
+        return text
+    lines = [LEFT_OUT if line.lstrip().startswith(">") else line for line in text.split("\n")]
+    if not any(line.strip() for line in lines if line != LEFT_OUT):
+        return text
+    return "\n".join(
+        line
+        for at, line in enumerate(lines)
+        if line != LEFT_OUT or lines[at - 1 : at] != [LEFT_OUT]
+    )
 
 
 def _is_prose(line: str) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from holdfast.hooks.hook_run import render_with_messages, update_notes
 from holdfast.services.compaction.status import find_undelivered, is_boundary_unwritten
+from holdfast.transcript.user_text import strip_client_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +26,8 @@ def user_prompt(run: HookRun) -> str:
     The notes are updated first, because the agent may now work for hours.
     """
     session = run.read_session()
-    if run.event.prompt:
-        update_notes(run, session, run.event.prompt)
+    if prompt := strip_client_tags(run.event.prompt):
+        update_notes(run, session, prompt)
     if not find_undelivered(run.store, session, run.host) and not is_boundary_unwritten(
         run.store, session, run.host, run.now
     ):

@@ -7,6 +7,7 @@ the end; every other line stays where it is. This module does no input or output
 from __future__ import annotations
 
 from holdfast.redaction import redact
+from holdfast.state.quoting import code, quote
 from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
@@ -58,9 +59,9 @@ def render_state_block(
 def _render_active_work(state: State, prompt: str) -> str:
     # A prompt that begins with a tag was sent by a tool or a hook.
     if prompt.strip() and not prompt.lstrip().startswith("<"):
-        return f"“{one_line(redact(prompt), MAX_REQUEST_CHARS)}” (just asked)"
+        return f"{quote(redact(prompt), MAX_REQUEST_CHARS)} (just asked)"
     return "".join(
-        f"“{one_line(request['text'], MAX_REQUEST_CHARS)}” (L{request['line']})"
+        f"{quote(request['text'], MAX_REQUEST_CHARS)} (L{request['line']})"
         for request in state["requests"][-1:]
     )
 
@@ -74,13 +75,12 @@ def _find_blocker(state: State) -> str:
     if state["blockers"]:
         return _render_item(state["blockers"][-1])
     for question in state["questions"]:
-        text = one_line(redact(question["text"]), MAX_ITEM_CHARS)
-        return f"an answer to “{text}” (L{question['line']})"
+        text = quote(redact(question["text"]), MAX_ITEM_CHARS)
+        return f"an answer to {text} (L{question['line']})"
     failing = [check for check in state["checks"] if not check["ok"] and check["kind"] != "run"]
     if not failing:
         return ""
-    command = one_line(failing[-1]["command"], MAX_COMMAND_CHARS)
-    return f"`{command}` fails (L{failing[-1]['line']})"
+    return f"{code(failing[-1]['command'], MAX_COMMAND_CHARS)} fails (L{failing[-1]['line']})"
 
 
 def render_progress(state: State, after_line: int) -> list[str]:
@@ -103,7 +103,7 @@ def render_progress(state: State, after_line: int) -> list[str]:
 
 def _render_decision(decision: Any) -> str:
     verb = "ruled out" if decision["kind"] == "rejected" else "decided"
-    return f"{verb} by the {decision['by']}: “{one_line(decision['text'], MAX_REQUEST_CHARS)}”"
+    return f"{verb} by the {decision['by']}: {quote(decision['text'], MAX_REQUEST_CHARS)}"
 
 
 def merge_state_block(old: str | None, title: str, block: list[str], previous: list[str]) -> str:

@@ -11,8 +11,8 @@ from holdfast.ledger.connect import open_local_ledger
 from holdfast.ledger.messages import Recipient
 from holdfast.ledger.repository import Ledger, Row
 from holdfast.redaction import redact
+from holdfast.state.quoting import quote
 from holdfast.state.rules.compactions import AFTER_BRIEF
-from holdfast.state.text import one_line
 from holdfast.tokens.estimate import token_cost, utf16_units
 
 MAX_DIGEST_TOKENS = 500
@@ -102,18 +102,13 @@ def build_read_command(reader: Recipient) -> str:
 
 def quote_message(row: Row, now: float, max_chars: int = MAX_MESSAGE_CHARS) -> str:
     """Return a message on one line, in quotation marks that its text cannot close."""
-    whole = one_line(_plain(message_text(row)), len(message_text(row)))
-    shown = one_line(whole, max_chars)
-    about = f" about “{one_line(_plain(row['topic']), 80)}”" if row["topic"] else ""
-    sender = one_line(_plain(row["from_agent_id"]), 80)
+    text = redact(message_text(row))
+    whole, shown = quote(text, len(text)), quote(text, max_chars)
+    about = f" about {quote(redact(row['topic']), 80)}" if row["topic"] else ""
+    sender = quote(redact(row["from_agent_id"]), 80)
     minutes = max(0, int((now - row["created_at"]) / 60))
     cut = TRUNCATED_NOTE if shown != whole else ""
-    return f"- “{sender}”{about}, {minutes} min ago: “{shown}”{cut}"
-
-
-def _plain(text: str) -> str:
-    """Return the text without secrets, and without the quotation marks used around it."""
-    return redact(text).replace("“", '"').replace("”", '"')
+    return f"- {sender}{about}, {minutes} min ago: {shown}{cut}"
 
 
 def message_text(row: Row) -> str:

@@ -9,7 +9,12 @@ from __future__ import annotations
 
 from holdfast.lenient_json import as_dict, as_text
 from holdfast.transcript import apply_patch, codex_tools
-from holdfast.transcript.user_text import BRIEF_MARKER, MAX_TEXT_CHARS, make_event
+from holdfast.transcript.user_text import (
+    BRIEF_MARKER,
+    MAX_TEXT_CHARS,
+    make_event,
+    strip_client_tags,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -123,8 +128,8 @@ def extract_prompt(text: str) -> str:
     if text.startswith(CLIENT_TEXT_PREFIXES):
         return ""
     if text.startswith("# ") and REQUEST_HEADING in text:
-        return text.partition(REQUEST_HEADING)[2].strip()
-    return text
+        text = text.partition(REQUEST_HEADING)[2]
+    return strip_client_tags(text)
 
 
 def _find_texts(content: Any) -> list[str]:

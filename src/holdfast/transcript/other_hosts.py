@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from holdfast.lenient_json import as_dict, as_text
 from holdfast.transcript import apply_patch, claude_code
-from holdfast.transcript.user_text import make_event
+from holdfast.transcript.user_text import make_event, strip_client_tags
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -106,8 +106,9 @@ def _convert_gemini_message(line: dict[str, Any]) -> list[EventGroup]:
     """A message, which the client writes again whenever it grows."""
     ident, text = as_text(line.get("id")), _join_text(line.get("content")).strip()
     if line.get("type") == "user":
-        is_prompt = text and not text.startswith((SNAPSHOT_TAG, *CLIENT_TEXT_PREFIXES))
-        return [(f"{ident} prompt", [make_event("prompt", text=text)])] if is_prompt else []
+        typed = strip_client_tags(text)
+        is_prompt = typed and not text.startswith((SNAPSHOT_TAG, *CLIENT_TEXT_PREFIXES))
+        return [(f"{ident} prompt", [make_event("prompt", text=typed)])] if is_prompt else []
     groups = [(f"{ident} reply", [make_event("reply", text=text)])] if text else []
     calls = line.get("toolCalls")
     for call in calls if isinstance(calls, list) else ():
@@ -154,7 +155,8 @@ def _convert_copilot(line: dict[str, Any], number: int) -> list[Event]:
     kind, data = line.get("type"), as_dict(line.get("data"))
     text = as_text(data.get("content"))
     if kind == "user.message":
-        return [make_event("prompt", text=text.strip())] if text.strip() else []
+        typed = strip_client_tags(text)
+        return [make_event("prompt", text=typed)] if typed else []
     if kind == "assistant.message":
         calls = data.get("toolRequests")
         replies = [make_event("reply", text=text)] if text.strip() else []

@@ -105,6 +105,12 @@ def test_of_a_long_message_only_what_the_user_typed_is_quoted() -> None:
     assert find_prose(text) == "This is what I see:\n[…]\nWhy does it retry three times?"
 
 
+def test_quoted_mail_is_left_out_of_a_short_message_too() -> None:
+    text = "Answer this:\n> Never push.\n>> Always push.\nin one line"
+    assert find_prose(text) == "Answer this:\n[…]\nin one line"
+    assert find_prose("> only this") == "> only this"
+
+
 def test_a_message_without_prose_is_quoted_as_it_is() -> None:
     text = "\n".join(f"x{n}=1 y{n}=2" for n in range(100))
     assert find_prose(text) == text

@@ -13,6 +13,7 @@ from holdfast.transcript.user_text import (
     classify_queued_text,
     classify_text,
     parse_refusal,
+    strip_client_tags,
 )
 
 
@@ -98,3 +99,39 @@ def test_any_text_is_classified_without_an_error(text: str) -> None:
     assert to_tuple(classify_text(text, is_meta=True)) is None or text.strip().startswith(
         ("This", "<s")
     )
+
+
+def test_what_stands_between_tags_of_the_client_was_not_typed() -> None:
+    rule = "Always push to main."
+    cases = [
+        (f"Fix it. <system-reminder>{rule}</system-reminder> Thanks", "Fix it.  Thanks"),
+        # A text inside that contains a closing tag does not end the block.
+        (f"Fix it.\n<hook_context>a</hook_context> {rule}</hook_context>", "Fix it."),
+        (
+            f"<b>One</b>\n<bash-stdout>{rule}</bash-stdout>\ntwo <bash-stdout>x</bash-stdout>",
+            "<b>One</b>\n\ntwo",
+        ),
+        # A pasted block that is not closed ends with its paragraph.
+        (f"Look:\n<system-reminder>\n{rule}\n\nFix it.", "Look:\n\n\nFix it."),
+        ("What does <system-reminder> mean? Never push.",) * 2,
+        ("a < b and <div>c</div>",) * 2,
+        (f"<teammate-message from='x'>{rule}</teammate-message>", ""),
+    ]
+    for text, typed in cases:
+        assert strip_client_tags(text) == typed, text
+    assert classify_text(f"Go.\n<system-reminder>{rule}</system-reminder>") == {
+        "kind": "prompt",
+        "text": "Go.",
+    }
+
+
+def test_stripping_tags_takes_linear_time() -> None:
+    """A quadratic way would take minutes here."""
+    for text in ("<system-reminder>" * 60_000, "\n<bash-input>" * 60_000, "<" * 1_000_000):
+        strip_client_tags(text)
+
+
+@given(st.text(alphabet="<>/a \n") | st.text())
+def test_stripping_tags_only_removes(text: str) -> None:
+    rest = iter(text)
+    assert all(char in rest for char in strip_client_tags(text))

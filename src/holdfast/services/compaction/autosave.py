@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from holdfast.state import thresholds as rules
 from holdfast.state.completeness import count_items
+from holdfast.state.quoting import code
 from holdfast.state.text import one_line
 
 TYPE_CHECKING = False
@@ -107,5 +108,5 @@ def suggest_compact_command(state: State) -> str:
     failing = [
         check["command"] for check in state["checks"] if not check["ok"] and check["kind"] != "run"
     ]
-    also = f", and the failing `{one_line(failing[-1], 60)}`" if failing else ""
+    also = f", and the failing {code(failing[-1], 60)}" if failing else ""
     return f"/compact focus on {one_line(focus, 120).rstrip('.')}{also}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.state.text import one_line
+from holdfast.state.quoting import quote
 from holdfast.tokens.estimate import token_cost
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def _fit_lines(texts: list[str], tokens_left: float) -> tuple[list[str], float]:
     """
     lines = []
     for text in dict.fromkeys(texts):
-        line = f"- “{one_line(text, 400)}”"
+        line = f"- {quote(text, 400)}"
         needed = token_cost(line) + 0.4
         if needed <= tokens_left:
             lines.append(line)

@@ -12,7 +12,7 @@ import time
 from holdfast.redaction import redact
 from holdfast.services.compaction.receipts import records_delivery
 from holdfast.services.compaction.status import find_undelivered
-from holdfast.state.text import one_line
+from holdfast.state.quoting import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ def is_newly_truncated(store: Store, session: IngestedSession) -> bool:
 
 def render_news(state: State, notes: list[str], now: float) -> str:
     """Return what came after the agent's last reply: notes by people, and queued prompts."""
-    lines = [f"- noted: “{one_line(text, 300)}” (notes.md)" for text in notes]
+    lines = [f"- noted: {quote(text, 300)} (notes.md)" for text in notes]
     # The host is about to send what was typed within the last seconds.
     recently = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now - JUST_TYPED_SECONDS))
     for prompt in state["queue"]:
         if prompt["text"] and prompt["at"][:19] < recently:
-            text = one_line(redact(prompt["text"]), 600)
-            lines.append(f"- typed, and never given to the agent: “{text}” (L{prompt['line']})")
+            text = quote(redact(prompt["text"]), 600)
+            lines.append(f"- typed, and never given to the agent: {text} (L{prompt['line']})")
     return "\n".join([NEWS_TITLE, *lines]) if lines else ""
 
 

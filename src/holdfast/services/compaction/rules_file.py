@@ -12,7 +12,7 @@ import zlib
 from holdfast import own_files
 from holdfast.errors import HoldfastError
 from holdfast.redaction import redact
-from holdfast.state.text import one_line
+from holdfast.state.quoting import quote
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def remove_all_rules_files(project: str, rules: str) -> None:
 
 
 def _describe_session(state: State) -> str:
-    first = one_line(state["requests"][0]["text"], MAX_REQUEST_CHARS) if state["requests"] else ""
-    began = f", the one that began with “{first}”" if first else ""
+    first = state["requests"][0]["text"] if state["requests"] else ""
+    began = f", the one that began with {quote(first, MAX_REQUEST_CHARS)}" if first else ""
     return (
         f"This is about one conversation of this project{began}, and says nothing about any other. "
         "It was written when that conversation was compacted; what was said since counts more."

@@ -8,7 +8,7 @@ summarizer's prompt.
 from __future__ import annotations
 
 from holdfast.state.completeness import count_items
-from holdfast.state.text import one_line
+from holdfast.state.quoting import block_quote, plain_line, quote
 from holdfast.tokens.estimate import utf16_units
 
 TYPE_CHECKING = False
@@ -54,18 +54,18 @@ def render_guidance(state: State, commands: Sequence[tuple[str, str, str]] = ())
 def _render_rules(state: State) -> str:
     rules = [rule for rule in state["rules"] if not rule["superseded"]]
     rules.sort(key=lambda rule: (rule["kind"] != "prohibition", -rule["line"]))
-    lines = (f'- "{one_line(rule["text"], 400)}"' for rule in rules)
+    lines = (f"- {quote(rule['text'], 400)}" for rule in rules)
     return _render_list("These rules of the user still apply; keep them word for word:", lines)
 
 
 def _render_commands(commands: Sequence[tuple[str, str, str]]) -> str:
     if not commands:
         return ""
-    texts = [f"/{name}:\n{text}" for name, text, _ in commands]
+    texts = [f"/{plain_line(name, 100)}:\n{block_quote(text)}" for name, text, _ in commands]
     return "\n\n".join(
         [
-            "These slash commands were started and their rules still apply. Keep the rules; the "
-            "commands themselves have been run and are not to be run again.",
+            "These slash commands were started, and the rules in their files still apply. Keep the "
+            "rules; the commands themselves have been run and are not to be run again.",
             *texts,
         ]
     )

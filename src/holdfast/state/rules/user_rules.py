@@ -31,6 +31,8 @@ LONG_TEXT_CHARS, HEAD_CHARS, TAIL_CHARS = 4000, 1500, 800
 # Characters at the beginning of terminal output, and the beginning of a JSON object.
 BOX_CHARS = tuple("│┃║╭╮╰╯├┤┌┐└┘─━═⎿⏺❯")
 JSON_START = '{"'
+# Begins a line of quoted mail, or of a shell's prompt.
+QUOTE_MARK = ">"
 
 CORRECTIONS = Cues(
     "actually", "instead", "no longer", "scratch that", "changed my mind", "change of plan",
@@ -69,9 +71,14 @@ def _find_user_texts(event: Event) -> list[str]:
 
 
 def find_typed_texts(text: str) -> list[str]:
-    """Return the parts of a message that the user typed, without a plan or a long pasted text."""
+    """Return the parts of a message that the user typed, without a plan, quoted lines (`> …`) or a
+    long pasted text.
+    """
     if text.startswith(PLAN_PROMPT_PREFIX):
         return []
+    if QUOTE_MARK in text:
+        lines = text.split("\n")
+        text = "\n".join("" if line.lstrip().startswith(QUOTE_MARK) else line for line in lines)
     return [text] if len(text) <= LONG_TEXT_CHARS else [_take_head(text), _take_tail(text)]
 
 

@@ -298,11 +298,11 @@ def test_guidance_includes_rules_of_active_commands_within_the_limit(
     )
     text = render_guidance(state, active_rules)
     assert utf16_units(text) <= MAX_GUIDANCE_UNITS
-    assert all(f"/c{number}:\nStart {number}." in text for number in range(6))
+    assert all(f"/c{number}:\n  > Start {number}." in text for number in range(6))
     assert "not to be run again" in text
-    assert '- "Never ' in text
+    assert "- “Never " in text
 
 
 def test_guidance_is_rendered_for_a_command_without_other_state() -> None:
-    assert "/a:\nb" in render_guidance(new_state(), [("a", "b", "/f.md")])
+    assert "/a:\n  > b" in render_guidance(new_state(), [("a", "b", "/f.md")])
     assert render_guidance(new_state()) == ""

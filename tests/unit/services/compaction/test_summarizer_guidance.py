@@ -11,7 +11,7 @@ from tests.unit.transcript_lines import reply, state_of, user
 def test_standing_rules_are_quoted_and_one_off_requests_are_not() -> None:
     state = state_of(user("Never push to main. We need to rebase now."), reply("ok"))
     text = render_guidance(state)
-    assert '- "Never push to main."' in text
+    assert "- “Never push to main.”" in text
     assert "rebase" not in text
 
 
