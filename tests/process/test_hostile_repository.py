@@ -32,7 +32,9 @@ COMMITTER = {
 
 def git(folder: Path, *arguments: str) -> None:
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **COMMITTER}
-    subprocess.run(["git", *arguments], cwd=folder, env=environment, check=True)
+    subprocess.run(
+        ["git", *arguments], cwd=folder, env=environment, check=True, capture_output=True
+    )
 
 
 def clone_project(session: HookSession, fill: Callable[[Path], None]) -> Path:

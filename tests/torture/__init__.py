@@ -1,0 +1,1 @@
+"""A bounded run of faults and attacks against real processes: `make torture`."""

@@ -1,0 +1,5 @@
+"""x"""
+
+
+def run(run, folder):
+    pass
