@@ -34,7 +34,7 @@ function request()
   local name, session = "agent-" .. agent, "session-" .. math.floor(agent / AGENTS_IN_A_SESSION)
   local chance = math.random() * 287
   if chance < 180 then return action(session) end
-  if chance < 240 then return wrk.format("GET", "/api/messages/" .. name .. "?mark_read=true") end
+  if chance < 240 then return wrk.format("POST", "/api/messages/" .. name .. "/receive") end
   if chance < 270 then return report(name, session) end
   if chance < 285 then return message(name) end
   if chance < 286 then return save(session) end

@@ -80,7 +80,7 @@ def test_a_server_with_a_certificate_accepts_only_tls(
         "localhost", server.port, timeout=TIMEOUT_SECONDS, context=context
     )
     with closing(https) as connection:
-        connection.request("GET", "/docs")
+        connection.request("POST", "/docs/session")
         response = connection.getresponse()
         response.read()
         assert "; Secure" in dict(response.getheaders())["set-cookie"]

@@ -1,8 +1,8 @@
 """Access tokens for a server, of which only a hash is stored.
 
-Users create tokens for use from other machines. The server issues short-lived page tokens to the
-web page in a browser and renews them while the page is in use. Page tokens are in the same table,
-so that all servers of one database accept them, but they are never listed or published.
+Users create tokens for other users and other machines. The server issues short-lived page tokens to
+the web page in a browser and renews them while the page is in use. Page tokens are in the same
+table, so that all servers of one database accept them, but they are never listed or published.
 """
 
 from __future__ import annotations
@@ -23,9 +23,8 @@ PAGE_ID_PREFIX = "page-"
 PAGE_TOKEN_SECONDS = 900.0
 # After this time a page has to sign in again, whether it is in use or not.
 MAX_PAGE_SESSION_SECONDS = 12 * 3600.0
-# A page token is renewed when it is valid for less than this, not with every request.
-RENEW_BELOW_SECONDS = 600.0
 _DELETE_EXPIRED_PAGES = "DELETE FROM tokens WHERE id LIKE :pages AND expires_at <= :now"
+_RENEW_PAGE = "UPDATE tokens SET expires_at = :until, updated_at = :now WHERE id = :id"
 
 
 def create_token(
@@ -115,16 +114,11 @@ def find_valid_page_token(ledger: Ledger, token: str, now: float) -> Row | None:
     return row
 
 
-def renew_page_token(ledger: Ledger, row: Row, now: float) -> bool:
-    """Extend a page token that expires within RENEW_BELOW_SECONDS; return whether it was extended.
-
-    No token lasts longer than MAX_PAGE_SESSION_SECONDS in all.
-    """
+def renew_page_token(ledger: Ledger, row: Row, now: float) -> None:
+    """Extend a page token, to MAX_PAGE_SESSION_SECONDS in all at most."""
     until = min(now + PAGE_TOKEN_SECONDS, row["created_at"] + MAX_PAGE_SESSION_SECONDS)
-    if row["expires_at"] - now > RENEW_BELOW_SECONDS or until <= row["expires_at"]:
-        return False
-    ledger.write_unpublished(TOKENS, {**row, "expires_at": until, "updated_at": now})
-    return True
+    # Not an upsert: a token that was signed out in the meantime must not come back.
+    ledger.database.run(_RENEW_PAGE, {"id": row["id"], "until": until, "now": now})
 
 
 def delete_page_token(ledger: Ledger, row: Row) -> None:

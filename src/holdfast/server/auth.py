@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import parse_qs
 
 import msgspec
 from litestar import Request
@@ -38,7 +37,6 @@ WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 SIGN_IN, SIGN_OUT = ("POST", SESSION_PATH), ("DELETE", SESSION_PATH)
 # Routes that take a body but change nothing.
 READ_ONLY_POSTS = ("/api/compact/restore", "/api/recall", SESSION_PATH)
-INBOX_PREFIX, MARK_READ, FALSE_VALUES = "/api/messages/", "mark_read", {"false", "False", "0"}
 HOST_HEADER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/@\s]+)(?::\d{1,5})?")
 SINGLE_HEADERS = (b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site")
 
@@ -132,23 +130,14 @@ class AuthMiddleware:
         return refusal, None
 
     async def _check_without_bearer(self, scope: Scope, headers: dict[str, str]) -> Verdict:
-        """Check a request without a bearer token: the web page sends its own token in a cookie,
-        which is set along with the page.
-        """
-        path, now = scope["path"], self._now()
+        """Check a request without a bearer token: the web page sends its own token in a cookie."""
+        path = scope["path"]
         token = web_session.read_token(scope, headers) if "cookie" in headers else ""
-        row, is_renewed = (
-            await sync_to_thread(self._web_sessions.find, token, now) if token else (None, False)
-        )
-        if row is not None and (scope["method"], path) == SIGN_OUT:
-            await sync_to_thread(self._web_sessions.end, row)
-            return None, web_session.to_cookie(scope, "")
+        row = await sync_to_thread(self._web_sessions.find, token, self._now()) if token else None
         if row is not None:
-            scope[TOKEN_CHECK] = partial(self._is_valid_page_token, token)
-            cookie = web_session.to_cookie(scope, token) if is_renewed else None
-            return self._check_scope(scope, row), cookie
-        if path == PAGE_PATH and not self._token_needed:
-            page_token = await sync_to_thread(self._web_sessions.issue, now)
+            return await self._check_page(scope, token, row)
+        if (scope["method"], path) == SIGN_IN and not self._token_needed:
+            page_token = await sync_to_thread(self._web_sessions.issue, self._now())
             return None, web_session.to_cookie(scope, page_token)
         if path in OPEN_PATHS:
             return None, None
@@ -159,11 +148,23 @@ class AuthMiddleware:
             return (401, detail), None
         return None, None
 
+    async def _check_page(self, scope: Scope, token: str, row: Row) -> Verdict:
+        """Check a request with a valid page token; renew or end the token if it asks for that."""
+        request = (scope["method"], scope["path"])
+        if request == SIGN_OUT:
+            await sync_to_thread(self._web_sessions.end, row)
+            return None, web_session.to_cookie(scope, "")
+        if request == SIGN_IN:
+            await sync_to_thread(self._web_sessions.renew, row, self._now())
+            return None, web_session.to_cookie(scope, token)
+        scope[TOKEN_CHECK] = partial(self._is_valid_page_token, token)
+        return self._check_scope(scope, row), None
+
     def _check_scope(self, scope: Scope, row: Row) -> Refusal | None:
         """Check a request against the scope of its token, and limit it to the token's project."""
         # Web pages that were signed in with a user's token share the rate limit of that token.
         scope[TOKEN] = (tokens.is_page_token(row) and row["name"]) or row["id"]
-        needed = find_needed_scope(str(scope["method"]), scope["path"], scope["query_string"])
+        needed = find_needed_scope(str(scope["method"]), scope["path"])
         if not tokens.has_scope(row, needed):
             return 403, f"this token may {row['scope']}; this needs {needed}"
         if row["project"]:
@@ -176,7 +177,7 @@ class AuthMiddleware:
 
     async def _is_valid_page_token(self, token: str) -> bool:
         find = self._web_sessions.find
-        return (await _find_if_available(find, token, self._now()))[0] is not None
+        return await _find_if_available(find, token, self._now()) is not None
 
     def _find_token(self, token: str) -> Row | None:
         with self._databases.connect() as db:
@@ -216,22 +217,19 @@ async def _return_true() -> bool:
 
 
 async def _find_if_available(find: Callable[..., Any], *args: Any) -> Any:
-    """Return the result of `find`. If the database is unavailable, return a tuple that counts as a
+    """Return the result of `find`. If the database is unavailable, return True, which counts as a
     valid token: an event stream has nothing to send then, but need not end.
     """
     try:
         return await sync_to_thread(find, *args)
     except StoreUnavailable:
-        return (True,)
+        return True
 
 
-def find_needed_scope(method: str, path: str, query: bytes = b"") -> str:
+def find_needed_scope(method: str, path: str) -> str:
     """Return the scope that a token must have for a request: `read`, `write` or `admin`."""
     if method not in WRITE_METHODS or path in READ_ONLY_POSTS:
-        # Marking messages as read changes which messages are delivered later.
-        values = parse_qs(query.decode("latin-1"), keep_blank_values=True).get(MARK_READ, [])
-        marks_read = path.startswith(INBOX_PREFIX) and not {*values} <= FALSE_VALUES
-        return "write" if marks_read else "read"
+        return "read"
     return "admin" if method == "DELETE" and path.startswith("/api/projects/") else "write"
 
 

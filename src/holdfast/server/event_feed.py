@@ -90,6 +90,9 @@ class EventFeed:
                 with suppress(RuntimeError):
                     loop.call_soon_threadsafe(self._wake.set)
 
+        # A new database gets its id here, so that reading events changes nothing.
+        with suppress(StoreUnavailable):
+            await sync_to_thread(self._read_last)
         watch = self._databases.watch_changes(on_change)
         await sync_to_thread(watch.__enter__)
         try:

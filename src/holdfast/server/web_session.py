@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from holdfast.server.http_rules import Message, Scope, Send
 
 PAGE_PATH = "/docs"
-# The page signs in (POST) and out (DELETE) here.
+# The page signs in and renews its token (POST), and signs out (DELETE) here.
 SESSION_PATH = "/docs/session"
 # These need no token: the page must load before it can ask for one, and they contain no data.
 PAGE_FILES = (PAGE_PATH, "/docs/page.js", "/docs/page.css")
@@ -28,16 +28,20 @@ class WebSessions:
     def __init__(self, databases: Databases) -> None:
         self._databases = databases
 
-    def find(self, token: str, now: float) -> tuple[Row | None, bool]:
-        """Return the row of a page token, None if it is not valid, and whether it was renewed."""
+    def find(self, token: str, now: float) -> Row | None:
+        """Return the row of a page token, or None if it is not valid."""
         with self._databases.connect() as db:
-            row = tokens.find_valid_page_token(db.ledger, token, now)
-            return row, row is not None and tokens.renew_page_token(db.ledger, row, now)
+            return tokens.find_valid_page_token(db.ledger, token, now)
 
     def issue(self, now: float, owner: Row | None = None) -> str:
         """Return a new page token; `owner` is the user's token that it was requested with."""
         with self._databases.connect() as db:
             return tokens.issue_page_token(db.ledger, now, owner)
+
+    def renew(self, row: Row, now: float) -> None:
+        """Extend a page token."""
+        with self._databases.connect() as db:
+            tokens.renew_page_token(db.ledger, row, now)
 
     def end(self, row: Row) -> None:
         """Delete a page token."""

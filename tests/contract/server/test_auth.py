@@ -47,25 +47,13 @@ def test_the_scope_of_a_token_limits_what_it_may_do(
     body = {"session_id": "s1"}
     assert remote_client.post("/api/compact/restore", json=body, headers=reader).status_code == 200
     assert remote_client.get("/api/messages/a?limit=3", headers=reader).status_code == 200
-    assert is_problem(remote_client.get("/api/messages/a?mark_read=true", headers=reader), 403)
-    assert is_problem(remote_client.get("/api/messages/a?mark%5Fread=true", headers=reader), 403)
-    assert remote_client.get("/api/messages/a?mark_read=true", headers=writer).status_code == 200
+    assert is_problem(remote_client.post("/api/messages/a/receive", headers=reader), 403)
+    assert remote_client.post("/api/messages/a/receive", headers=writer).status_code == 200
     assert remote_client.post("/api/actions", json=ACTION, headers=writer).status_code == 201
     project = remote_client.post("/api/projects", json={"path": "/a"}, headers=writer).json()
     path = f"/api/projects/{project['id']}"
     assert is_problem(remote_client.delete(path, headers=writer), 403)
     assert remote_client.delete(path, headers=admin).status_code == 204
-
-
-def test_only_marking_messages_as_read_needs_write_scope(
-    databases: Databases, remote_client: Any
-) -> None:
-    reader = create_token_header(databases, "read")
-    for value, status in (("false", 200), ("0", 200), ("true", 403), ("1", 403), ("", 403)):
-        response = remote_client.get(f"/api/messages/a?mark_read={value}", headers=reader)
-        assert response.status_code in (status, 400), value
-    both = remote_client.get("/api/messages/a?mark_read=false&mark_read=true", headers=reader)
-    assert both.status_code in (403, 400)
 
 
 def test_extra_slashes_in_a_path_do_not_bypass_the_scope_of_a_token(
@@ -75,9 +63,6 @@ def test_extra_slashes_in_a_path_do_not_bypass_the_scope_of_a_token(
     project = remote_client.post("/api/projects", json={"path": "/a"}, headers=writer).json()["id"]
     for path in (f"//api/projects/{project}", f"/api//projects/{project}/"):
         assert is_problem(remote_client.delete(f"{REMOTE_URL}{path}", headers=writer), 403)
-    for path in ("//api/messages/a", "/api//messages/a", "/api/messages//a/"):
-        url = f"{REMOTE_URL}{path}?mark_read=true"
-        assert is_problem(remote_client.get(url, headers=reader), 403)
     assert remote_client.get("/api/projects/", headers=reader).status_code == 200
     for path in ("//api/events", "/api/events/"):
         assert remote_client.head(f"{REMOTE_URL}{path}", headers=reader).status_code == 405

@@ -53,7 +53,7 @@ def test_requests_from_pages_of_other_sites_are_refused(
 
 
 def test_the_web_page_may_call_the_api_without_cors_headers(sqlite_api: ApiClient) -> None:
-    cookie = sqlite_api.client.get("/docs").headers["set-cookie"].partition(";")[0]
+    cookie = sqlite_api.client.post("/docs/session").headers["set-cookie"].partition(";")[0]
     sqlite_api.client.cookies.clear()
     headers = {"Origin": BASE_URL, "Sec-Fetch-Site": "same-origin", "Cookie": cookie}
     response = sqlite_api.client.post("/api/actions", json=ACTION, headers=headers)

@@ -173,7 +173,8 @@ CASES: dict[str, Case] = {
         REFUSED,
     ),
     "GET /api/messages": Case("/api/messages?topic={topic}", None, OK),
-    "GET /api/messages/{ident:str}": Case("/api/messages/{agent}?mark_read=true", None, OK),
+    "GET /api/messages/{ident:str}": Case("/api/messages/{agent}?unread=true", None, OK),
+    "POST /api/messages/{ident:str}/receive": Case("/api/messages/{agent}/receive", None, OK),
     "POST /api/messages/{ident:str}/read": Case(
         "/api/messages/{message}/read", {"agent_id": "{agent}"}
     ),

@@ -285,7 +285,9 @@ def test_an_agent_gets_its_messages_and_broadcasts_until_it_has_read_them(api: A
     listed = api.get("/api/messages", limit=50)["messages"]
     assert [row["topic"] for row in listed] == ["any_topic", "api_endpoint_created"]
     assert listed[1]["payload"] == {"endpoint": "/api/login"}
-    inbox = api.get("/api/messages/frontend-react", mark_read=True)["messages"]
+    unread = api.get("/api/messages/frontend-react")["messages"]
+    assert [row["read_by"] for row in unread] == [[], []]
+    inbox = api.post("/api/messages/frontend-react/receive")["messages"]
     assert [row["priority"] for row in inbox] == [9, 5]
     assert inbox[0]["read_by"] == ["frontend-react"]
     assert api.get("/api/messages/frontend-react")["messages"] == []
@@ -482,7 +484,7 @@ def test_a_repeated_message_is_returned_unchanged_and_a_different_one_is_refused
 ) -> None:
     message = {"id": "m1", "from_agent_id": "a", "to_agent_id": "b", "payload": {"n": 1}}
     first = api.post("/api/messages", **message, ttl_seconds=60)
-    api.get("/api/messages/b", mark_read=True)
+    api.post("/api/messages/b/receive")
     assert api.post("/api/messages", **message) == first
     for change in ({"payload": {"n": 2}}, {"topic": "x"}, {"priority": 9}, {"to_agent_id": "c"}):
         api.post("/api/messages", 409, **{**message, **change})

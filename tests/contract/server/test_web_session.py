@@ -50,6 +50,11 @@ class Browser:
     ) -> int:
         return int(self.request(method, path, **options).status_code)
 
+    def open_page(self) -> Any:
+        """Load the page and do what its script does first: get the page's token, or renew it."""
+        assert "set-cookie" not in self.request("GET", "/docs").headers
+        return self.request("POST", "/docs/session")
+
     def create_token(self, **fields: Any) -> tuple[dict[str, Any], str]:
         with self.databases.connect() as db:
             return tokens.create_token(
@@ -76,11 +81,11 @@ def remote_browser(databases: Databases) -> Iterator[Browser]:
         yield browser
 
 
-def test_the_page_sets_a_cookie_that_scripts_and_other_sites_cannot_read(
+def test_the_page_gets_a_cookie_that_scripts_and_other_sites_cannot_read(
     local_browser: Browser,
 ) -> None:
     assert local_browser.request_status() == 401, "a script in a browser needs the cookie"
-    response = local_browser.request("GET", "/docs")
+    response = local_browser.open_page()
     cookie = response.headers["set-cookie"]
     assert {part.strip() for part in cookie.split(";")[1:]} == {
         "Path=/", "Max-Age=900", "HttpOnly", "SameSite=Strict",
@@ -96,39 +101,54 @@ def test_local_programs_need_no_token(local_browser: Browser) -> None:
     assert local_browser.client.get("/api/actions").status_code == 200
 
 
-def test_a_page_token_expires_unless_it_is_used(local_browser: Browser) -> None:
-    local_browser.request("GET", "/docs")
+def test_a_page_token_expires_unless_the_page_renews_it(local_browser: Browser) -> None:
+    local_browser.open_page()
     for _ in range(5):
         local_browser.now += 600
         assert local_browser.request_status() == 200
-    local_browser.now += 901
-    assert local_browser.request_status() == 401
-    local_browser.request("GET", "/docs")
+        assert local_browser.request_status("POST", "/docs/session") == 204
+    local_browser.now += 600
+    assert local_browser.request_status() == 200
+    local_browser.now += 301
+    assert local_browser.request_status() == 401, "reading does not renew it"
+    local_browser.open_page()
     assert local_browser.request_status() == 200
 
 
-def test_a_page_token_is_not_renewed_with_every_request(local_browser: Browser) -> None:
-    local_browser.request("GET", "/docs")
-    assert "set-cookie" not in local_browser.request("GET", "/api/actions").headers
-    local_browser.now += 400
-    assert "set-cookie" in local_browser.request("GET", "/api/actions").headers
-
-
-def test_a_page_token_ends_after_twelve_hours_even_if_it_is_used(local_browser: Browser) -> None:
-    local_browser.request("GET", "/docs")
+def test_a_page_token_ends_after_twelve_hours_even_if_it_is_renewed(
+    local_browser: Browser,
+) -> None:
+    local_browser.open_page()
+    first = local_browser.cookie
     for _ in range(12 * 6):
+        assert local_browser.cookie == first, "renewing does not change the token"
         local_browser.now += 600
-        last_status = local_browser.request_status()
-    assert last_status == 401
+        local_browser.request("POST", "/docs/session")
+    assert local_browser.cookie != first
+    local_browser.cookie = first
+    assert local_browser.request_status() == 401
+
+
+def test_renewing_does_not_bring_back_a_page_token_that_was_signed_out(
+    remote_browser: Browser,
+) -> None:
+    remote_browser.sign_in(remote_browser.create_token()[1])
+    with remote_browser.databases.connect() as db:
+        page_token = remote_browser.cookie.partition("=")[2]
+        row = tokens.find_valid_page_token(db.ledger, page_token, remote_browser.now)
+        assert row is not None
+        tokens.delete_page_token(db.ledger, row)
+        tokens.renew_page_token(db.ledger, row, remote_browser.now)
+    assert remote_browser.request_status() == 401
 
 
 def test_a_page_token_has_no_admin_scope(local_browser: Browser) -> None:
-    local_browser.request("GET", "/docs")
+    local_browser.open_page()
     assert local_browser.request_status("DELETE", "/api/projects/p1") == 403
 
 
 def test_page_tokens_and_bearer_tokens_are_not_interchangeable(local_browser: Browser) -> None:
-    local_browser.request("GET", "/docs")
+    local_browser.open_page()
     token, local_browser.cookie = local_browser.cookie.partition("=")[2], ""
     assert local_browser.request_status(headers={"Authorization": f"Bearer {token}"}) == 401
     port, bearer_token = BASE_URL.rpartition(":")[2], local_browser.create_token()[1]
@@ -137,7 +157,7 @@ def test_page_tokens_and_bearer_tokens_are_not_interchangeable(local_browser: Br
 
 
 def test_page_tokens_are_not_listed_and_not_in_the_change_feed(local_browser: Browser) -> None:
-    local_browser.request("GET", "/docs")
+    local_browser.open_page()
     with local_browser.databases.connect() as db:
         assert tokens.list_tokens(db.ledger) == []
         assert db.ledger.list_changes() == []
@@ -148,7 +168,7 @@ def test_page_tokens_are_not_listed_and_not_in_the_change_feed(local_browser: Br
 def test_expired_page_tokens_are_deleted_when_the_next_is_issued(local_browser: Browser) -> None:
     for _ in range(3):
         local_browser.cookie = ""
-        local_browser.request("GET", "/docs")
+        local_browser.open_page()
         local_browser.now += 901
     with local_browser.databases.connect() as db:
         assert db.ledger.count(TOKENS) == 1

@@ -69,12 +69,23 @@ const SESSION = "/docs/session";
 const SIGNED_IN = "signed in";
 const byId = (id) => document.getElementById(id);
 
-// The page's token is in a cookie that scripts cannot read. On loopback, where no sign-in is needed,
-// loading the page again sets a new cookie when the old one has expired.
+const RENEW_AFTER_MS = 300_000;
+let renewedAt = 0;
+
+// The page's token is in a cookie that scripts cannot read. Where no sign-in is needed, this also
+// gets the first one, and a new one when the old one has expired.
+async function renewToken() {
+  if (Date.now() - renewedAt < RENEW_AFTER_MS) return;
+  renewedAt = Date.now();
+  await fetch(SESSION, { method: "POST" });
+}
+
 async function request(address, options) {
+  await renewToken();
   const answer = await fetch(address, options);
   if (answer.status !== 401) return answer;
-  await fetch("/docs");
+  renewedAt = 0;
+  await renewToken();
   const again = await fetch(address, options);
   if (again.status === 401) {
     sessionStorage.removeItem(SIGNED_IN);
@@ -108,6 +119,7 @@ async function showStream(answer, shown) {
   let last = shown.textContent;
   for (let piece = await reader.read(); !piece.done; piece = await reader.read()) {
     if (shown.textContent !== last) return reader.cancel();
+    await renewToken();
     shown.textContent = last += piece.value;
   }
 }

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from contextlib import nullcontext
 from typing import Annotated, Any
 
 from litestar import Router, delete, get, post
@@ -59,7 +58,6 @@ MAX_PRIORITY_DIGITS = 3
 Recipient = Annotated[str, PathParameter(description="the agent's id, or its type")]
 BlockedAgent = Annotated[str, PathParameter(description="id of the agent that waits")]
 Unread = Annotated[bool, QueryParameter(description="only messages that the agent has not read")]
-MarkRead = Annotated[bool, QueryParameter(description="mark the returned messages as read")]
 
 # Messages
 
@@ -131,28 +129,47 @@ def list_inbox(
     limit: Limit = 50,
     page: Cursor = None,
     unread: Unread = True,
-    mark_read: MarkRead = False,
     project_id: AgentProject = None,
     session_id: AgentSession = None,
 ) -> MessageList:
-    """List the messages for an agent, the most important first. Broadcasts that name a project
-    reach the agents in it: `project_id` or `session_id` says where the agent works; without them,
-    it is the project that was sent to `POST /api/agents`.
+    """List the messages for an agent, the most important first, and leave them unread. Broadcasts
+    that name a project reach the agents in it: `project_id` or `session_id` says where the agent
+    works; without them, it is the project that was sent to `POST /api/agents`.
     """
-    now, after = time.time(), _parse_inbox_cursor(page)
+    after = _parse_inbox_cursor(page)
+    with databases.connect() as db:
+        found = messages.list_inbox(
+            db.ledger, ident, time.time(), limit + 1,
+            project=db.find_project(project_id) or caller_project,
+            session=normalize_id(session_id), unread=unread, after=after,
+        )  # fmt: skip
+        kept = found[:limit]
+        cursor = _to_inbox_cursor(kept[-1]) if len(found) > limit else None
+        return _to_list(db, kept, cursor)
+
+
+@post("/messages/{ident:str}/receive", sync_to_thread=True, status_code=200)
+def receive_messages(
+    databases: CallerDatabases,
+    caller_project: CallerProject,
+    ident: Recipient,
+    limit: Limit = 50,
+    project_id: AgentProject = None,
+    session_id: AgentSession = None,
+) -> MessageList:
+    """Return the unread messages for an agent, the most important first, and mark them as read.
+    Send the request again for the rest, until the list is empty.
+    """
+    now = time.time()
     with databases.connect() as db:
         project = db.find_project(project_id) or caller_project
         # Find and mark in one transaction, so that two readers never get the same message.
-        with db.ledger.transaction("mail") if mark_read else nullcontext():
+        with db.ledger.transaction("mail"):
             found = messages.list_inbox(
-                db.ledger, ident, now, limit + 1, project=project,
-                session=normalize_id(session_id), unread=unread, after=after,
-            )  # fmt: skip
-            kept = found[:limit]
-            if mark_read:
-                messages.mark_read(db.ledger, kept, ident, now)
-        cursor = _to_inbox_cursor(kept[-1]) if len(found) > limit else None
-        return _to_list(db, kept, cursor)
+                db.ledger, ident, now, limit, project=project, session=normalize_id(session_id)
+            )
+            messages.mark_read(db.ledger, found, ident, now)
+        return _to_list(db, found, None)
 
 
 def _to_list(db: Connections, rows: list[Row], cursor: str | None) -> MessageList:
@@ -312,6 +329,7 @@ def delete_blocking(
 
 def create_router() -> Router:
     return Router("/api", tags=["messages"], route_handlers=[
-        send_message, list_messages, list_inbox, mark_message_read, subscribe, unsubscribe,
-        list_subscriptions, add_blocking, unblock, check_blocking, list_blocking, delete_blocking,
+        send_message, list_messages, list_inbox, receive_messages, mark_message_read, subscribe,
+        unsubscribe, list_subscriptions, add_blocking, unblock, check_blocking, list_blocking,
+        delete_blocking,
     ])  # fmt: skip
