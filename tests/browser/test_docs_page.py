@@ -12,10 +12,10 @@ from playwright.sync_api import Browser, Page, expect
 
 from holdfast.ledger import tokens
 from holdfast.ledger.connect import open_local_ledger
-from tests.process.conftest import start
-from tests.process.serving import Server, Start
+from tests.process.conftest import hidden_users, start
+from tests.process.serving import Server, Start, find_link
 
-__all__ = ["start"]
+__all__ = ["hidden_users", "start"]
 
 # The examples of these requests need the id of an existing row, or a project.
 NEED_EXISTING_ROW = {"POST /api/tasks", "POST /api/subtasks", "POST /api/recall"}
@@ -141,6 +141,33 @@ def test_signing_out_deletes_the_cookie(page: Page, start: Start, tmp_path: Path
     page.get_by_role("button", name="Sign out").click()
     expect(page.locator("#sign-in")).to_be_visible()
     assert cookies(page) == []
+
+
+@pytest.mark.usefixtures("hidden_users")
+def test_a_link_opens_the_page_once_where_the_system_does_not_tell_the_user(
+    browser: Browser, page: Page, start: Start, tmp_path: Path
+) -> None:
+    server = start(tmp_path / "home")
+    link = find_link(server)
+    urls: list[str] = []
+    page.on("request", lambda request: urls.append(request.url))
+    page.goto(link)
+    expect(page.locator("details").first).to_be_visible()
+    expect(page.locator("#sign-in")).to_be_hidden()
+    assert page.url == f"{server.url}/docs", "the code is no longer in the address bar"
+    assert "\n201\n" in send(page, "POST", "/api/actions", '{"tool_name": "Read"}')
+    code = link.partition("#code=")[2]
+    assert all(code not in url.partition("#")[0] for url in urls)
+    assert code not in server.stop()[1].replace(link, "")
+    restarted = start(tmp_path / "home")
+    with closing(browser.new_context()) as context:
+        second = context.new_page()
+        second.goto(f"{restarted.url}/docs#code={code}")
+        expect(second.get_by_role("alert")).to_contain_text("used or has expired")
+        expect(second.locator("#sign-in")).to_be_visible()
+        second.get_by_label("Token").fill((tmp_path / "home" / "server-token").read_text().strip())
+        second.get_by_role("button", name="Sign in").click()
+        expect(second.locator("details").first).to_be_visible()
 
 
 def start_with_token(start: Start, home: Path) -> tuple[Server, str]:

@@ -37,3 +37,14 @@ def start() -> Iterator[Start]:
 def server(request: pytest.FixtureRequest, tmp_path: Path, start: Start) -> Server:
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
     return start(tmp_path / "home", database=url)
+
+
+@pytest.fixture
+def hidden_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Servers that are started in this test cannot tell which user calls, as on macOS."""
+    folder = tmp_path / "site"
+    folder.mkdir()
+    (folder / "sitecustomize.py").write_text(
+        "from holdfast.server import peer_user\npeer_user.LOOKUPS = ()\n"
+    )
+    monkeypatch.setenv("PYTHONPATH", str(folder))

@@ -103,6 +103,12 @@ class Server:
 Start = Callable[..., Server]
 
 
+def find_link(server: Server) -> str:
+    """The link that the server prints where the system does not tell which user calls."""
+    server.wait_for_stderr("#code=")
+    return next(word for line in server._stderr_lines for word in line.split() if "#code=" in word)
+
+
 def retry_while_unavailable(request: Callable[[], Result]) -> Result:
     """Send a request again while the server answers 503 with Retry-After; else raise its error."""
     deadline = time.monotonic() + TIMEOUT_SECONDS

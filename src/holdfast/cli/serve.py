@@ -1,13 +1,16 @@
 """Run the HTTP server for orchestrators, other agents and the browser.
 
-On 127.0.0.1 no token is needed. From other machines, and behind a proxy, every request needs one
-(`holdfast token new`). http://127.0.0.1:3847/docs lists every request and lets you try it.
+On 127.0.0.1 it answers to you without a token, and to other users of this machine only with one
+(`holdfast token new`). From other machines and behind a proxy every request needs a token. Where
+the system does not tell which user calls (macOS, Windows), you send yours (`holdfast token local`).
+http://127.0.0.1:3847/docs lists every request and lets you try it.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import socket
 import threading
 import time
 from contextlib import closing, contextmanager, suppress
@@ -16,7 +19,7 @@ from typing import TYPE_CHECKING
 from holdfast import diagnostics, settings
 from holdfast.cli.console import print_message
 from holdfast.errors import DatabaseUnreachable, HoldfastError, InvalidInput, StoreUnavailable
-from holdfast.server import host_names
+from holdfast.server import host_names, local_token
 from holdfast.services.sessions import current_folder
 from holdfast.store.dsn import find_team_url
 
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.server.databases import Connections, Databases, TeamDatabases
-    from holdfast.server.run import ListenAddress
+    from holdfast.server.run import ListenAddress, Options
     from holdfast.settings import Settings
 
 # How often new data of hooks is imported, and for how long each time texts are pushed to the team.
@@ -36,12 +39,21 @@ NAME_HINT = (
     "it is the part of a URL between http:// and the port: holdfast.example.org, 192.0.2.1 or "
     "[2001:db8::1]"
 )
+OPEN_LOOPBACK_WARNING = (
+    "--open-loopback: every user of this machine, and every program that any of them runs, can "
+    "read all your sessions and messages, and change or delete them."
+)
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument(
         "--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (127.0.0.1)"
     )
+    where.add_argument(
+        "--unix-socket", default="", metavar="PATH",
+        help="listen on a Unix socket that only you can connect to, instead of an address",
+    )  # fmt: skip
     parser.add_argument(
         "--port", type=int, default=DEFAULT_PORT, help=f"port to listen on ({DEFAULT_PORT})"
     )
@@ -54,6 +66,10 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--proxy", action="store_true",
         help="requests come through a proxy on this machine (X-Forwarded-For)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--open-loopback", action="store_true",
+        help="let every user and program of this machine read and write without a token",
     )  # fmt: skip
     parser.add_argument(
         "--rate", type=int, default=DEFAULT_RATE, metavar="N",
@@ -80,24 +96,61 @@ def run(args: argparse.Namespace) -> int:
             hint="pip install 'holdfast[serve]'",
         ) from None
     address = server.ListenAddress(
-        host=args.host, port=args.port, names=tuple(args.name),
+        host=args.host, port=args.port, unix_socket=args.unix_socket, names=tuple(args.name),
         certificate=args.tls_cert, key=args.tls_key, is_proxied=args.proxy,
     )  # fmt: skip
     server.check_certificate(address)
-    options = server.Options(
-        address=address, settings=config, team_url=find_team_url(os.environ), rate=args.rate,
-        has_access_log=args.access_log,
-    )  # fmt: skip
     with server.listen(address) as bound, closing(LocalDatabases(config)) as local:
+        if address.is_loopback:
+            local_token.ensure(config.home)
+        options = server.Options(
+            address=address, settings=config, team_url=find_team_url(os.environ), rate=args.rate,
+            identify=server.choose_identification(address, bound, is_open=args.open_loopback),
+            local_token_path=local_token.find_path(config.home) if address.is_loopback else "",
+            has_access_log=args.access_log,
+        )  # fmt: skip
         databases = _open_team(options.team_url) if options.team_url else local
         with closing(databases), _background(Upkeep(config, local, databases)):
-            if not address.is_local:
-                _warn(databases, address)
-            scheme = "https" if address.certificate else "http"
-            url = f"{scheme}://{address.url_host}:{bound.getsockname()[1]}"
-            print_message(f"{url} serves {databases.label}; {url}/docs lists the requests.")
+            _print_start(databases, options, bound)
             server.serve(options, bound, args.workers)
     return 0
+
+
+def _print_start(databases: Databases, options: Options, bound: socket.socket) -> None:
+    """Print where the server listens, and what its user should know about its access rules."""
+    from holdfast.server import auth
+
+    address = options.address
+    if not address.is_local:
+        _warn(databases, address)
+    elif options.identify is auth.accept_all and not address.unix_socket:
+        print_message(OPEN_LOOPBACK_WARNING, style="yellow")
+    if address.unix_socket:
+        path = os.path.abspath(address.unix_socket)
+        print_message(f"{path} serves {databases.label}; `curl --unix-socket {path} "
+                      "http://localhost/openapi/openapi.json` lists the requests.")  # fmt: skip
+        return
+    scheme = "https" if address.certificate else "http"
+    url = f"{scheme}://{address.url_host}:{bound.getsockname()[1]}"
+    print_message(f"{url} serves {databases.label}; {url}/docs lists the requests.")
+    if address.is_local and options.identify is auth.accept_tokens_only:
+        _print_link(databases, url)
+
+
+def _print_link(databases: Databases, url: str) -> None:
+    """Print a link that opens the page once. The system does not tell which user calls."""
+    from holdfast.ledger import tokens
+    from holdfast.server import web_session
+
+    print_message(
+        "This system does not tell which user calls, so every request needs a token: "
+        "`holdfast token local` prints yours."
+    )
+    # Without a connection the page cannot be opened yet, and asks for the token later.
+    with suppress(DatabaseUnreachable), databases.connect() as db:
+        link = web_session.to_link(url, tokens.issue_link_code(db.ledger, time.time()))
+        minutes = f"{tokens.LINK_SECONDS / 60:.0f} minutes"
+        print_message(f"This link opens the page once, in the next {minutes}: {link}")
 
 
 def _open_team(url: str) -> TeamDatabases:
@@ -113,6 +166,16 @@ def _open_team(url: str) -> TeamDatabases:
 
 
 def _check_arguments(args: argparse.Namespace) -> None:
+    if args.unix_socket and (args.proxy or args.tls_cert or args.open_loopback):
+        raise InvalidInput(
+            "--unix-socket cannot be combined with --proxy, --tls-cert or --open-loopback",
+            hint="only your own programs can connect to it",
+        )
+    if args.open_loopback and (args.proxy or args.host not in host_names.LOCAL_HOSTS):
+        raise InvalidInput(
+            "--open-loopback cannot be combined with --proxy or an address of the network",
+            hint="other machines need a token: `holdfast token new NAME`",
+        )
     if not args.host:
         raise InvalidInput("--host is empty", hint="0.0.0.0 and :: listen at every address")
     for name in args.name:

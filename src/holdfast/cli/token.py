@@ -1,9 +1,10 @@
-"""Manage the tokens that other machines need to use `holdfast serve`.
+"""Manage the tokens that other users and other machines need to use `holdfast serve`.
 
 holdfast token new NAME --scope read     prints the token once; only its hash is stored
 holdfast token new NAME --project .      valid for this project only
 holdfast token list
 holdfast token revoke ID                 or its name, if only one token has it
+holdfast token local                     prints your own, for a server that cannot tell who calls
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from holdfast.ledger import projects, tokens
 from holdfast.ledger.connect import open_ledger
 from holdfast.ledger.repository import Ledger
 from holdfast.ledger.schema import PROJECTS
+from holdfast.server import local_token
 from holdfast.services.projects import find_origin, find_project
 from holdfast.services.sessions import current_folder
 
@@ -35,7 +37,7 @@ DAY_SECONDS = 86_400
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("what", choices=("new", "list", "revoke"), help="what to do with tokens")
+    parser.add_argument("what", choices=("new", "list", "revoke", "local"), help="what to do")
     parser.add_argument("name", nargs="?", help="new: its name; revoke: its id or name")
     parser.add_argument(
         "--scope", choices=tokens.SCOPES, default="write", help="what the token allows (write)"
@@ -53,15 +55,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    if (args.what == "list") != (args.name is None):
-        raise InvalidInput(
-            f"Usage: holdfast token {args.what}{'' if args.what == 'list' else ' NAME'}"
-        )
+    has_name = args.what in ("new", "revoke")
+    if has_name != (args.name is not None):
+        raise InvalidInput(f"Usage: holdfast token {args.what}{' NAME' if has_name else ''}")
     if args.what == "new" and not args.name.strip():
         raise InvalidInput("A token needs a name", hint="it shows later which one to revoke")
     if args.days is not None and args.days < 1:
         raise InvalidInput("--days takes a positive number")
     config = settings.load(os.environ, current_folder())
+    if args.what == "local":
+        print(local_token.ensure(config.home))
+        return 0
     ledger = open_ledger(config.ledger, os.environ)
     with closing(ledger.database):
         return {"new": _new, "list": _list, "revoke": _revoke}[args.what](ledger, args)

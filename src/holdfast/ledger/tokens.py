@@ -1,8 +1,9 @@
 """Access tokens for a server, of which only a hash is stored.
 
 Users create tokens for other users and other machines. The server issues short-lived page tokens to
-the web page in a browser and renews them while the page is in use. Page tokens are in the same
-table, so that all servers of one database accept them, but they are never listed or published.
+the web page in a browser and renews them while the page is in use. A link code opens the page once.
+Page tokens and link codes are in the same table, so that all servers of one database accept them,
+but they are never listed or published.
 """
 
 from __future__ import annotations
@@ -18,12 +19,17 @@ if TYPE_CHECKING:
 
 SCOPES = ("read", "write", "admin")
 TOKEN_PREFIX = "hft_"
-PAGE_ID_PREFIX = "page-"
+PAGE_ID_PREFIX, LINK_ID_PREFIX = "page-", "link-"
 # How long a page token is valid.
 PAGE_TOKEN_SECONDS = 900.0
+# How long a link to the page can be used.
+LINK_SECONDS = 120.0
 # After this time a page has to sign in again, whether it is in use or not.
 MAX_PAGE_SESSION_SECONDS = 12 * 3600.0
-_DELETE_EXPIRED_PAGES = "DELETE FROM tokens WHERE id LIKE :pages AND expires_at <= :now"
+_DELETE_EXPIRED = (
+    "DELETE FROM tokens WHERE (id LIKE :pages OR id LIKE :links) AND expires_at <= :now"
+)
+_DELETE_LINK = "DELETE FROM tokens WHERE hash = :hash AND id LIKE :links AND expires_at > :now"
 _RENEW_PAGE = "UPDATE tokens SET expires_at = :until, updated_at = :now WHERE id = :id"
 
 
@@ -49,7 +55,7 @@ def create_token(
 
 def list_tokens(ledger: Ledger) -> list[Row]:
     """Return the tokens that users created, oldest first."""
-    return [row for row in ledger.find(TOKENS, newest_first=False) if not is_page_token(row)]
+    return [row for row in ledger.find(TOKENS, newest_first=False) if _is_user_token(row)]
 
 
 def revoke_token(ledger: Ledger, ident: str, now: float) -> Row:
@@ -60,11 +66,15 @@ def revoke_token(ledger: Ledger, ident: str, now: float) -> Row:
 def find_valid_token(ledger: Ledger, token: str, now: float) -> Row | None:
     """Return the row of a user's token if it is neither expired nor revoked."""
     row = ledger.find_one(TOKENS, hash=hash_token(token))
-    return row if row is not None and not is_page_token(row) and is_valid(row, now) else None
+    return row if row is not None and _is_user_token(row) and is_valid(row, now) else None
 
 
 def is_page_token(row: Row) -> bool:
     return str(row["id"]).startswith(PAGE_ID_PREFIX)
+
+
+def _is_user_token(row: Row) -> bool:
+    return not str(row["id"]).startswith((PAGE_ID_PREFIX, LINK_ID_PREFIX))
 
 
 def is_valid(row: Row, now: float) -> bool:
@@ -82,7 +92,18 @@ def hash_token(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
-# Page tokens
+# Page tokens and link codes
+
+
+def issue_link_code(ledger: Ledger, now: float) -> str:
+    """Return a code that opens the page once, within LINK_SECONDS."""
+    return _add_own_token(ledger, now, LINK_ID_PREFIX, LINK_SECONDS)
+
+
+def redeem_link_code(ledger: Ledger, code: str, now: float) -> bool:
+    """Return whether the code is valid; from now on it is not."""
+    values = {"hash": hash_token(code), "links": f"{LINK_ID_PREFIX}%", "now": now}
+    return ledger.database.run(_DELETE_LINK, values)[1] == 1
 
 
 def issue_page_token(ledger: Ledger, now: float, owner: Row | None = None) -> str:
@@ -90,14 +111,21 @@ def issue_page_token(ledger: Ledger, now: float, owner: Row | None = None) -> st
 
     Without an owner it may read and write.
     """
-    ledger.database.run(_DELETE_EXPIRED_PAGES, {"pages": f"{PAGE_ID_PREFIX}%", "now": now})
+    return _add_own_token(ledger, now, PAGE_ID_PREFIX, PAGE_TOKEN_SECONDS, owner)
+
+
+def _add_own_token(
+    ledger: Ledger, now: float, prefix: str, seconds: float, owner: Row | None = None
+) -> str:
+    """Add a token that is not listed, delete the expired ones, and return the token."""
+    prefixes = {"pages": f"{PAGE_ID_PREFIX}%", "links": f"{LINK_ID_PREFIX}%"}
+    ledger.database.run(_DELETE_EXPIRED, {**prefixes, "now": now})
     token = secrets.token_urlsafe(32)
     scope = "read" if owner is not None and owner["scope"] == "read" else "write"
     row: Row = {
-        "id": PAGE_ID_PREFIX + hash_token(token)[:16], "name": owner["id"] if owner else "",
+        "id": prefix + hash_token(token)[:16], "name": owner["id"] if owner else "",
         "hash": hash_token(token), "scope": scope, "project": owner["project"] if owner else "",
-        "created_at": now, "expires_at": now + PAGE_TOKEN_SECONDS, "revoked_at": None,
-        "updated_at": now,
+        "created_at": now, "expires_at": now + seconds, "revoked_at": None, "updated_at": now,
     }  # fmt: skip
     ledger.write_unpublished(TOKENS, row)
     return token

@@ -16,7 +16,7 @@ from litestar.openapi.config import OpenAPIConfig
 import holdfast
 from holdfast.server import auth, errors, openapi
 from holdfast.server.access_log import AccessLogMiddleware
-from holdfast.server.auth import LOOPBACK, AuthMiddleware
+from holdfast.server.auth import LOOPBACK, AuthMiddleware, Identify, accept_all
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import MAX_SUBSCRIBERS, EventFeed
 from holdfast.server.http_rules import App, HeadRequests, StrictRequest, check_request
@@ -70,6 +70,7 @@ def create_litestar_app(
             "databases": Provide(auth.get_databases, sync_to_thread=False),
             "caller_project": Provide(auth.get_project, sync_to_thread=False),
             "is_token_valid": Provide(auth.get_token_check, sync_to_thread=False),
+            "is_anonymous": Provide(auth.is_anonymous, sync_to_thread=False),
             "feed": Provide(lambda: feed, sync_to_thread=False),
         },
         middleware=[
@@ -108,7 +109,8 @@ def create_app(
     databases: Databases,
     *,
     hosts: tuple[str, ...] = LOOPBACK,
-    token_needed: bool = False,
+    identify: Identify = accept_all,
+    local_token_path: str = "",
     log: Callable[[dict[str, Any]], None] | None = None,
     max_subscribers: int = MAX_SUBSCRIBERS,
     rate: int = REQUESTS_PER_SECOND,
@@ -116,10 +118,14 @@ def create_app(
 ) -> tuple[App, EventFeed]:
     """Return the whole application as it is served, and its event feed.
 
-    `hosts` are the accepted values of the Host header. `log` is called with one object per request.
+    `hosts` are the accepted values of the Host header. `identify` says which requests come from the
+    user who runs the server; others need a token. `local_token_path` is the file of that user's own
+    token; "" for none. `log` is called with one object per request.
     The context managers of `lifespan` are entered before the first request and left after the last.
     """
     feed = EventFeed(databases, max_subscribers)
     routes = HeadRequests(cast(App, create_litestar_app(feed, rate, lifespan)))
-    app = AuthMiddleware(routes, databases, hosts=hosts, token_needed=token_needed)
+    app = AuthMiddleware(
+        routes, databases, hosts=hosts, identify=identify, local_token_path=local_token_path
+    )
     return AccessLogMiddleware(app, log) if log else app, feed

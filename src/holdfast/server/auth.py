@@ -1,14 +1,16 @@
-"""Authentication and the checks before any route: Host and Origin headers, content type, token
-and its scope.
+"""Authentication and the checks before any route: Host and Origin headers, content type, user,
+token and its scope.
 """
 
 from __future__ import annotations
 
+import os
 import re
 import time
 from collections.abc import Callable
+from enum import Enum, auto
 from functools import lru_cache, partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import msgspec
 from litestar import Request
@@ -17,7 +19,7 @@ from litestar.types import Scope as LitestarScope
 
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
-from holdfast.server import errors, http_rules, web_session
+from holdfast.server import errors, http_rules, local_token, peer_user, web_session
 from holdfast.server.databases import Databases
 from holdfast.server.dependencies import TokenCheck
 from holdfast.server.project_scope import ProjectDatabases
@@ -27,8 +29,25 @@ if TYPE_CHECKING:
     from holdfast.ledger.repository import Row
     from holdfast.server.http_rules import App, Receive, Scope, Send
 
-Refusal = tuple[int, str]
-"""Status and detail of a refused request."""
+
+class Refusal(NamedTuple):
+    """The response to a refused request."""
+
+    status: int
+    detail: str
+    hint: str = ""
+
+
+class Caller(Enum):
+    """What the connection of a request tells about its sender."""
+
+    OWNER = auto()
+    """The user who runs the server."""
+    OTHER_USER = auto()
+    UNKNOWN = auto()
+
+
+Identify = Callable[["Scope"], Caller]
 Verdict = tuple[Refusal | None, bytes | None]
 """The refusal, or None if the request is allowed; and the cookie for the response, or None."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
@@ -40,11 +59,39 @@ READ_ONLY_POSTS = ("/api/compact/restore", "/api/recall", SESSION_PATH)
 HOST_HEADER = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^][:/@\s]+)(?::\d{1,5})?")
 SINGLE_HEADERS = (b"host", b"origin", b"content-type", b"authorization", b"sec-fetch-site")
 
-# Keys of the ASGI scope: the databases that the caller may use, the project that its token is
-# limited to, the id of the token for the rate limit, and a function that checks the token again.
-DATABASES, PROJECT, TOKEN, TOKEN_CHECK = (
-    f"holdfast.{name}" for name in ("databases", "project", "token", "token_check")
+NEW_TOKEN_HINT = "`holdfast token new NAME` on the server's machine makes a token"
+LOCAL_TOKEN_HINT = f"`holdfast token local` prints the server user's own token; {NEW_TOKEN_HINT}"
+OTHER_USER_REFUSAL = Refusal(
+    401,
+    "this server answers only to the user who started it, and to others with a token",
+    "ask that user for one (`holdfast token new NAME`), and send Authorization: Bearer TOKEN",
 )
+
+# Keys of the ASGI scope: the databases that the caller may use, the project that its token is
+# limited to, the id of the token for the rate limit, a function that checks the token again, and
+# whether the sender of a request to one of OPEN_PATHS is unknown.
+DATABASES, PROJECT, TOKEN, TOKEN_CHECK, ANONYMOUS = (
+    f"holdfast.{name}" for name in ("databases", "project", "token", "token_check", "anonymous")
+)
+
+
+def accept_all(_: Scope) -> Caller:
+    """Treat every caller as the owner: for a Unix socket and for --open-loopback."""
+    return Caller.OWNER
+
+
+def accept_tokens_only(_: Scope) -> Caller:
+    """Treat every caller as unknown: for other machines and proxies."""
+    return Caller.UNKNOWN
+
+
+def identify_peer(lookup: peer_user.Lookup, scope: Scope) -> Caller:
+    """Compare the user at the other end of the connection with the user of this process."""
+    client, server = scope.get("client"), scope.get("server")
+    user = peer_user.find_user(lookup, client, server) if client and server else None
+    if user is None:
+        return Caller.UNKNOWN
+    return Caller.OWNER if user == os.geteuid() else Caller.OTHER_USER
 
 
 class AuthMiddleware:
@@ -56,13 +103,16 @@ class AuthMiddleware:
         databases: Databases,
         *,
         hosts: tuple[str, ...] = LOOPBACK,
-        token_needed: bool = False,
+        identify: Identify = accept_all,
+        local_token_path: str = "",
         now: Callable[[], float] = time.time,
     ) -> None:
         self._app = app
         self._databases = databases
         self._hosts = hosts
-        self._token_needed = token_needed
+        self._identify = identify
+        self._local_token_path = local_token_path
+        self._token_hint = LOCAL_TOKEN_HINT if local_token_path else NEW_TOKEN_HINT
         self._now = now
         self._web_sessions = WebSessions(databases)
 
@@ -80,14 +130,14 @@ class AuthMiddleware:
         refusal = _check_duplicates(scope) if len(headers) < len(scope["headers"]) else None
         refusal = refusal or self._check_headers(str(scope["method"]), headers)
         cookie: bytes | None = None
-        hint = ""
         if refusal is None:
             try:
                 refusal, cookie = await self._check_caller(scope, headers)
             except StoreUnavailable as problem:
-                refusal, hint = (503, str(problem)), problem.hint
+                # The caller is not known yet, and the problem's text names the database.
+                refusal = Refusal(503, "the token cannot be checked now", problem.hint)
         if refusal is not None:
-            await _refuse(send, *refusal, hint)
+            await _refuse(send, refusal)
             return
         if "q=0" in headers.get("accept-encoding", ""):
             http_rules.drop_refused_gzip(scope)
@@ -104,49 +154,65 @@ class AuthMiddleware:
         if _parse_host(host) not in self._hosts:
             # Against DNS rebinding: another site can make its own name resolve to this machine, but
             # requests of its pages still have that name in the Host header.
-            return 421, "this server does not accept this host name"
+            return Refusal(421, "this server does not accept this host name")
         origin = headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
-            return 403, "requests from pages of other sites are refused"
+            return Refusal(403, "requests from pages of other sites are refused")
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
-            return 403, "requests from pages of other sites are refused"
+            return Refusal(403, "requests from pages of other sites are refused")
         if method in WRITE_METHODS and _has_body(headers) and not _is_json(headers):
-            return 415, "send JSON, with Content-Type: application/json"
+            return Refusal(415, "send JSON, with Content-Type: application/json")
         return None
 
     async def _check_caller(self, scope: Scope, headers: dict[str, str]) -> Verdict:
-        """Check the token. On loopback none is needed, but a wrong one is refused."""
+        """Check the token, or without one the user. A wrong token is refused in any case."""
         kind, _, token = headers.get("authorization", "").partition(" ")
         if kind.lower() != "bearer":
             return await self._check_without_bearer(scope, headers)
-        row = await sync_to_thread(self._find_token, token.strip())
+        token, is_sign_in = token.strip(), (scope["method"], scope["path"]) == SIGN_IN
+        if await self._is_local_token(token):
+            scope[TOKEN_CHECK] = partial(self._is_local_token, token)
+            return None, await self._issue_cookie(scope) if is_sign_in else None
+        if is_sign_in:
+            page_token = await sync_to_thread(self._web_sessions.redeem, token, self._now())
+            if page_token:
+                return None, web_session.to_cookie(scope, page_token)
+        row = await sync_to_thread(self._find_token, token)
         if row is None:
-            return (401, "this token is unknown, expired or revoked"), None
-        scope[TOKEN_CHECK] = partial(self._is_valid, token.strip())
+            detail = "this token is unknown, expired or revoked"
+            return Refusal(401, detail, self._token_hint), None
+        scope[TOKEN_CHECK] = partial(self._is_valid, token)
         refusal = self._check_scope(scope, row)
-        if refusal is None and (scope["method"], scope["path"]) == SIGN_IN:
-            page_token = await sync_to_thread(self._web_sessions.issue, self._now(), row)
-            return None, web_session.to_cookie(scope, page_token)
-        return refusal, None
+        return refusal, await self._issue_cookie(scope, row) if is_sign_in and not refusal else None
 
     async def _check_without_bearer(self, scope: Scope, headers: dict[str, str]) -> Verdict:
-        """Check a request without a bearer token: the web page sends its own token in a cookie."""
+        """Check a request without a bearer token: the web page sends its own token in a cookie, and
+        the user who runs the server needs none.
+        """
         path = scope["path"]
         token = web_session.read_token(scope, headers) if "cookie" in headers else ""
         row = await sync_to_thread(self._web_sessions.find, token, self._now()) if token else None
         if row is not None:
             return await self._check_page(scope, token, row)
-        if (scope["method"], path) == SIGN_IN and not self._token_needed:
-            page_token = await sync_to_thread(self._web_sessions.issue, self._now())
-            return None, web_session.to_cookie(scope, page_token)
+        caller = self._identify(scope)
+        if caller is Caller.OTHER_USER:
+            return OTHER_USER_REFUSAL, None
+        if (scope["method"], path) == SIGN_IN and caller is Caller.OWNER:
+            return None, await self._issue_cookie(scope)
         if path in OPEN_PATHS:
+            scope[ANONYMOUS] = caller is not Caller.OWNER
             return None, None
-        if self._token_needed or path == SESSION_PATH:
-            return (401, "send Authorization: Bearer TOKEN"), None
+        if caller is not Caller.OWNER or path == SESSION_PATH:
+            return Refusal(401, "send Authorization: Bearer TOKEN", self._token_hint), None
         if _is_from_page(headers):
             detail = f"the page's own token is missing or has expired: open {PAGE_PATH} again"
-            return (401, detail), None
+            return Refusal(401, detail), None
         return None, None
+
+    async def _issue_cookie(self, scope: Scope, owner: Row | None = None) -> bytes:
+        """Return a cookie with a new page token; `owner` is the user's token, if one was sent."""
+        page_token = await sync_to_thread(self._web_sessions.issue, self._now(), owner)
+        return web_session.to_cookie(scope, page_token)
 
     async def _check_page(self, scope: Scope, token: str, row: Row) -> Verdict:
         """Check a request with a valid page token; renew or end the token if it asks for that."""
@@ -166,11 +232,15 @@ class AuthMiddleware:
         scope[TOKEN] = (tokens.is_page_token(row) and row["name"]) or row["id"]
         needed = find_needed_scope(str(scope["method"]), scope["path"])
         if not tokens.has_scope(row, needed):
-            return 403, f"this token may {row['scope']}; this needs {needed}"
+            return Refusal(403, f"this token may {row['scope']}; this needs {needed}")
         if row["project"]:
             scope[PROJECT] = row["project"]
             scope[DATABASES] = ProjectDatabases(self._databases, row["project"])
         return None
+
+    async def _is_local_token(self, token: str) -> bool:
+        path = self._local_token_path
+        return bool(path) and local_token.is_valid(path, token)
 
     async def _is_valid(self, token: str) -> bool:
         return await _find_if_available(self._find_token, token) is not None
@@ -200,6 +270,11 @@ def get_project(scope: LitestarScope) -> str:
 def get_token_check(scope: LitestarScope) -> TokenCheck:
     """Return a function that checks whether the request's token is still valid."""
     return cast("TokenCheck", scope.get(TOKEN_CHECK, _return_true))
+
+
+def is_anonymous(scope: LitestarScope) -> bool:
+    """Return whether the sender of a request without a token is unknown."""
+    return bool(scope.get(ANONYMOUS))
 
 
 async def has_token(request: Request[Any, Any, Any]) -> bool:
@@ -236,7 +311,7 @@ def find_needed_scope(method: str, path: str) -> str:
 def _check_duplicates(scope: Scope) -> Refusal | None:
     names = [name.lower() for name, _ in scope["headers"]]
     if any(names.count(name) > 1 for name in SINGLE_HEADERS):
-        return 400, "this request repeats a header that may occur only once"
+        return Refusal(400, "this request repeats a header that may occur only once")
     return None
 
 
@@ -261,7 +336,8 @@ def _is_json(headers: dict[str, str]) -> bool:
     return media_type == "application/json" or media_type.endswith("+json")
 
 
-async def _refuse(send: Send, status: int, detail: str, hint: str) -> None:
+async def _refuse(send: Send, refusal: Refusal) -> None:
+    status, detail, hint = refusal
     headers: Any = [(b"content-type", errors.MEDIA_TYPE.encode()), (b"connection", b"close")]
     if status == 401:
         headers.append((b"www-authenticate", b"Bearer"))

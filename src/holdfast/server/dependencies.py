@@ -17,5 +17,7 @@ CallerProject = NamedDependency[str]
 """`caller_project`: the id of the project that the caller's token is limited to, or ""."""
 IsTokenValid = NamedDependency[TokenCheck]
 """`is_token_valid`: checks the caller's token again, for responses that last long."""
+IsAnonymous = NamedDependency[bool]
+"""`is_anonymous`: whether the sender of a request without a token is unknown."""
 Feed = NamedDependency[EventFeed]
 """`feed`: the event feed, which reads the changes of the ledger."""

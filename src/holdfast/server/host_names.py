@@ -8,6 +8,7 @@ from __future__ import annotations
 import ipaddress
 import re
 
+LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 LABEL = r"[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?"
 # A name whose last label is a number is an IP address or invalid.
 HOST_NAME = re.compile(rf"(?:{LABEL}\.)*(?!\d+$){LABEL}", re.ASCII | re.IGNORECASE)

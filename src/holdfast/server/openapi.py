@@ -27,13 +27,14 @@ BODY_TYPE = "body_type"
 # The statuses of errors of any request, and of requests with a body.
 COMMON_ERRORS = (400, 401, 403, 421, 429, 503)
 BODY_ERRORS = (404, 409, 413, 415)
-# A token is optional on the server's own machine.
+# The user who runs the server needs no token on the same machine.
 SECURITY: list[dict[str, list[str]]] = [{"bearer": []}, {}]
 COMPONENTS = Components(
     security_schemes={
         "bearer": SecurityScheme(
             type="http", scheme="bearer",
-            description="`holdfast token new NAME` creates one. On 127.0.0.1 none is needed.",
+            description="`holdfast token new NAME` creates one. On the server's own machine, the "
+            "user who runs the server needs none where the system tells which user calls.",
         )
     }
 )  # fmt: skip

@@ -397,8 +397,12 @@ class SnapshotStatus(TypedDict):
 
 class Health(TypedDict):
     status: Annotated[str, Meta(description="`healthy`")]
-    version: Annotated[str, Meta(description="version of the server")]
-    database: Annotated[str, Meta(description="`sqlite` or `postgres`")]
+    version: NotRequired[
+        Annotated[str, Meta(description="version of the server; left out for unknown callers")]
+    ]
+    database: NotRequired[
+        Annotated[str, Meta(description="`sqlite` or `postgres`; left out for unknown callers")]
+    ]
 
 
 class FieldError(TypedDict):

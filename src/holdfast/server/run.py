@@ -12,7 +12,7 @@ import ssl
 import sys
 import threading
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import AbstractContextManager, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from types import FrameType
@@ -23,10 +23,10 @@ from litestar import Litestar
 from uvicorn.supervisors import Multiprocess
 
 from holdfast.errors import InvalidInput
-from holdfast.server import host_names
+from holdfast.server import auth, host_names, peer_user, unix_socket
 from holdfast.server.access_log import AccessLog
 from holdfast.server.app import create_app
-from holdfast.server.auth import LOOPBACK
+from holdfast.server.auth import LOOPBACK, Identify
 from holdfast.server.databases import Databases, LocalDatabases, TeamDatabases
 from holdfast.server.http_rules import LimitedHttpProtocol
 
@@ -47,7 +47,6 @@ WILDCARD_ADDRESSES = ("0.0.0.0", "::")
 MAX_DESCRIPTORS, RESERVED_DESCRIPTORS = 1 << 16, 200
 # The kernel closes a connection if its client accepts no data for this time.
 STUCK_SECONDS = 60
-LOCAL_HOSTS = ("127.0.0.1", "::1", "localhost")
 # Proxies whose X-Forwarded-For is trusted.
 TRUSTED_PROXIES = ("127.0.0.1", "::1")
 NOT_LOCAL_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
@@ -55,10 +54,11 @@ NOT_LOCAL_ERRORS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ListenAddress:
-    """Address, port, host names and TLS certificate of the server."""
+    """Address and port or Unix socket, host names and TLS certificate of the server."""
 
     host: str
     port: int
+    unix_socket: str = ""
     names: tuple[str, ...] = ()
     certificate: str | None = None
     key: str | None = None
@@ -67,7 +67,12 @@ class ListenAddress:
     @property
     def is_local(self) -> bool:
         """Whether only this machine can connect; a proxy forwards requests of other machines."""
-        return self.host in LOCAL_HOSTS and not self.is_proxied
+        return bool(self.unix_socket) or (self.is_loopback and not self.is_proxied)
+
+    @property
+    def is_loopback(self) -> bool:
+        """Whether connections come from this machine, directly or through a proxy."""
+        return not self.unix_socket and self.host in host_names.LOCAL_HOSTS
 
     @property
     def is_any_address(self) -> bool:
@@ -90,6 +95,8 @@ class Options:
     """Options of a server process; each worker gets a copy."""
 
     address: ListenAddress
+    identify: Identify
+    local_token_path: str
     settings: Settings
     team_url: str
     rate: int
@@ -151,7 +158,8 @@ def create_worker_app(options: Options) -> App:
     app, feed = create_app(
         databases,
         hosts=options.address.allowed_hosts,
-        token_needed=not options.address.is_local,
+        identify=options.identify,
+        local_token_path=options.local_token_path,
         log=log,
         max_subscribers=max(1, raise_descriptor_limit() - RESERVED_DESCRIPTORS),
         rate=options.rate,
@@ -216,12 +224,31 @@ def check_certificate(address: ListenAddress) -> None:
         ) from None
 
 
-def listen(address: ListenAddress) -> socket.socket:
-    """Return a listening socket. Raises `InvalidInput` if the address cannot be used."""
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+def choose_identification(
+    address: ListenAddress, bound: socket.socket, *, is_open: bool = False
+) -> Identify:
+    """Return how the server tells the requests of its own user; with `is_open`, it does not."""
+    if address.unix_socket or (is_open and address.is_local):
+        return auth.accept_all
+    lookup = peer_user.choose_lookup(bound.getsockname()[0]) if address.is_local else None
+    return partial(auth.identify_peer, lookup) if lookup else auth.accept_tokens_only
+
+
+def listen(address: ListenAddress) -> AbstractContextManager[socket.socket]:
+    """Return a context manager with a listening socket, which is closed at its end.
+
+    Raises `InvalidInput` if the address cannot be used.
+    """
+    return unix_socket.listen(address.unix_socket) if address.unix_socket else _listen_tcp(address)
+
+
+def _listen_tcp(address: ListenAddress) -> socket.socket:
     try:
         # For an unknown host name, `create_server` would raise a less helpful error.
-        socket.getaddrinfo(address.host, address.port, family, socket.SOCK_STREAM)
+        found = socket.getaddrinfo(address.host, address.port, type=socket.SOCK_STREAM)
+        # On some systems `localhost` is only ::1.
+        families = [family for family, *_ in found]
+        family = socket.AF_INET if socket.AF_INET in families else socket.AF_INET6
         bound = socket.create_server((address.host, address.port), family=family, backlog=1024)
     except (OSError, UnicodeError) as problem:
         reason = getattr(problem, "strerror", None) or problem

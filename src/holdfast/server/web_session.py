@@ -38,6 +38,13 @@ class WebSessions:
         with self._databases.connect() as db:
             return tokens.issue_page_token(db.ledger, now, owner)
 
+    def redeem(self, code: str, now: float) -> str:
+        """Return a new page token for the code of a link; "" if the code is not valid."""
+        with self._databases.connect() as db:
+            if not tokens.redeem_link_code(db.ledger, code, now):
+                return ""
+            return tokens.issue_page_token(db.ledger, now)
+
     def renew(self, row: Row, now: float) -> None:
         """Extend a page token."""
         with self._databases.connect() as db:
@@ -47,6 +54,13 @@ class WebSessions:
         """Delete a page token."""
         with self._databases.connect() as db:
             tokens.delete_page_token(db.ledger, row)
+
+
+def to_link(url: str, code: str) -> str:
+    """Return the address that opens the page once. Browsers do not send the part after `#`; the
+    page's script posts it.
+    """
+    return f"{url}{PAGE_PATH}#code={code}"
 
 
 def read_token(scope: Scope, headers: dict[str, str]) -> str:

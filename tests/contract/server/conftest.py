@@ -14,6 +14,7 @@ from holdfast import settings
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.server.app import create_app
+from holdfast.server.auth import accept_tokens_only
 from holdfast.server.databases import Connections, Databases, LocalDatabases, TeamDatabases
 from holdfast.server.write_queue import Result
 from holdfast.state.fold import new_state
@@ -160,7 +161,7 @@ def sqlite_api(
 @pytest.fixture
 def remote_client(databases: Databases) -> Iterator[TestClient[Any]]:
     """A client on another machine, which needs a token."""
-    app, *_ = create_app(databases, hosts=("holdfast.example",), token_needed=True)
+    app, *_ = create_app(databases, hosts=("holdfast.example",), identify=accept_tokens_only)
     with TestClient(app, base_url=REMOTE_URL) as client:  # type: ignore[arg-type]
         yield client
 

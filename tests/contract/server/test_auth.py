@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from litestar.testing import TestClient
 
+from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.server.app import create_app
-from holdfast.server.databases import Databases
+from holdfast.server.auth import accept_all, accept_tokens_only
+from holdfast.server.databases import Connections, Databases
 from tests.contract.server.conftest import (
     BASE_URL,
     REMOTE_URL,
@@ -27,11 +29,32 @@ def test_a_remote_client_needs_a_valid_token(databases: Databases, remote_client
     response = remote_client.get("/api/actions")
     assert is_problem(response, 401)
     assert response.headers["www-authenticate"] == "Bearer"
-    assert remote_client.get("/health").status_code == 200
+    assert "`holdfast token new NAME`" in response.json()["hint"]
+    assert remote_client.get("/health").json() == {"status": "healthy"}
     for wrong in ("Bearer nonsense", "Bearer ", "Basic abc"):
         assert is_problem(remote_client.get("/api/actions", headers={"Authorization": wrong}), 401)
     valid = create_token_header(databases, "read")
     assert remote_client.get("/api/actions", headers=valid).status_code == 200
+    assert {"version", "database"} <= remote_client.get("/health", headers=valid).json().keys()
+
+
+def test_health_names_the_database_only_to_known_callers() -> None:
+    class UnreachableDatabases(Databases):
+        def connect(self) -> Any:
+            raise StoreUnavailable("db.example.org:5432 cannot be reached", hint="check the host")
+
+        def open_index(self, db: Connections) -> Any:
+            raise NotImplementedError
+
+    for identify, is_known in ((accept_all, True), (accept_tokens_only, False)):
+        app, _ = create_app(UnreachableDatabases(), identify=identify)
+        client: TestClient[Any] = TestClient(app, base_url=BASE_URL)  # type: ignore[arg-type]
+        response = client.get("/health")
+        assert is_problem(response, 503)
+        assert ("db.example.org" in response.text) == is_known
+        unchecked = client.get("/stats", headers={"Authorization": "Bearer hft_x"})
+        assert is_problem(unchecked, 503)
+        assert "db.example.org" not in unchecked.text
 
 
 def test_a_wrong_token_is_refused_even_on_loopback(sqlite_api: ApiClient) -> None:
@@ -103,7 +126,7 @@ def test_the_rate_limit_is_per_token_and_says_when_to_retry(
 def test_web_pages_share_the_rate_limit_of_the_token_they_signed_in_with(
     databases: Databases, stopped_clock: list[float]
 ) -> None:
-    app, _ = create_app(databases, hosts=("holdfast.example",), token_needed=True, rate=1)
+    app, _ = create_app(databases, hosts=("holdfast.example",), identify=accept_tokens_only, rate=1)
     with TestClient(app, base_url=REMOTE_URL) as client:  # type: ignore[arg-type]
         reader = create_token_header(databases, "read")
         cookies = []

@@ -11,7 +11,7 @@ from litestar.testing import TestClient
 from holdfast.ledger import tokens
 from holdfast.ledger.schema import TOKENS
 from holdfast.server.app import create_litestar_app
-from holdfast.server.auth import AuthMiddleware
+from holdfast.server.auth import AuthMiddleware, Identify, accept_all, accept_tokens_only
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import EventFeed
 from tests.contract.server.conftest import BASE_URL
@@ -25,13 +25,11 @@ ACTION = {"tool_name": "Read"}
 class Browser:
     """A browser that keeps its cookie, and a server whose clock (`now`) the test sets."""
 
-    def __init__(self, databases: Databases, *, token_needed: bool) -> None:
+    def __init__(self, databases: Databases, identify: Identify) -> None:
         self.databases = databases
         self.now = 1_000_000.0
         app: Any = create_litestar_app(EventFeed(databases))
-        authenticated: Any = AuthMiddleware(
-            app, databases, token_needed=token_needed, now=lambda: self.now
-        )
+        authenticated: Any = AuthMiddleware(app, databases, identify=identify, now=lambda: self.now)
         self.client: TestClient[Any] = TestClient(authenticated, base_url=BASE_URL)
         self.cookie = ""
 
@@ -69,14 +67,14 @@ class Browser:
 
 @pytest.fixture
 def local_browser(databases: Databases) -> Iterator[Browser]:
-    browser = Browser(databases, token_needed=False)
+    browser = Browser(databases, accept_all)
     with browser.client:
         yield browser
 
 
 @pytest.fixture
 def remote_browser(databases: Databases) -> Iterator[Browser]:
-    browser = Browser(databases, token_needed=True)
+    browser = Browser(databases, accept_tokens_only)
     with browser.client:
         yield browser
 
@@ -213,6 +211,29 @@ def test_a_page_token_ends_when_the_token_it_was_issued_for_is_revoked(
     with remote_browser.databases.connect() as db:
         tokens.revoke_token(db.ledger, row["id"], remote_browser.now)
     assert remote_browser.request_status() == 401
+
+
+def test_the_code_of_a_link_gives_the_page_a_token_once_and_soon(remote_browser: Browser) -> None:
+    def issue_code() -> str:
+        with remote_browser.databases.connect() as db:
+            return tokens.issue_link_code(db.ledger, remote_browser.now)
+
+    code = issue_code()
+    bearer = {"Authorization": f"Bearer {code}"}
+    assert remote_browser.request_status(headers=bearer) == 401, "it is not a token"
+    assert remote_browser.request_status("GET", "/docs/session", headers=bearer) == 401
+    assert remote_browser.sign_in(code) == 204
+    assert remote_browser.request_status("POST", json=ACTION) == 201
+    assert remote_browser.request_status("DELETE", "/api/projects/p1") == 403
+    remote_browser.cookie = ""
+    assert remote_browser.sign_in(code) == 401, "it was used"
+    late = issue_code()
+    with remote_browser.databases.connect() as db:
+        assert tokens.list_tokens(db.ledger) == []
+        assert late not in str(db.ledger.find(TOKENS))
+        assert {change["kind"] for change in db.ledger.list_changes()} == {"actions"}
+    remote_browser.now += 121
+    assert remote_browser.sign_in(late) == 401, "it has expired"
 
 
 def test_signing_out_deletes_the_cookie_and_invalidates_the_token(remote_browser: Browser) -> None:

@@ -95,16 +95,29 @@ async function request(address, options) {
   return again;
 }
 
+// Exchanges a token, or the code of a link, for the page's own token.
+async function exchange(token) {
+  const headers = { Authorization: `Bearer ${token}` };
+  const answer = await fetch(SESSION, { method: "POST", headers });
+  byId("refused").textContent = answer.ok ? "" : (await answer.json()).detail;
+  byId("sign-in").hidden = answer.ok;
+  if (answer.ok) sessionStorage.setItem(SIGNED_IN, "yes");
+  return answer.ok;
+}
+
 async function signIn(event) {
   event.preventDefault();
-  const headers = { Authorization: `Bearer ${byId("token").value}` };
-  const answer = await fetch(SESSION, { method: "POST", headers });
+  const token = byId("token").value;
   byId("token").value = "";
-  byId("refused").textContent = answer.ok ? "" : (await answer.json()).detail;
-  if (!answer.ok) return;
-  byId("sign-in").hidden = true;
-  sessionStorage.setItem(SIGNED_IN, "yes");
-  await main();
+  if (await exchange(token)) await main();
+}
+
+// `holdfast serve` prints an address with a code that can be used once, after the `#`.
+async function openLink() {
+  const code = new URLSearchParams(location.hash.slice(1)).get("code");
+  if (!code) return;
+  history.replaceState(null, "", location.pathname);
+  if (!(await exchange(code))) byId("refused").textContent = "This link was used or has expired.";
 }
 
 async function signOut() {
@@ -180,6 +193,7 @@ async function main() {
   const answer = await request("/openapi/openapi.json");
   byId("operations").textContent = "";
   if (!answer.ok) return;
+  byId("sign-in").hidden = true;
   byId("sign-out").hidden = !sessionStorage.getItem(SIGNED_IN);
   const schema = await answer.json();
   const types = (schema.components && schema.components.schemas) || {};
@@ -201,4 +215,5 @@ async function main() {
 
 byId("sign-in").addEventListener("submit", signIn);
 byId("sign-out").addEventListener("click", signOut);
-main();
+addEventListener("hashchange", () => openLink().then(main));
+openLink().then(main);
