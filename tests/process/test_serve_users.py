@@ -94,6 +94,23 @@ def test_other_users_with_a_token_do_what_it_allows(start: Start, tmp_path: Path
 
 
 @pytest.mark.usefixtures("_need_other_users")
+def test_the_cookie_of_the_page_is_of_no_use_to_other_users(start: Start, tmp_path: Path) -> None:
+    """Browsers send it to every port of this host, where another user may run a server."""
+    server = start(tmp_path / "home")
+    cookie = read_cookie(curl(f"{server.url}/docs/session", "-X", "POST", "-i")[1])
+    assert curl(f"{server.url}/stats", "-H", f"Cookie: {cookie}")[0] == 200
+    for user in OTHER_USERS:
+        for path in ("/stats", "/docs"):
+            assert curl(server.url + path, "-H", f"Cookie: {cookie}", user=user)[0] == 401
+
+
+def read_cookie(head: str) -> str:
+    match = re.search(r"set-cookie: ([^;]+);", head, re.IGNORECASE)
+    assert match is not None
+    return match[1]
+
+
+@pytest.mark.usefixtures("_need_other_users")
 def test_every_worker_and_both_address_families_tell_users_apart(
     start: Start, tmp_path: Path
 ) -> None:
@@ -206,9 +223,7 @@ def test_the_server_prints_a_link_whose_code_works_once(start: Start, tmp_path: 
     assert curl(session, *bearer(code))[0] == 401, "GET does not use it up"
     status, head = curl(session, "-X", "POST", "-i", *bearer(code))
     assert status == 204
-    cookie = re.search(r"set-cookie: ([^;]+);", head, re.IGNORECASE)
-    assert cookie is not None
-    assert curl(f"{server.url}/stats", "-H", f"Cookie: {cookie[1]}")[0] == 200
+    assert curl(f"{server.url}/stats", "-H", f"Cookie: {read_cookie(head)}")[0] == 200
     assert curl(session, "-X", "POST", *bearer(code))[0] == 401, "it was used"
 
 

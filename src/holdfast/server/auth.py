@@ -189,14 +189,15 @@ class AuthMiddleware:
         """Check a request without a bearer token: the web page sends its own token in a cookie, and
         the user who runs the server needs none.
         """
-        path = scope["path"]
+        path, caller = scope["path"], self._identify(scope)
+        if caller is Caller.OTHER_USER:
+            # Even with a cookie: browsers also send it to other ports of this host, where another
+            # user may run a server and collect it.
+            return OTHER_USER_REFUSAL, None
         token = web_session.read_token(scope, headers) if "cookie" in headers else ""
         row = await sync_to_thread(self._web_sessions.find, token, self._now()) if token else None
         if row is not None:
             return await self._check_page(scope, token, row)
-        caller = self._identify(scope)
-        if caller is Caller.OTHER_USER:
-            return OTHER_USER_REFUSAL, None
         if (scope["method"], path) == SIGN_IN and caller is Caller.OWNER:
             return None, await self._issue_cookie(scope)
         if path in OPEN_PATHS:
