@@ -39,7 +39,6 @@ bench: $(VENV)/.holdfast-test ## measure hooks, fold, lookups, conversations and
 	$(BIN)/python -m bench.session
 	$(BIN)/python -m bench.serve
 	$(BIN)/python -m bench.agents
-	$(BIN)/python -m bench.peer_user
 
 docs: $(VENV)/.holdfast-test ## generate docs/reference from the code
 	$(BIN)/python -m docs.reference.generate

@@ -45,6 +45,6 @@ def hidden_users(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "site"
     folder.mkdir()
     (folder / "sitecustomize.py").write_text(
-        "from holdfast.server import peer_user\npeer_user.LOOKUPS = ()\n"
+        "from holdfast.server import peer_user\npeer_user.find_user = lambda *_: None\n"
     )
     monkeypatch.setenv("PYTHONPATH", str(folder))

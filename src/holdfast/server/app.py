@@ -16,7 +16,7 @@ from litestar.openapi.config import OpenAPIConfig
 import holdfast
 from holdfast.server import auth, errors, openapi
 from holdfast.server.access_log import AccessLogMiddleware
-from holdfast.server.auth import LOOPBACK, AuthMiddleware, Identify, accept_all
+from holdfast.server.auth import LOOPBACK, AuthMiddleware, Identify
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import MAX_SUBSCRIBERS, EventFeed
 from holdfast.server.http_rules import App, HeadRequests, StrictRequest, check_request
@@ -109,7 +109,7 @@ def create_app(
     databases: Databases,
     *,
     hosts: tuple[str, ...] = LOOPBACK,
-    identify: Identify = accept_all,
+    identify: Identify,
     local_token_path: str = "",
     log: Callable[[dict[str, Any]], None] | None = None,
     max_subscribers: int = MAX_SUBSCRIBERS,

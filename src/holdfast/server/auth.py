@@ -85,10 +85,10 @@ def accept_tokens_only(_: Scope) -> Caller:
     return Caller.UNKNOWN
 
 
-def identify_peer(lookup: peer_user.Lookup, scope: Scope) -> Caller:
+def identify_peer(scope: Scope) -> Caller:
     """Compare the user at the other end of the connection with the user of this process."""
     client, server = scope.get("client"), scope.get("server")
-    user = peer_user.find_user(lookup, client, server) if client and server else None
+    user = peer_user.find_user(client, server) if client and server else None
     if user is None:
         return Caller.UNKNOWN
     return Caller.OWNER if user == os.geteuid() else Caller.OTHER_USER
@@ -103,7 +103,7 @@ class AuthMiddleware:
         databases: Databases,
         *,
         hosts: tuple[str, ...] = LOOPBACK,
-        identify: Identify = accept_all,
+        identify: Identify,
         local_token_path: str = "",
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -189,7 +189,9 @@ class AuthMiddleware:
         """Check a request without a bearer token: the web page sends its own token in a cookie, and
         the user who runs the server needs none.
         """
-        path, caller = scope["path"], self._identify(scope)
+        path = scope["path"]
+        # In a thread: it reads a list of all sockets of this machine.
+        caller = await sync_to_thread(self._identify, scope)
         if caller is Caller.OTHER_USER:
             # Even with a cookie: browsers also send it to other ports of this host, where another
             # user may run a server and collect it.

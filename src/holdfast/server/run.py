@@ -230,8 +230,9 @@ def choose_identification(
     """Return how the server tells the requests of its own user; with `is_open`, it does not."""
     if address.unix_socket or (is_open and address.is_local):
         return auth.accept_all
-    lookup = peer_user.choose_lookup(bound.getsockname()[0]) if address.is_local else None
-    return partial(auth.identify_peer, lookup) if lookup else auth.accept_tokens_only
+    if address.is_local and peer_user.can_tell_users(bound.getsockname()[0]):
+        return auth.identify_peer
+    return auth.accept_tokens_only
 
 
 def listen(address: ListenAddress) -> AbstractContextManager[socket.socket]:

@@ -99,13 +99,14 @@ class ChangeListener:
         self._closing.set()
         self._wake_sender.close()
         self._thread.join(CLOSE_SECONDS)
-        self._wake_receiver.close()
 
     def _work(self) -> None:
-        while not self._closing.is_set():
-            with suppress(psycopg.Error), psycopg.connect(**self._arguments) as connection:
-                self._listen(connection)
-            self._closing.wait(RECONNECT_SECONDS)
+        # The thread itself closes its end: it may still be connecting when `close` returns.
+        with self._wake_receiver:
+            while not self._closing.is_set():
+                with suppress(psycopg.Error), psycopg.connect(**self._arguments) as connection:
+                    self._listen(connection)
+                self._closing.wait(RECONNECT_SECONDS)
 
     def _listen(self, connection: psycopg.Connection[Any]) -> None:
         channel = sql.Identifier(connection.execute(SELECT_CHANNEL).fetchone()["channel"])  # type: ignore[index]

@@ -14,7 +14,7 @@ from holdfast import settings
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.server.app import create_app
-from holdfast.server.auth import accept_tokens_only
+from holdfast.server.auth import accept_all, accept_tokens_only
 from holdfast.server.databases import Connections, Databases, LocalDatabases, TeamDatabases
 from holdfast.server.write_queue import Result
 from holdfast.state.fold import new_state
@@ -127,7 +127,7 @@ class SwitchableDatabases(Databases):
 @pytest.fixture(scope="session")
 def shared_app() -> Iterator[tuple[TestClient[Any], SwitchableDatabases]]:
     databases = SwitchableDatabases()
-    app, *_ = create_app(databases)
+    app, *_ = create_app(databases, identify=accept_all)
     with TestClient(app, base_url=BASE_URL) as client:  # type: ignore[arg-type]
         yield client, databases
 

@@ -107,7 +107,7 @@ def stopped_clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
 def test_the_rate_limit_is_per_token_and_says_when_to_retry(
     databases: Databases, stopped_clock: list[float]
 ) -> None:
-    app, _ = create_app(databases, rate=3)
+    app, _ = create_app(databases, rate=3, identify=accept_all)
     first, second = (create_token_header(databases, "read") for _ in range(2))
     with TestClient(app, base_url=BASE_URL) as client:  # type: ignore[arg-type]
         statuses = [client.get("/stats", headers=first).status_code for _ in range(5)]

@@ -25,6 +25,7 @@ from holdfast.ledger.repository import Ledger
 from holdfast.server import event_feed
 from holdfast.server import run as server
 from holdfast.server.app import create_app
+from holdfast.server.auth import accept_all
 from holdfast.server.databases import Databases, LocalDatabases, TeamDatabases
 from holdfast.server.event_feed import (
     EventFeed,
@@ -149,7 +150,7 @@ def test_all_subscribers_get_all_changes_though_one_reads_nothing(databases: Dat
 
 @pytest.mark.usefixtures("_no_polling")
 def test_every_write_over_http_notifies_subscribers(databases: Databases) -> None:
-    app, feed = create_app(databases)
+    app, feed = create_app(databases, identify=accept_all)
     with TestClient(app, base_url=BASE_URL) as client, client.portal() as portal:  # type: ignore[arg-type]
         for path, body in WRITES.items():
             records = portal.start_task_soon(receive, feed, 1)

@@ -17,6 +17,7 @@ import uvicorn
 
 import holdfast
 from holdfast.server.app import create_app
+from holdfast.server.auth import accept_all
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import EventFeed
 from holdfast.server.http_rules import LimitedHttpProtocol
@@ -69,7 +70,7 @@ def recorder(databases: Databases, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 @pytest.fixture
 def url(recorder: Recorder, databases: Databases) -> Iterator[str]:
     """The application behind uvicorn, in a thread of this process."""
-    app, _ = create_app(databases)
+    app, _ = create_app(databases, identify=accept_all)
     config = uvicorn.Config(app, port=0, http=LimitedHttpProtocol, ws="none", log_config=None)
     server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run)

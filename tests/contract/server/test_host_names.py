@@ -8,6 +8,7 @@ from litestar.testing import TestClient
 
 from holdfast import settings
 from holdfast.server.app import create_app
+from holdfast.server.auth import accept_all
 from holdfast.server.databases import LocalDatabases
 from holdfast.server.run import ListenAddress
 from tests.contract.server.conftest import BASE_URL
@@ -16,7 +17,7 @@ from tests.contract.server.conftest import BASE_URL
 def request_statuses(home: Path, address: ListenAddress, *hosts: str) -> list[int]:
     """The status of a request with each of these Host headers to a server at this address."""
     databases = LocalDatabases(settings.load({"HOLDFAST_HOME": str(home)}))
-    app, *_ = create_app(databases, hosts=address.allowed_hosts)
+    app, *_ = create_app(databases, hosts=address.allowed_hosts, identify=accept_all)
     with TestClient(app, base_url=BASE_URL) as client:  # type: ignore[arg-type]
         responses = [client.get("/health", headers={"Host": host}) for host in hosts]
     databases.close()

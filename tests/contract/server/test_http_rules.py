@@ -12,6 +12,7 @@ from litestar.testing import TestClient
 from holdfast.errors import StoreUnavailable
 from holdfast.ledger.schema import ACTIONS
 from holdfast.server.app import MAX_BODY_BYTES, create_app
+from holdfast.server.auth import accept_all
 from holdfast.server.databases import Databases
 from tests.contract.server.conftest import BASE_URL, ApiClient, is_problem
 
@@ -74,7 +75,7 @@ def test_the_web_page_loads_nothing_from_other_sites(sqlite_api: ApiClient) -> N
 
 @pytest.mark.parametrize("name", [b"host", b"Origin", b"content-type", b"Authorization"])
 def test_duplicate_security_headers_are_refused(databases: Databases, name: bytes) -> None:
-    app, *_ = create_app(databases)
+    app, *_ = create_app(databases, identify=accept_all)
     sent: list[Any] = []
     valid = [(b"host", b"127.0.0.1:3847"), (b"content-type", b"application/json")]
     headers = [*valid, (name, b"evil.example"), (name, b"x")]
@@ -276,7 +277,7 @@ class UnavailableDatabases(Databases):
 
 
 def test_an_unavailable_store_is_answered_with_503_and_retry_after() -> None:
-    app, *_ = create_app(UnavailableDatabases())
+    app, *_ = create_app(UnavailableDatabases(), identify=accept_all)
     with TestClient(app, base_url=BASE_URL) as client:  # type: ignore[arg-type]
         response = client.post("/api/actions", json=ACTION)
         assert is_problem(response, 503)

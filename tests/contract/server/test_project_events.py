@@ -12,6 +12,7 @@ from litestar.testing import TestClient
 from holdfast.ledger import messages
 from holdfast.ledger.schema import MESSAGES
 from holdfast.server.app import create_app
+from holdfast.server.auth import accept_all
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import EventFeed, Position
 from holdfast.server.routes import events as event_routes
@@ -48,7 +49,7 @@ class TwoProjects:
 
     def __init__(self, databases: Databases) -> None:
         self.databases = databases
-        self.app, self.feed = create_app(databases)
+        self.app, self.feed = create_app(databases, identify=accept_all)
 
     def collect_events(self, write: Writes) -> dict[str, list[Event]]:
         """Call `write`, and return the events that a subscriber of each project gets."""
@@ -194,7 +195,7 @@ def test_the_event_for_a_read_message_has_the_id_of_the_message(databases: Datab
 
 
 def test_each_event_names_its_project_and_session(databases: Databases) -> None:
-    app, feed = create_app(databases)
+    app, feed = create_app(databases, identify=accept_all)
 
     async def receive_batch() -> list[Any]:
         with feed.subscribe():

@@ -12,7 +12,7 @@ from holdfast.errors import StoreUnavailable
 from holdfast.ledger import tokens
 from holdfast.ledger.actions import add_action
 from holdfast.server import event_feed
-from holdfast.server.auth import AuthMiddleware, get_token_check
+from holdfast.server.auth import AuthMiddleware, accept_all, get_token_check
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import EventFeed
 from holdfast.server.routes import events as event_routes
@@ -94,6 +94,8 @@ def test_a_token_counts_as_valid_while_the_store_is_unavailable(databases: Datab
 
     interruptible = InterruptibleDatabases(databases)
     ident, token = create_token(databases)
-    client = TestClient(AuthMiddleware(app, interruptible), base_url="http://127.0.0.1")  # type: ignore[arg-type]
+    client = TestClient(
+        AuthMiddleware(app, interruptible, identify=accept_all), base_url="http://127.0.0.1"
+    )  # type: ignore[arg-type]
     client.get("/api/events", headers={"Authorization": f"Bearer {token}"})
     assert results == [True, True, False]
