@@ -41,6 +41,7 @@ def test_a_session_reads_back_as_it_was_saved(store: Store) -> None:
         "started_at": 100.0,
         "seen_at": 100.0,
         "ended_at": None,
+        "is_damaged": False,
     }
 
 

@@ -34,9 +34,9 @@ def decode_state(text: str) -> State:
 
     try:
         state: State = {**new_state(), **loads(text)}
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, AttributeError):
         return {**new_state(), "version": 0}
-    return state
+    return state if isinstance(state["version"], int) else {**new_state(), "version": 0}
 
 
 # A snapshot that is stored as the difference from another one, its base, begins with DELTA_MARKER,
@@ -84,10 +84,13 @@ def get_base_id(blob: bytes) -> str:
 def decompress(blob: bytes, base_text: str = "") -> str:
     """Return the text. `base_text` is the text of the base, if there is one.
 
-    Raises zlib.error if `base_text` is wrong: zlib stores a checksum of the dictionary.
+    Raises zlib.error if the bytes are damaged or `base_text` is wrong: zlib stores checksums of the
+    text and of the dictionary.
     """
     if blob[:1] != DELTA_MARKER:
         return zlib.decompress(blob).decode("ascii")
     decompressor = zlib.decompressobj(zdict=base_text[-DICTIONARY_BYTES:].encode("ascii"))
     text = decompressor.decompress(blob.partition(BASE_ID_END)[2]) + decompressor.flush()
+    if not decompressor.eof:
+        raise zlib.error("the data ends too early")
     return text.decode("ascii")

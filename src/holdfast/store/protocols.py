@@ -23,6 +23,8 @@ class SessionRow(TypedDict):
     seen_at: float
     """The time of the last save."""
     ended_at: float | None
+    is_damaged: bool
+    """Whether cursor and state could not be read; both are empty then."""
 
 
 class TranscriptRow(TypedDict):
@@ -159,9 +161,14 @@ class Store(Protocol):
         state: State,
         revision: int,
         now: float,
+        first_line: int | None = None,
+        replace: bool = False,
     ) -> bool:
         """Save a session. Return False, and save nothing, if another process has saved it since
         `revision` was read. The revision of a new session is 0.
+
+        `first_line` is kept with a new session; it is that of the state if it is not given. With
+        `replace`, every column of a damaged row is written.
         """
 
     def end_session(self, session: str, now: float) -> None:

@@ -16,6 +16,7 @@ from holdfast.store import codec
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
     from holdfast.state.types import State
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 WRITE_LOCK = "records"
 # A Unix time later than that of any row.
 FAR_FUTURE = 1e18
+UNREADABLE_MESSAGE = "(this message is damaged in the store)"
 
 
 class StoreRepository:
@@ -109,18 +111,23 @@ class StoreRepository:
         state: State,
         revision: int,
         now: float,
+        first_line: int | None = None,
+        replace: bool = False,
     ) -> bool:
+        text = self._encode(state)
         values = {
             "id": session,
             "host": host,
             "project": project,
             "transcript": transcript,
-            "cursor": fast_json.dumps(cursor),
-            "state": self._encode(state),
+            "cursor": _encode_cursor(cursor, text),
+            "state": text,
             "revision": revision,
-            "first_line": state["lines"],
+            "first_line": state["lines"] if first_line is None else first_line,
             "now": now,
         }
+        if replace:
+            return self._write("replace_session", values) == 1
         return self._write("save_session" if revision else "add_session", values) == 1
 
     def end_session(self, session: str, now: float) -> None:
@@ -157,9 +164,8 @@ class StoreRepository:
         return self._decode_snapshot(row)
 
     def snapshots(self, session: str, limit: int = 50) -> list[SnapshotRow]:
-        return [
-            self._decode_snapshot(row) for row in self._select("snapshots_of", (session, limit))
-        ]
+        rows = [self._find_readable(row) for row in self._select("snapshots_of", (session, limit))]
+        return [row for row in rows if row is not None]
 
     def snapshots_before(
         self,
@@ -171,29 +177,45 @@ class StoreRepository:
         at, ident = before or (FAR_FUTURE, "")
         values = {"session": session, "at": at, "id": ident, "limit": limit, "folder": folder}
         rows = self._select_named("snapshots_before", values)
-        return [{**self._decode_snapshot(row), "folder": row["folder"]} for row in rows]
+        readable = [(self._find_readable(row), row["folder"]) for row in rows]
+        return [{**row, "folder": folder} for row, folder in readable if row is not None]
 
     def richest_snapshot(self, session: str) -> SnapshotRow | None:
-        row = self._select_one("richest_snapshot", (session,))
-        return self._decode_snapshot(row) if row else None
+        number = 0
+        while row := self._select_one("richest_snapshot", (session, number)):
+            if readable := self._find_readable(row):
+                return readable
+            number += 1
+        return None
 
     def prune(self, session: str, *, snapshots: int, compactions: int) -> None:
         self._write("prune_snapshots", {"session": session, "limit": snapshots})
         self._write("shorten_compactions", {"session": session, "limit": compactions})
 
+    def _find_readable(self, row: dict[str, Any]) -> SnapshotRow | None:
+        """Return the decoded snapshot, or None if it is damaged."""
+        try:
+            return self._decode_snapshot(row)
+        except StoreUnavailable:
+            return None
+
     def _decode_snapshot(self, row: dict[str, Any]) -> SnapshotRow:
-        blob = row["state"]
-        if base := codec.get_base_id(blob):
-            # An old snapshot, stored as the difference from another one.
-            base_row = self._select_one("snapshot", (base,))
-            if base_row is None:
-                raise StoreUnavailable(f"snapshot {row['id']} cannot be read without {base}")
-            row["state"] = codec.decode_state(
-                codec.decompress(blob, codec.decompress(base_row["state"]))
-            )
-        else:
-            row["state"] = codec.decode_state(codec.decompress(blob))
-        return row  # type: ignore[return-value]
+        try:
+            state = codec.decode_state(self._decompress_snapshot(row["state"]))
+        except (zlib.error, ValueError, TypeError) as problem:
+            raise StoreUnavailable(f"snapshot {row['id']} is damaged ({problem})") from problem
+        # The text has a checksum, the columns beside it have none.
+        return {**row, "state": state, "line": state["lines"]}  # type: ignore[typeddict-item]
+
+    def _decompress_snapshot(self, blob: bytes) -> str:
+        base = codec.get_base_id(blob)
+        if not base:
+            return codec.decompress(blob)
+        # An old snapshot, stored as the difference from another one.
+        base_row = self._select_one("snapshot", (base,))
+        if base_row is None:
+            raise ValueError(f"it cannot be read without {base}")
+        return codec.decompress(blob, codec.decompress(base_row["state"]))
 
     # Compactions
 
@@ -253,8 +275,7 @@ class StoreRepository:
 
     def get_mark(self, session: str, name: str) -> dict[str, Any]:
         row = self._select_one("mark", (session, name))
-        value = fast_json.loads(row["value"]) if row else {}
-        return value if isinstance(value, dict) else {}
+        return _load_object(row["value"]) if row else {}
 
     def set_mark(
         self, session: str, name: str, value: dict[str, Any], *, is_redacted: bool = False
@@ -306,10 +327,42 @@ class StoreRepository:
         return self._select("hook_runs")
 
 
+def _encode_cursor(cursor: Cursor | None, state_text: str) -> str:
+    """Return the cursor as JSON, with a checksum of it and of the state that belongs to it."""
+    position = cursor or {}
+    return fast_json.dumps({**position, "checksum": _checksum(position, state_text)})
+
+
 def _decode_session(row: dict[str, Any]) -> SessionRow:
-    row["cursor"] = fast_json.loads(row["cursor"])
-    row["state"] = codec.decode_state(row["state"])
+    """Return the row with its cursor and state.
+
+    Of a damaged row only the columns beside them are kept: the cursor is None, the state is empty
+    and of version 0, so that the transcript is folded again.
+    """
+    cursor, state = _load_object(row["cursor"]), codec.decode_state(row["state"])
+    checksum = cursor.pop("checksum", None)
+    if checksum is None:
+        # Rows that were written before there was a checksum.
+        is_damaged = not state["version"] or (not cursor and row["cursor"] != "null")
+    else:
+        is_damaged = checksum != _checksum(cursor, row["state"])
+    row["is_damaged"] = is_damaged or not isinstance(row["first_line"], int)
+    row["cursor"] = None if row["is_damaged"] else cursor or None
+    row["state"] = codec.decode_state("") if row["is_damaged"] else state
     return row  # type: ignore[return-value]
+
+
+def _checksum(cursor: Mapping[str, Any], state_text: str) -> int:
+    return zlib.crc32(state_text.encode(), zlib.crc32(fast_json.dumps(cursor).encode()))
+
+
+def _load_object(text: Any) -> dict[str, Any]:
+    """Return the JSON object in a column, or {} if it is damaged or something else."""
+    try:
+        value = fast_json.loads(text)
+    except (ValueError, TypeError, AttributeError):
+        return {}
+    return value if isinstance(value, dict) else {}
 
 
 def make_handoff_id(session: str, agent: str) -> str:
@@ -318,6 +371,9 @@ def make_handoff_id(session: str, agent: str) -> str:
 
 
 def _decode_handoff(row: dict[str, Any]) -> HandoffRow:
-    row["content"] = fast_json.loads(row["content"])
-    row["raw"] = fast_json.loads(codec.decompress(row["raw"]))
+    row["content"] = _load_object(row["content"])
+    try:
+        row["raw"] = fast_json.loads(codec.decompress(row["raw"]))
+    except (zlib.error, ValueError, TypeError):
+        row["raw"] = UNREADABLE_MESSAGE
     return row  # type: ignore[return-value]

@@ -5,6 +5,9 @@ from __future__ import annotations
 from holdfast.store import sqlite_migrations
 from holdfast.store.repository import StoreRepository
 
+# What Python's driver says about text that is not UTF-8.
+UNDECODABLE = "Could not decode to UTF-8"
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -63,7 +66,24 @@ class SQLiteDatabase:
             cursor = self._connection.execute(statement, _make_storable(values))
             return cursor.fetchall(), cursor.rowcount
         except sqlite_migrations.Error as problem:
+            if UNDECODABLE in str(problem):
+                return self._run_with_replaced_characters(statement, values)
             raise sqlite_migrations.to_store_error(problem, self.path, self._inode) from problem
+
+    def _run_with_replaced_characters(
+        self, statement: str, values: Any
+    ) -> tuple[list[dict[str, Any]], int]:
+        """Run a statement that selects text with a damaged byte, so that the other rows and columns
+        can be read.
+        """
+        self._connection.text_factory = lambda data: data.decode("utf-8", "replace")
+        try:
+            cursor = self._connection.execute(statement, _make_storable(values))
+            return cursor.fetchall(), cursor.rowcount
+        except sqlite_migrations.Error as problem:
+            raise sqlite_migrations.to_store_error(problem, self.path, self._inode) from problem
+        finally:
+            self._connection.text_factory = str
 
     def begin(self, lock: str = "") -> None:
         if self._write_lock is not None:

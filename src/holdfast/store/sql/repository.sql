@@ -26,6 +26,12 @@ SET transcript = :transcript, cursor = :cursor, state = :state, revision = revis
     seen_at = :now
 WHERE id = :id AND revision = :revision;
 
+-- name: replace_session
+UPDATE sessions
+SET host = :host, project = :project, transcript = :transcript, cursor = :cursor, state = :state,
+    revision = revision + 1, first_line = :first_line, seen_at = :now
+WHERE id = :id AND revision = :revision;
+
 -- name: end_session
 UPDATE sessions SET ended_at = :now WHERE id = :id;
 
@@ -54,7 +60,7 @@ FROM snapshots WHERE id IN (
 ) ORDER BY created_at DESC, id DESC;
 
 -- name: richest_snapshot
-SELECT * FROM snapshots WHERE session = ? ORDER BY richness DESC, created_at DESC LIMIT 1;
+SELECT * FROM snapshots WHERE session = ? ORDER BY richness DESC, created_at DESC LIMIT 1 OFFSET ?;
 
 -- name: prune_snapshots
 DELETE FROM snapshots
