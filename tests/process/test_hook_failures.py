@@ -1,4 +1,7 @@
-"""A hook that fails exits 0, prints nothing and writes one line to the log."""
+"""A hook that fails exits 0 and writes one line to the log.
+
+It prints nothing, except where only the store failed: guidance and brief are printed without it.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,15 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import holdfast
+from holdfast.services.compaction.summarizer_guidance import render_guidance
 from holdfast.services.install.registration import hook_command
 from holdfast.store import sqlite_migrations
 from tests.faulty_disks import make_read_only, mount_small_disk
@@ -33,6 +37,15 @@ def assert_one_line_was_logged(session: HookSession, result: HookResult, *texts:
     (line,) = session.read_log()
     assert len(line) < MAX_LOG_LINE_CHARS
     for text in texts:
+        assert text in line
+
+
+def assert_guidance_without_saving(session: HookSession, result: HookResult, *texts: str) -> None:
+    """Assert that PreCompact printed its guidance, and that one line says that it did not save."""
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == render_guidance(session.fold_transcript())
+    (line,) = session.read_log()
+    for text in ("nothing was saved", *texts):
         assert text in line
 
 
@@ -100,6 +113,16 @@ def test_an_unknown_event_is_ignored(session: HookSession) -> None:
     assert session.send_payload(payload).is_silent
     assert session.read_log() == []
     assert not session.home.exists()
+
+
+def test_a_tool_in_a_project_without_notes_is_no_error(session: HookSession) -> None:
+    session.write(session.demo.before)
+    for tool in ("Bash", "TodoWrite"):
+        payload = session.make_payload("Stop") | {"hook_event_name": "PostToolUse"}
+        assert session.send_payload(payload | {"tool_name": tool}).is_silent
+    assert session.read_log() == []
+    with session.open_store() as store:
+        assert [(row["event"], row["times"]) for row in store.hook_runs()] == [("PostToolUse", 2)]
 
 
 def test_a_closed_standard_input_is_logged(session: HookSession) -> None:
@@ -177,22 +200,90 @@ def test_an_impossible_path_is_no_error(session: HookSession, name: str) -> None
 # The store
 
 
-def test_a_hook_gives_up_when_another_process_locks_the_store(session: HookSession) -> None:
+def test_a_hook_works_without_saving_while_another_process_locks_the_store(
+    session: HookSession,
+) -> None:
     session.write(session.demo.before[:50])
     session.run_hook("Stop")
     before = session.read_row()
     session.write(session.demo.before[50:])
     with closing(sqlite3.connect(session.database, isolation_level=None)) as other_process:
         other_process.execute("BEGIN IMMEDIATE")
-        assert_one_line_was_logged(session, session.run_hook("PreCompact"), "locked")
+        assert_guidance_without_saving(session, session.run_hook("PreCompact"), "locked")
     assert session.read_row() == before
     assert_next_hook_works(session)
+
+
+def run_compaction(session: HookSession) -> str:
+    """Compact the session as the host does, and return the brief."""
+    assert session.run_hook("PreCompact").stdout
+    session.run_hook("SubagentStop", text=session.demo.summary)
+    return session.run_hook("SessionStart", source="compact").brief
+
+
+def assert_brief_without_store(session: HookSession, forbid_writing: Any) -> None:
+    """Assert that a compaction gets its brief while the store cannot be written, that it is not
+    repeated, and that the next hook with a store catches up.
+    """
+    session.write(session.demo.before[:50])
+    session.run_hook("Stop")
+    session.write(session.demo.before[50:])
+    with forbid_writing():
+        brief = run_compaction(session)
+        assert session.demo.facts[0].text in brief + session.demo.summary
+        shown = session.demo.hook_attachment(brief)
+        session.write(session.demo.after(shown, transcript_path=str(session.transcript)))
+        assert session.run_hook("UserPromptSubmit", text="go on").is_silent, "it arrived"
+    assert session.run_hook("UserPromptSubmit", text="go on").is_silent
+    assert session.read_row()["state"] == session.fold_transcript()
+    session.write(session.demo.before[:20])
+    assert run_compaction(session), "the next compaction has its brief and its receipt"
+    assert [row["brief_id"] is not None for row in session.list_compactions()][-1]
+
+
+def test_a_brief_is_delivered_while_another_process_holds_the_lock(session: HookSession) -> None:
+    @contextmanager
+    def hold_lock() -> Iterator[None]:
+        with closing(sqlite3.connect(session.database, isolation_level=None)) as other_process:
+            other_process.execute("BEGIN IMMEDIATE")
+            yield
+
+    assert_brief_without_store(session, hold_lock)
+
+
+def test_a_brief_is_delivered_from_a_read_only_home(session: HookSession) -> None:
+    assert_brief_without_store(session, lambda: make_read_only(session.home))
+
+
+def test_a_brief_is_delivered_on_a_full_disk(session: HookSession) -> None:
+    @contextmanager
+    def fill_disk() -> Iterator[None]:
+        filler = session.home / "filler"
+        with filler.open("wb", buffering=0) as file, suppress(OSError):
+            while file.write(b"x" * 4096):
+                pass
+        yield
+        filler.unlink()
+
+    session.home.mkdir()
+    with mount_small_disk(session.home, 2000):
+        assert_brief_without_store(session, fill_disk)
+
+
+def test_a_brief_that_did_not_arrive_is_delivered_without_a_store(session: HookSession) -> None:
+    session.run_until_compacted()
+    session.write(session.demo.after(transcript_path=str(session.transcript)))
+    with make_read_only(session.home):
+        first = session.run_hook("UserPromptSubmit", text="go on").brief
+        assert first
+    assert session.run_hook("UserPromptSubmit", text="go on").brief == first
 
 
 def test_a_store_that_is_not_a_database_is_set_aside(session: HookSession) -> None:
     session.home.mkdir()
     session.database.write_bytes(b"this was never a database\n" * 400)
-    assert_one_line_was_logged(session, session.run_hook("PreCompact"), "damaged", "it is now")
+    session.write(session.demo.before)
+    assert_guidance_without_saving(session, session.run_hook("PreCompact"), "damaged", "it is now")
     assert [name for name in list_files(session.home) if "damaged-" in name] != []
     assert_next_hook_works(session)
 
@@ -232,10 +323,94 @@ def test_a_store_of_a_newer_holdfast_is_left_alone(session: HookSession) -> None
     session.run_hook("Stop")
     with closing(sqlite3.connect(session.database)) as connection:
         connection.execute("PRAGMA user_version = 999")
-    assert_one_line_was_logged(session, session.run_hook("PreCompact"), "newer Holdfast")
+    assert_guidance_without_saving(session, session.run_hook("PreCompact"), "newer Holdfast")
     with closing(sqlite3.connect(session.database)) as connection:
         connection.execute(f"PRAGMA user_version = {sqlite_migrations.STORE_MIGRATIONS[1]}")
     assert_next_hook_works(session)
+
+
+# Damaged rows
+
+
+def damage_row(session: HookSession, column: str, damage: Callable[[bytes], bytes]) -> None:
+    """Change the bytes of a column of the session's row, as a failing disk does."""
+    with closing(sqlite3.connect(session.database)) as connection, connection:
+        query = f"SELECT CAST({column} AS BLOB) FROM sessions WHERE id = 's1'"
+        ((data,),) = connection.execute(query)
+        connection.execute(
+            f"UPDATE sessions SET {column} = CAST(? AS TEXT) WHERE id = 's1'", (damage(data),)
+        )
+
+
+def flip_letter(data: bytes) -> bytes:
+    """Change one letter of the state's JSON, which can still be parsed."""
+    assert b'"usage"' in data
+    return data.replace(b'"usage"', b'"usbge"')
+
+
+ROW_DAMAGES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
+    "not UTF-8": ("state", lambda data: data[:100] + b"\xff\xfe" + data[102:]),
+    "half of the state": ("state", lambda data: data[: len(data) // 2]),
+    "one other letter": ("state", flip_letter),
+    "no cursor": ("cursor", lambda data: data[:-1]),
+    "another offset": ("cursor", lambda data: data.replace(b'"offset":', b'"offset":1')),
+    "a list for a cursor": ("cursor", lambda data: b"[1]"),
+    "an empty state": ("state", lambda data: b""),
+    "no number of lines": ("first_line", lambda data: b"many"),
+}
+
+
+def test_a_damaged_row_is_made_again_from_the_transcript_and_logged_once(
+    session: HookSession,
+) -> None:
+    session.run_until_compacted()
+    compactions = session.list_compactions()
+    for number, (name, (column, damage)) in enumerate(ROW_DAMAGES.items(), 1):
+        damage_row(session, column, damage)
+        assert session.run_hook("Stop").is_silent, name
+        assert len(session.read_log()) == number, name
+        assert "damaged" in session.read_log()[-1]
+        assert session.read_row()["state"] == session.fold_transcript(), name
+        assert session.run_hook("Stop").is_silent, name
+        assert len(session.read_log()) == number, name
+    assert session.list_compactions() == compactions
+    with session.open_store() as store:
+        assert store.richest_snapshot("s1") is not None
+
+
+def test_a_damaged_row_without_a_transcript_is_replaced_by_the_last_snapshot(
+    session: HookSession,
+) -> None:
+    session.write(session.demo.before)
+    session.run_hook("PreCompact")
+    expected = session.read_row()["state"]
+    damage_row(session, "state", flip_letter)
+    session.transcript.rename(session.transcript.with_suffix(".gone"))
+    assert session.run_hook("SessionStart", source="compact").brief
+    assert session.read_row()["state"] == expected
+    assert [line for line in session.read_log() if "last snapshot replaces it" in line] != []
+    lines = len(session.read_log())
+    session.transcript.with_suffix(".gone").rename(session.transcript)
+    assert session.run_hook("Stop").is_silent
+    assert session.read_row()["state"] == session.fold_transcript()
+    assert len(session.read_log()) == lines
+
+
+def test_a_damaged_snapshot_does_not_hide_an_older_one(session: HookSession) -> None:
+    session.write(session.demo.before[:-20])
+    session.run_hook("PreCompact")
+    session.write(session.demo.before[-20:])
+    session.run_hook("PreCompact")
+    with session.open_store() as store:
+        newest, oldest = store.snapshots("s1")
+    with closing(sqlite3.connect(session.database)) as connection, connection:
+        damage = "UPDATE snapshots SET state = substr(state, 1, 200), richness = 9999 WHERE id = ?"
+        connection.execute(damage, (newest["id"],))
+    with session.open_store() as store:
+        assert store.snapshots("s1") == [oldest]
+        assert store.richest_snapshot("s1") == oldest
+    assert session.run_hook("SessionStart", source="compact").brief
+    assert session.read_log() == []
 
 
 # The settings
@@ -272,7 +447,7 @@ def test_a_read_only_home_is_logged_in_the_temporary_folder(
         session.home.mkdir()
     with make_read_only(session.home):
         result = session.run_hook("PreCompact")
-    assert_one_line_was_logged(session, result)
+    assert_guidance_without_saving(session, result)
     assert "holdfast.log" not in list_files(session.home)
     assert_next_hook_works(session)
 
@@ -280,7 +455,7 @@ def test_a_read_only_home_is_logged_in_the_temporary_folder(
 def test_a_home_that_is_a_file_is_logged(session: HookSession) -> None:
     session.write(session.demo.before)
     session.home.write_text("not a folder")
-    assert_one_line_was_logged(session, session.run_hook("PreCompact"))
+    assert_guidance_without_saving(session, session.run_hook("PreCompact"))
     assert session.home.read_text() == "not a folder"
     session.home.unlink()
     assert_next_hook_works(session)
@@ -309,7 +484,10 @@ def test_a_disk_without_room_for_the_store_loses_only_this_save(
     session.write(session.demo.before[100:])
     payload = session.make_payload(event)
     result = session.send_payload(payload, before_exec=limit_file_size(4096))
-    assert_one_line_was_logged(session, result, "holdfast.db")
+    if event == "PreCompact":
+        assert_guidance_without_saving(session, result, "holdfast.db")
+    else:
+        assert_one_line_was_logged(session, result, "holdfast.db")
     assert [name for name in list_files(session.home) if ".new-" in name] == []
     assert_next_hook_works(session)
     with session.open_store() as store:
@@ -319,7 +497,8 @@ def test_a_disk_without_room_for_the_store_loses_only_this_save(
 def test_a_full_disk_loses_only_this_save(session: HookSession) -> None:
     session.write(session.demo.before)
     payload = session.make_payload("PreCompact")
-    assert session.send_payload(payload, before_exec=limit_file_size(0)).is_silent
+    result = session.send_payload(payload, before_exec=limit_file_size(0))
+    assert result.stdout == render_guidance(session.fold_transcript())
     assert_next_hook_works(session)
 
 
@@ -328,12 +507,10 @@ def test_a_disk_that_fills_up_keeps_every_acknowledged_snapshot(session: HookSes
     session.home.mkdir()
     with mount_small_disk(session.home, 360):
         acknowledged = 0
-        while (result := session.run_hook("PreCompact")).stdout:
-            assert result.exit_code == 0
+        while not (result := session.run_hook("PreCompact")).stderr and not session.read_log():
             acknowledged += 1
             assert acknowledged < 100, "the disk never filled up"
-        assert result.is_silent
-        assert len(session.read_log()) == 1
+        assert_guidance_without_saving(session, result)
         with session.open_store() as store:
             assert len(store.snapshots("s1", 100)) == acknowledged > 0
             assert store.session("s1") is not None

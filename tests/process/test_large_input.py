@@ -14,6 +14,7 @@ import pytest
 from bench import transcripts
 
 from .hook_session import HOOK_TIMEOUT_SECONDS, HookSession
+from .waiting import wait_until
 
 MEGABYTE = 1_000_000
 MAX_EXTRA_MEMORY_BYTES = 60 * MEGABYTE
@@ -158,6 +159,26 @@ def test_a_hook_reads_past_a_line_of_fifty_megabytes(session: HookSession) -> No
     assert session.run_hook("Stop").is_silent
     assert session.read_log() == []
     assert session.read_row()["state"]["requests"][-1]["text"] == "go on"
+
+
+@pytest.mark.slow
+def test_a_session_of_three_hundred_megabytes_that_is_compacted_at_once_gets_its_brief(
+    session: HookSession,
+) -> None:
+    """Whether a machine reads it all before the deadline or not."""
+    transcripts.repeat(session.transcript, 300 * MEGABYTE)
+    with session.transcript.open("ab") as file:
+        file.write(make_prompt("Count the seagulls.", uuid="last") + b"\n")
+    assert session.run_hook("PreCompact").stdout
+    assert "Count the seagulls." in session.run_hook("SessionStart", source="compact").brief
+
+    def is_complete() -> bool:
+        session.run_hook("UserPromptSubmit", text="go on")
+        state = session.read_row()["state"]
+        return bool(state["requests"]) and state["requests"][-1]["text"] == "Count the seagulls."
+
+    wait_until(is_complete, "the rest of the transcript was not read")
+    assert session.read_log() == []
 
 
 # Malformed lines

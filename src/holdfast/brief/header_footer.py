@@ -25,6 +25,10 @@ MAX_OPENING_SHARE = 0.25
 QUOTE_CHARS = (600, 400, 240, 120, 80)
 # About how many characters of a request item are not the request's own words.
 REQUEST_LABEL_CHARS = 30
+NOT_READ_YET = (
+    "Lines {} to {} were not read yet, so requests, rules and decisions may be missing here; the "
+    "complete brief follows with a prompt."
+)
 HOW_TO_READ = "“…” is verbatim, (L12) its line 12."
 
 
@@ -41,13 +45,16 @@ def fit_opening_and_closing(
     *,
     compacted: bool,
     summary: SearchableSummary | None,
+    unread: tuple[int, int] | None = None,
 ) -> tuple[str, str]:
     """The fullest opening within its share, and the longest closing; their budget and the title's
     is taken. Both are empty if not even the closing fits."""
     tokens = budget.tokens
     last = render_closing(recall, truncated=True)
     for quote_chars in QUOTE_CHARS:
-        first = render_opening(state, quote_chars, compacted=compacted, summary=summary)
+        first = render_opening(
+            state, quote_chars, compacted=compacted, summary=summary, unread=unread
+        )
         if budget.cost(first) <= MAX_OPENING_SHARE * tokens and budget.take(
             _join_frame(name, first, last)
         ):
@@ -68,15 +75,19 @@ def render_opening(
     *,
     compacted: bool,
     summary: SearchableSummary | None = None,
+    unread: tuple[int, int] | None = None,
 ) -> str:
     """The first paragraph, which is all that a host with a preview may show: where the lines come
     from, the latest request and what is open.
 
     A request that the summary has word for word is not quoted again.
     """
-    number = len(stretch_ends(state)) + 1
-    when = f"After compaction {number}, from" if compacted else "From"
+    # The number of the compaction is not known while lines are unread.
+    which = f"compaction {len(stretch_ends(state)) + 1}" if unread is None else "a compaction"
+    when = f"After {which}, from" if compacted else "From"
     parts = [f"{when} the log: {HOW_TO_READ}"]
+    if unread is not None:
+        parts.append(NOT_READ_YET.format(*unread))
     if state["requests"]:
         latest = state["requests"][-1]
         is_in_summary = summary is not None and summary.quotes(latest["text"])

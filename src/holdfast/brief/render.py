@@ -88,13 +88,15 @@ def build_brief(
     session: str = "",
     scale: float = 1.0,
     compacted: bool = True,
+    unread: tuple[int, int] | None = None,
 ) -> Brief:
     """Build the best brief of this state that stays within `tokens` and `characters`.
 
     `commands` are (name, rules, file) of active slash commands. `notes` are notes
     that people wrote. Items that `summary`, the host's summary, states already are left out.
     `recall` is the shell command that looks up transcript lines. `scale` is the calibrated factor
-    of the model: counted tokens per estimated token. The brief is empty if nothing fits.
+    of the model: counted tokens per estimated token. `unread` are the first and the last line that
+    the state lacks. The brief is empty if nothing fits.
     """
     estimator = Estimator.for_model(state["usage"]["model"], scale)
     searchable = SearchableSummary(summary) if summary else None
@@ -111,8 +113,9 @@ def build_brief(
     in_summary_ids = {id(item) for item in in_summary}
     budget = BriefBudget(tokens, min(characters, int(MAX_CHARS_PER_TOKEN * tokens)), estimator.cost)
     opening, closing = header_footer.fit_opening_and_closing(
-        state, template.title, recall, budget, compacted=compacted, summary=searchable
-    )
+        state, template.title, recall, budget, compacted=compacted, summary=searchable,
+        unread=unread,
+    )  # fmt: skip
     if not closing:
         # Not even the hint how to look things up fits.
         return Brief("", "", shown=[], left_out=items, in_summary=[], estimator=estimator)

@@ -69,7 +69,7 @@ def refresh_index(store: Store, index_path: str) -> bool:
     from holdfast.search.index_db import SearchIndex
     from holdfast.services.recall import index_refresh
 
-    lock = _try_lock(f"{index_path}.lock")
+    lock = background.try_lock(f"{index_path}.lock")
     if lock is None:
         return True
     if hasattr(os, "nice"):
@@ -85,19 +85,3 @@ def refresh_index(store: Store, index_path: str) -> bool:
 
 def _pause(_: int) -> None:
     time.sleep(PAUSE_SECONDS)
-
-
-def _try_lock(path: str) -> int | None:
-    """Return the descriptor of a locked file, or None if another process holds the lock."""
-    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
-    try:
-        import fcntl
-
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except ImportError:
-        # No fcntl on Windows. Two processes at once do no harm: each finds what the other indexed.
-        return descriptor
-    except OSError:
-        os.close(descriptor)
-        return None
-    return descriptor

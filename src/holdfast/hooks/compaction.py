@@ -9,6 +9,7 @@ from __future__ import annotations
 from holdfast.hooks.background_index import claim_refresh
 from holdfast.hooks.hook_run import update_notes
 from holdfast.services.compaction.status import (
+    UNKNOWN_ORDINAL,
     find_current_ordinal,
     is_open,
     list_subagent_compactions,
@@ -26,13 +27,14 @@ def pre_compact(run: HookRun) -> str:
     """Save a snapshot and return guidance for the summarizer, where the host passes it on.
 
     Older clients do not say that it is a sub-agent that is compacted. The extra snapshot does no
-    harm.
+    harm. While lines of the transcript are unread there is no snapshot, and the compaction is
+    recorded when its number is known.
     """
     from holdfast.services.compaction.summarizer_guidance import MAX_COMMANDS_UNITS, render_guidance
 
     session = run.read_session()
     update_notes(run, session)
-    ordinal = save_compaction(run, session)
+    ordinal = save_compaction(run, session) if session.is_complete else UNKNOWN_ORDINAL
     if run.host.RULES_FOLDER:
         from holdfast.hooks.rules_file import write_before_compaction
 
@@ -110,6 +112,8 @@ def _keep_summary(run: HookRun, session: IngestedSession) -> None:
 
 def _find_open_row(run: HookRun, session: IngestedSession) -> CompactionRow | None:
     """Return the session's compaction that is in progress and has no summary yet, or None."""
+    if not session.is_complete:
+        return None
     rows = run.store.compactions(session.id)
     if rows and rows[-1]["summary"] is None and is_open(session, rows[-1]):
         return rows[-1]

@@ -15,8 +15,6 @@ from holdfast.services.compaction.ingest import ingest_transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from holdfast.hosts.base import Host
     from holdfast.hosts.hook_event import HookEvent
     from holdfast.services.compaction.ingest import IngestedSession
@@ -41,7 +39,7 @@ class HookRun:
     """The event being handled, its host, the settings and the store."""
 
     __slots__ = (
-        "event", "host", "is_out_of_time", "needs_search_index", "now",
+        "deadline", "event", "host", "is_saved", "needs_fold", "needs_search_index", "now",
         "settings", "store",
     )  # fmt: skip
 
@@ -51,24 +49,48 @@ class HookRun:
         event: HookEvent,
         host: Host,
         settings: Settings,
-        is_out_of_time: Callable[[], bool],
+        deadline: float,
+        *,
+        is_saved: bool = True,
     ) -> None:
         self.store = store
         self.event = event
         self.host = host
         self.settings = settings
-        self.is_out_of_time = is_out_of_time
+        self.deadline = deadline
+        """When the hook has to be done, by `time.perf_counter`."""
+        self.is_saved = is_saved
+        """False if the store cannot be written: `store` is a copy in memory."""
         self.now = time.time()
         self.needs_search_index = False
         """Set when enough new text was written: a process brings the search index up to date."""
+        self.needs_fold = False
+        """Set when there was no time for the whole transcript: a process folds the rest."""
+
+    def is_out_of_time(self) -> bool:
+        return time.perf_counter() > self.deadline
 
     def read_session(self) -> IngestedSession:
-        """Ingest new transcript lines and return the session, with a transaction left open."""
-        session = ingest_transcript(self.store, self.event, self.now, self.is_out_of_time)
+        """Ingest new transcript lines and return the session, with a transaction left open.
+
+        Half of the time that is left may be used for it, so that the rest is enough for the end of
+        a long transcript and for the output.
+        """
+        now = time.perf_counter()
+        stop_at = now + (self.deadline - now) / 2
+        session = ingest_transcript(
+            self.store, self.event, self.now, lambda: time.perf_counter() > stop_at
+        )
         if session.problem and self.event.name in TRANSCRIPT_EVENTS:
-            message = f"hook: {self.event.name}: {session.problem}"
-            diagnostics.log(self.settings.log, message, os.environ)
+            self.log(session.problem)
+        if session.repair and self.is_saved:
+            self.log(f"session {session.id}: {session.repair}")
+        self.needs_fold = not session.is_complete
         return session
+
+    def log(self, message: str) -> None:
+        message = f"hook: {self.event.name}: {message}"
+        diagnostics.log(self.settings.log, message, os.environ)
 
     def read_session_after_flush(self) -> IngestedSession:
         """Wait until the host has written its last lines, then read the session again."""
@@ -98,7 +120,7 @@ def update_notes(run: HookRun, session: IngestedSession, prompt: str = "") -> No
     seen what people wrote into the notes since its last turn, so those lines stay new.
     """
     project = run.project_with_notes()
-    if not project:
+    if not project or not session.is_complete:
         return
     from holdfast.notes import files
 

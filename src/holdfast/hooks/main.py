@@ -13,7 +13,7 @@ import sys
 import time
 
 from holdfast import diagnostics, fast_json, hosts
-from holdfast.errors import HoldfastError
+from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.hooks.hook_run import HookRun
 from holdfast.settings import load as load_settings
 from holdfast.store import sqlite_migrations
@@ -57,6 +57,9 @@ SUBAGENT_HANDLER_MODULES = {
     "PreCompact": "subagent_compaction",
     "SessionStart": "subagent_compaction",
 }
+# The output of these is worth more than what they save.
+EVENTS_WITH_OUTPUT = ("PreCompact", "SessionStart", "UserPromptSubmit", "SubagentStart")
+NOT_SAVED = "nothing was saved, the next hook reads the same lines again"
 OPEN_STORES: list[Store] = []
 """Stores that stay open until the process ends, so that their `__del__` does not close them."""
 
@@ -70,8 +73,9 @@ def main(origin: str = "", host_name: str = "") -> None:
     # The process ends before garbage could matter; looking for it takes a millisecond or two.
     gc.disable()
     try:
-        _exit_after(DEFAULT_DEADLINE_SECONDS * KILL_AFTER_FACTOR, "reading the payload")
+        cancel = _exit_after(DEFAULT_DEADLINE_SECONDS * KILL_AFTER_FACTOR, "reading the payload")
         raw = sys.stdin.buffer.read(MAX_PAYLOAD_BYTES)
+        cancel()
         output = run_hook(raw, started, origin, host_name)
         if output:
             sys.stdout.buffer.write(output.encode("utf-8", "replace"))
@@ -101,22 +105,56 @@ def run_hook(raw: bytes, started: float, origin: str = "", host_name: str = "") 
         diagnostics.log(settings.log, f"settings: {problem}", os.environ)
     time_limit = DEADLINE_SECONDS.get(event.name, DEFAULT_DEADLINE_SECONDS)
     _exit_after(time_limit * KILL_AFTER_FACTOR, event.name)
-    deadline = started + time_limit
     handle = _load_handler(event)
     if handle is None:
         return ""
     sqlite_migrations.report = lambda message: diagnostics.log(settings.log, message, os.environ)
-    store = SQLiteStore(settings.database)
-    run = HookRun(store, event, host, settings, lambda: time.perf_counter() > deadline)
-    output = handle(run)
+
+    def make_run(store: Store, *, is_saved: bool = True) -> HookRun:
+        return HookRun(store, event, host, settings, started + time_limit, is_saved=is_saved)
+
+    output = None
+    try:
+        run = make_run(SQLiteStore(settings.database))
+        # Closing would checkpoint the write-ahead log and wait for the disk. The next process finds
+        # the log as it is, and SQLite checkpoints it once it has grown enough.
+        OPEN_STORES.append(run.store)
+        output = handle(run)
+        _save(run, started)
+        _start_background_jobs(run)
+    except StoreUnavailable as problem:
+        diagnostics.log(settings.log, f"hook: {event.name}: {problem}; {NOT_SAVED}", os.environ)
+        if output is None and event.name in EVENTS_WITH_OUTPUT:
+            output = _run_without_saving(handle, make_run)
+    return output or ""
+
+
+def _save(run: HookRun, started: float) -> None:
+    """Record that the hook ran, and commit what its handler wrote."""
+    if not run.store.database.in_transaction:
+        # This handler did not read the session.
+        run.store.begin()
     elapsed_ms = (time.perf_counter() - started) * 1000
-    store.record_hook(host.NAME, event.name, event.session_id, elapsed_ms, run.now)
-    store.commit()
-    _start_background_jobs(run)
-    # Closing would checkpoint the write-ahead log and wait for the disk. The next process finds
-    # the log as it is, and SQLite checkpoints it once it has grown enough.
-    OPEN_STORES.append(store)
-    return output
+    event = run.event
+    run.store.record_hook(run.host.NAME, event.name, event.session_id, elapsed_ms, run.now)
+    run.store.commit()
+
+
+def _run_without_saving(handle: Callable[[HookRun], str], make_run: Callable[..., HookRun]) -> str:
+    """Run the handler on a copy of the session's rows in memory, and return its output.
+
+    Nothing is saved, so the next hook reads the same lines again. Whether a brief was delivered is
+    then only known from the transcript. A client that does not log what hooks add may get the same
+    brief again with the first prompt, which is better than none.
+    """
+    from holdfast.store.session_copy import copy_session
+
+    run = make_run(None, is_saved=False)
+    run.store = copy_session(run.settings.database, run.event.session_id)
+    for store in OPEN_STORES:
+        # Releases the lock of a transaction that failed.
+        store.close()
+    return handle(run)
 
 
 def _start_background_jobs(run: HookRun) -> None:
@@ -124,6 +162,10 @@ def _start_background_jobs(run: HookRun) -> None:
         from holdfast.hooks import background_index
 
         background_index.start(run.settings, os.environ)
+    if run.needs_fold:
+        from holdfast.hooks import background_fold
+
+        background_fold.start(run.settings, run.event.session_id, os.environ)
 
 
 def _load_handler(event: HookEvent) -> Callable[[HookRun], str] | None:
@@ -159,17 +201,25 @@ def _parse_payload(raw: bytes, host_name: str) -> tuple[HookEvent, Host]:
     return event, host
 
 
-def _exit_after(seconds: float, task: str) -> None:
-    """End the process with code 0 after this time. SQLite rolls an unfinished save back."""
+def _exit_after(seconds: float, task: str) -> Callable[[], None]:
+    """End the process with code 0 after this time, unless the function that is returned is called.
+
+    SQLite rolls an unfinished save back.
+    """
     import _thread
 
+    is_running = _thread.allocate_lock()
+    is_running.acquire()
+
     def end_process() -> None:
-        time.sleep(seconds)
+        if is_running.acquire(timeout=seconds):
+            return
         message = f"hook: {task}: gave up after {seconds:.1f} s"
         diagnostics.log(load_settings(os.environ).log, message, os.environ)
         os._exit(0)
 
     _thread.start_new_thread(end_process, ())
+    return is_running.release
 
 
 def _log_failure(problem: BaseException) -> None:

@@ -26,7 +26,10 @@ def render_brief(run: HookRun, session: IngestedSession, ordinal: int) -> str:
 
 
 def build_brief(run: HookRun, session: IngestedSession, ordinal: int) -> str:
-    """Build the brief of this compaction and record it; ordinal 0 is a transcript that was cut."""
+    """Build the brief of this compaction and record it.
+
+    The ordinal is 0 for a transcript that was cut, and for one that is not read to its end yet.
+    """
     if ordinal:
         reset_thresholds(run.store, session.id, ordinal)
     event_name = run.event.name

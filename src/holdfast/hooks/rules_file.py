@@ -7,6 +7,7 @@ import os
 from holdfast import diagnostics
 from holdfast.errors import HoldfastError
 from holdfast.services.compaction import rules_file
+from holdfast.services.compaction.status import find_incomplete
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,7 +26,12 @@ def write_before_compaction(run: HookRun, session: IngestedSession, ordinal: int
 
 
 def restore_if_missing(run: HookRun, session: IngestedSession) -> None:
-    """Write the file again if another session removed it while this one was idle."""
+    """Write the file again if another session removed it while this one was idle, or if it was
+    written before the whole transcript was read.
+    """
+    if ordinal := find_incomplete(run.store, session, run.host):
+        write_before_compaction(run, session, ordinal)
+        return
     if not run.store.get_mark(session.id, rules_file.RULES_FILE_MARK) or not _may_write(run):
         # The file was never written. A first attempt that failed is not repeated at every turn,
         # because each failure would be logged.

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SCHEMA_VERSION = 102
 SQL_DIRECTORY = os.path.join(os.path.dirname(__file__), "sql")
 TABLES = ("words", "documents", "notes", "transcripts", "projects")
-IN_MEMORY = ":memory:"
+IN_MEMORY = sqlite_migrations.IN_MEMORY
 # Shorter texts do not get smaller by compression.
 MIN_COMPRESSED_BYTES = 120
 REBUILD_HINT = "the index can be deleted at any time: it is made again from the transcripts"

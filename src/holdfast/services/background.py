@@ -47,3 +47,19 @@ def start_process(environment: Mapping[str, str], module: str, *words: str) -> b
     except (OSError, ValueError):
         return False
     return True
+
+
+def try_lock(path: str) -> int | None:
+    """Return the descriptor of a locked file, or None if another process holds the lock."""
+    descriptor = os.open(path, os.O_CREAT | os.O_RDWR, 0o600)
+    try:
+        import fcntl
+
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except ImportError:
+        # No fcntl on Windows. Two processes at once do no harm, they repeat work.
+        return descriptor
+    except OSError:
+        os.close(descriptor)
+        return None
+    return descriptor

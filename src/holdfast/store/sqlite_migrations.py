@@ -31,6 +31,8 @@ LEDGER_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite_ledger"), VERSION_
 # A file of the first edition is set aside and a new one opened. If several processes do this at the
 # same time, it can take more than one attempt.
 CONNECT_ATTEMPTS = 5
+# SQLite's name for a database without a file.
+IN_MEMORY = ":memory:"
 
 
 class FirstEditionFound(Exception):
@@ -73,6 +75,8 @@ def connect(
     Raises StoreUnavailable, or StoreDamaged if the file is damaged, which also sets it aside.
     """
     migrations = migrations or STORE_MIGRATIONS
+    if path == IN_MEMORY:
+        return _prepare(sqlite3.connect(path, isolation_level=None), path, migrations), 0
     for _ in range(CONNECT_ATTEMPTS):
         inode = 0
         try:
@@ -125,7 +129,9 @@ def get_inode(path: str) -> int:
         return 0
 
 
-def open_file(path: str, busy_seconds: float, *, any_thread: bool = False) -> sqlite3.Connection:
+def open_file(
+    path: str, busy_seconds: float, *, any_thread: bool = False, mode: str = "mode=rw"
+) -> sqlite3.Connection:
     """Open an existing SQLite file.
 
     Unlike `sqlite3.connect`, this does not create one. Another process may have just renamed its
@@ -136,7 +142,7 @@ def open_file(path: str, busy_seconds: float, *, any_thread: bool = False) -> sq
     if os.name == "nt":
         quoted = "/" + quoted.replace("\\", "/")
     return sqlite3.connect(
-        f"file://{quoted}?mode=rw",
+        f"file://{quoted}?{mode}",
         timeout=busy_seconds,
         isolation_level=None,
         check_same_thread=not any_thread,
@@ -148,6 +154,13 @@ def _open(
     path: str, busy_seconds: float, migrations: tuple[str, int], *, any_thread: bool = False
 ) -> sqlite3.Connection:
     connection = open_file(path, busy_seconds, any_thread=any_thread)
+    return _prepare(connection, path, migrations)
+
+
+def _prepare(
+    connection: sqlite3.Connection, path: str, migrations: tuple[str, int]
+) -> sqlite3.Connection:
+    """Set the connection's options and migrate its database; close it if that fails."""
     try:
         connection.execute("PRAGMA foreign_keys = ON")
         # With WAL, nothing is lost by kill -9. A power cut can lose the last save, but does not
@@ -214,7 +227,8 @@ def _migrate(connection: sqlite3.Connection, path: str, migrations: tuple[str, i
             hint="upgrade Holdfast, or point HOLDFAST_HOME at another folder",
         )
     if version < newest:
-        os.chmod(path, 0o600)
+        if path != IN_MEMORY:
+            os.chmod(path, 0o600)
         if version:
             _back_up(path, version)
         for statement in _list_statements(folder, version):

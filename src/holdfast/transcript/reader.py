@@ -108,7 +108,7 @@ class TranscriptReader:
         `stop` is called between chunks, so that a hook can keep its deadline. `finished` says that
         the file is no longer written to, so that a last line without a newline counts as complete.
         """
-        if self.path.endswith(COMPRESSED_SUFFIXES):
+        if self.is_compressed:
             # A compressed file no longer grows: it is read whole, and the cursor's offset is its
             # compressed size.
             if self.has_more:
@@ -171,6 +171,32 @@ class TranscriptReader:
             return True
         self.too_long.append(self.line)
         return False
+
+    @property
+    def is_compressed(self) -> bool:
+        return self.path.endswith(COMPRESSED_SUFFIXES)
+
+    def skip_to(self, offset: int) -> None:
+        """Move to the first line that begins at or after `offset`, and count the lines before it.
+
+        Counting reads 300 MB in 0.1 s, where folding takes seconds.
+        """
+        if offset <= self.offset:
+            return
+        with _open(self.path) as file:
+            file.seek(self.offset)
+            # The byte before `offset` may be the end of a line.
+            left = offset - 1 - self.offset
+            while left > 0 and (chunk := file.read(min(CHUNK_BYTES, left))):
+                left -= len(chunk)
+                self.offset += len(chunk)
+                self.line += chunk.count(b"\n")
+            while chunk := file.read(CHUNK_BYTES):
+                end = chunk.find(b"\n")
+                self.offset += end + 1 if end >= 0 else len(chunk)
+                if end >= 0:
+                    self.line += 1
+                    return
 
     def earlier_ids_loader(self) -> Callable[[], set[str]]:
         """Return a function that reads the ids of all messages before the present offset."""

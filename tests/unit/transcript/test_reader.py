@@ -327,3 +327,26 @@ def test_a_growing_file_gives_the_same_lines_as_the_complete_file(
         assert last.offset == len(content)
     assert lines == [(number, line) for number, line in expected if len(line) <= max_line]
     assert too_long == [number for number, line in expected if len(line) > max_line]
+
+
+# Skipping
+
+
+def test_skipping_moves_to_the_first_line_that_begins_at_or_after_an_offset(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [b"one\n", b"\n", b"three three\n", b"four\n", b"unfinished"]
+    path = tmp_path / "log.jsonl"
+    path.write_bytes(b"".join(lines))
+    starts = [sum(map(len, lines[:number])) for number in range(len(lines))]
+    for chunk_bytes in (1, 2, 3, 5, 100):
+        monkeypatch.setattr(reader, "CHUNK_BYTES", chunk_bytes)
+        for offset in range(path.stat().st_size + 1):
+            skipped = TranscriptReader(str(path))
+            skipped.skip_to(offset)
+            expected = [start for start in starts if start >= offset]
+            if expected:
+                assert skipped.offset == expected[0], (chunk_bytes, offset)
+                assert skipped.line == starts.index(expected[0])
+            else:
+                assert [*skipped.lines(finished=True)] == []

@@ -35,8 +35,11 @@ def save_at_thresholds(
 ) -> str:
     """Save if the last turn passed a threshold; return a suggestion for the user, or nothing.
 
-    Runs in the caller's transaction, so that of two concurrent hooks only one saves.
+    Runs in the caller's transaction, so that of two concurrent hooks only one saves. Does nothing
+    while lines of the transcript are unread: a later turn saves.
     """
+    if not session.is_complete:
+        return ""
     state, usage = session.state, session.state["usage"]
     before = store.get_mark(session.id, rules.GUARD_KEY)
     guard = dict(rules.reset_after_compaction(before, len(state["compactions"])))

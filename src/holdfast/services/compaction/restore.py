@@ -9,6 +9,7 @@ from holdfast.brief.render import build_brief
 from holdfast.brief.roles import SESSION_TEMPLATE
 from holdfast.services.compaction.handoffs import with_handoffs
 from holdfast.services.compaction.receipts import UNPROVEN, can_prove_delivery
+from holdfast.services.compaction.status import INCOMPLETE_BRIEF_MARK
 from holdfast.state.completeness import count_items
 from holdfast.tokens.scales import load_scale
 
@@ -52,18 +53,24 @@ def prepare_brief(
 ) -> str:
     """Build the brief for this compaction and record it before it is sent; empty if no state.
 
-    With ordinal 0 there is no compaction: the brief is not recorded, and gets no receipt.
+    With ordinal 0 the brief is not recorded, and gets no receipt: there is no compaction, or its
+    number is not known yet. In that case it is marked as incomplete until `find_incomplete` has
+    found it.
     """
     state = choose_state(store, session)
     if not count_items(state):
         return ""
+    has_mark = bool(store.get_mark(session.id, INCOMPLETE_BRIEF_MARK))
+    if has_mark == session.is_complete:
+        mark = {} if session.is_complete else {"line": session.state["lines"]}
+        store.set_mark(session.id, INCOMPLETE_BRIEF_MARK, mark, is_redacted=True)
     row = store.compaction(session.id, ordinal)
     if row is None and ordinal:
         store.open_compaction(session.id, ordinal, trigger=None, snapshot=None, now=now)
 
     def build(characters: int) -> Brief:
         return build_brief(
-            _without_compaction(state, ordinal),
+            _without_compaction(state, ordinal) if session.is_complete else state,
             commands=commands,
             notes=notes,
             template=template,
@@ -73,7 +80,8 @@ def prepare_brief(
             recall=recall,
             session=session.id,
             scale=load_scale(settings.home, state["usage"]["model"]),
-            compacted=bool(ordinal),
+            compacted=bool(ordinal) or not session.is_complete,
+            unread=session.unread,
         )
 
     brief = build_within_bytes(build, host.MAX_BRIEF_UNITS, host.MAX_BRIEF_BYTES)

@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from holdfast.store.protocols import CompactionRow, Store
 
 
+# Stands for a compaction whose number is not known, because lines of the transcript are unread.
+UNKNOWN_ORDINAL = 0
+# Set while the conversation has a brief that was built before the whole transcript was read.
+INCOMPLETE_BRIEF_MARK = "incomplete_brief"
 RESUME_EVENT = "SessionStart resume"
 # A host that buffers its log has written it long before this time is over.
 UNWRITTEN_SECONDS = 10.0
@@ -23,11 +27,13 @@ MAX_COMPACTION_SECONDS = 600.0
 
 
 def find_current_ordinal(store: Store, session: IngestedSession, host: Host) -> int:
-    """Return the number of the compaction in progress.
+    """Return the number of the compaction in progress, or UNKNOWN_ORDINAL.
 
     Some hosts log the boundary before their hooks run, some after. If the last boundary in the
     transcript has no reply and no brief yet, it is this compaction; otherwise it is the next one.
     """
+    if not session.is_complete:
+        return UNKNOWN_ORDINAL
     compactions = session.state["compactions"]
     if not host.TRANSCRIPT_MARKS_COMPACTION:
         # Only the store counts the compactions; the last one is open until its brief is sent.
@@ -53,7 +59,7 @@ def _is_in_transit(session: IngestedSession, row: CompactionRow) -> bool:
 
 def is_boundary_unwritten(store: Store, session: IngestedSession, host: Host, now: float) -> bool:
     """Whether a brief was sent moments ago for a compaction that the log does not show yet."""
-    if not host.TRANSCRIPT_MARKS_COMPACTION:
+    if not host.TRANSCRIPT_MARKS_COMPACTION or not session.is_complete:
         return False
     logged = sum(bool(entry["summary_line"]) for entry in session.state["compactions"])
     rows = store.compactions(session.id)
@@ -67,6 +73,8 @@ def find_undelivered(store: Store, session: IngestedSession, host: Host) -> int:
     Only for a compaction that Holdfast observed: a session that was compacted long before it was
     installed is not interrupted.
     """
+    if not session.is_complete:
+        return 0
     if not host.TRANSCRIPT_MARKS_COMPACTION:
         # A compaction was announced, and no brief was built for it yet.
         rows = store.compactions(session.id)
@@ -89,6 +97,18 @@ def find_undelivered(store: Store, session: IngestedSession, host: Host) -> int:
     # A client that does not log injected text proves nothing: assume that the brief arrived.
     is_provable = records_delivery(session.state, host.NAME) or last["deliveries"]
     return 0 if row["brief_id"] and not is_provable else ordinal
+
+
+def find_incomplete(store: Store, session: IngestedSession, host: Host) -> int:
+    """Return the ordinal of the compaction whose brief lacked unread lines that are read now, or 0.
+
+    The brief is sent again as a whole: the host's log has the first one, but not its id.
+    """
+    if not session.is_complete or not store.get_mark(session.id, INCOMPLETE_BRIEF_MARK):
+        return 0
+    if host.TRANSCRIPT_MARKS_COMPACTION and session.state["compactions"]:
+        return len(session.state["compactions"])
+    return find_current_ordinal(store, session, host)
 
 
 def open_subagent_compaction(store: Store, session: str, agent: str, now: float) -> None:

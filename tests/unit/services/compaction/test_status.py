@@ -35,7 +35,8 @@ def record_sent_brief(store: SQLiteStore) -> None:
 
 def session(*summary_lines: int) -> Any:
     compactions = [{"summary_line": line} for line in summary_lines]
-    return SimpleNamespace(id="s", state={**new_state(), "compactions": compactions})
+    state = {**new_state(), "compactions": compactions}
+    return SimpleNamespace(id="s", state=state, is_complete=True)
 
 
 def test_a_boundary_is_unwritten_right_after_its_brief_was_sent(
