@@ -92,7 +92,7 @@ def _list_files() -> list[tuple[str, str]]:
     return [
         (
             f"`{chosen.database}`",
-            "the store; if it is damaged, it is renamed and a new one is created",
+            "the store; if it is damaged, it is renamed, and what can be read is copied into a new one",
         ),
         (f"`{chosen.ledger}`", "the ledger: requests, tasks, actions, messages"),
         (f"`{chosen.index}`", "the index that `recall` searches; it can be deleted at any time"),

@@ -68,7 +68,10 @@ class DatabaseUnreachable(StoreUnavailable):
 class StoreDamaged(StoreUnavailable):
     """The store's file is damaged and was set aside."""
 
-    hint = "a new one is created at once; each transcript is read again when its session next runs"
+    hint = (
+        "what can be read of it is being copied into a new one: try again in a moment; "
+        "`holdfast doctor` says what was lost"
+    )
 
 
 class ServerBusy(HoldfastError):

@@ -65,11 +65,15 @@ class ConversationStore:
     ) -> None:
         self.path = resolve_path(path)
         self._lock = threading.RLock()
+        self._busy_seconds, self._own_folder = busy_seconds, own_folder
+        self._connect()
+        self._queries = sqlite_migrations.load_queries("conversations")
+
+    def _connect(self) -> None:
         self._connection, self._inode = sqlite_migrations.connect(
-            self.path, busy_seconds, any_thread=True, own_folder=own_folder
+            self.path, self._busy_seconds, any_thread=True, own_folder=self._own_folder
         )
         self._connection.row_factory = _to_dict
-        self._queries = sqlite_migrations.load_queries("conversations")
 
     def close(self) -> None:
         with self._lock:
@@ -116,6 +120,11 @@ class ConversationStore:
 
     def _execute(self, statement: str, values: Any = ()) -> tuple[list[dict[str, Any]], int]:
         with self._lock:
+            is_idle = not self._connection.in_transaction
+            if is_idle and sqlite_migrations.get_inode(self.path) != self._inode:
+                # The file was damaged, and a new one has replaced it.
+                self._connection.close()
+                self._connect()
             try:
                 storable = {name: _to_utf8(value) for name, value in dict(values).items()}
                 cursor = self._connection.execute(statement, storable)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from holdfast import processes
 from holdfast.services import background
 
 TYPE_CHECKING = False
@@ -18,7 +19,7 @@ NICENESS = 10
 
 def start(settings: Settings, session: str, environ: Mapping[str, str]) -> None:
     """Start the process and return at once. If it cannot start, the next hooks fold the rest."""
-    background.start_process(environ, __name__, settings.database, session)
+    processes.start_process(environ, __name__, settings.database, session)
 
 
 def main() -> None:
@@ -28,7 +29,7 @@ def main() -> None:
 
     database, session = sys.argv[1:3]
     background.report_to_log(database)
-    lock = background.try_lock(f"{database}.fold.lock")
+    lock = processes.try_lock(f"{database}.fold.lock")
     if lock is not None:
         if hasattr(os, "nice"):
             os.nice(NICENESS)

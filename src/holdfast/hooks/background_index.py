@@ -11,6 +11,7 @@ import os
 import sys
 import time
 
+from holdfast import processes
 from holdfast.services import background
 
 TYPE_CHECKING = False
@@ -49,7 +50,7 @@ def claim_refresh(store: Store, session_id: str, transcript_path: str) -> bool:
 
 def start(settings: Settings, environ: Mapping[str, str]) -> None:
     """Start the process and return at once. If it cannot start, the next lookup does the work."""
-    background.start_process(environ, __name__, settings.database, settings.index)
+    processes.start_process(environ, __name__, settings.database, settings.index)
 
 
 def main() -> None:
@@ -69,7 +70,7 @@ def refresh_index(store: Store, index_path: str) -> bool:
     from holdfast.search.index_db import SearchIndex
     from holdfast.services.recall import index_refresh
 
-    lock = background.try_lock(f"{index_path}.lock")
+    lock = processes.try_lock(f"{index_path}.lock")
     if lock is None:
         return True
     if hasattr(os, "nice"):

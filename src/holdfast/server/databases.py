@@ -59,6 +59,14 @@ class Connections:
     def store(self) -> StoreRepository:
         return self._open_store()
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether a damaged file was replaced since it was opened. PostgreSQL has no files."""
+        opened = [self.ledger.database]
+        if "store" in self.__dict__:
+            opened.append(self.store.database)
+        return any(getattr(database, "is_replaced", False) for database in opened)
+
     def close(self) -> None:
         if "store" in self.__dict__:
             self.store.close()
@@ -159,10 +167,7 @@ class LocalDatabases(Databases):
 
     @contextmanager
     def connect(self) -> Iterator[Connections]:
-        try:
-            db = self._free.pop()
-        except IndexError:
-            db = self._open()
+        db = self._take_free() or self._open()
         try:
             yield db
         except (NotFound, Forbidden, Conflict):
@@ -174,6 +179,18 @@ class LocalDatabases(Databases):
             db.close()
             raise
         self._free.append(db)
+
+    def _take_free(self) -> Connections | None:
+        """Return open connections to the files that are there now, or None."""
+        while self._free:
+            try:
+                db = self._free.pop()
+            except IndexError:
+                return None
+            if not db.is_replaced:
+                return db
+            db.close()
+        return None
 
     def _open(self) -> Connections:
         ledger = open_local_ledger(

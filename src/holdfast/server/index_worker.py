@@ -8,7 +8,7 @@ import os
 import subprocess
 from typing import TYPE_CHECKING
 
-from holdfast.services import background
+from holdfast import processes
 
 if TYPE_CHECKING:
     from holdfast.settings import Settings
@@ -21,7 +21,7 @@ class IndexWorker:
     """Starts the indexer whenever hooks have saved something since its last run."""
 
     def __init__(self, settings: Settings) -> None:
-        self._command = background.build_command(INDEXER, settings.database, settings.index)
+        self._command = processes.build_command(INDEXER, settings.database, settings.index)
         self._process: subprocess.Popen[bytes] | None = None
         self._indexed: set[tuple[str, float]] = set()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.errors import StoreUnavailable
 from holdfast.store import sqlite_migrations
 from holdfast.store.repository import StoreRepository
 
@@ -38,6 +39,7 @@ class SQLiteDatabase:
         that finds the file locked sleeps up to 100 ms before it tries again.
         """
         self.path = path
+        self._migrations = migrations
         self._on_change = on_change
         self._write_lock = write_lock
         self._has_lock = False
@@ -59,16 +61,30 @@ class SQLiteDatabase:
     def in_transaction(self) -> bool:
         return self._connection.in_transaction
 
+    @property
+    def is_replaced(self) -> bool:
+        """Whether another file is at the path now, because this one is damaged or was deleted."""
+        return bool(self._inode) and sqlite_migrations.get_inode(self.path) != self._inode
+
+    def _require_own_file(self) -> None:
+        if self.is_replaced:
+            raise StoreUnavailable(f"{self.path} was replaced", hint="try again")
+
+    def _to_store_error(self, problem: Any) -> StoreUnavailable:
+        return sqlite_migrations.to_store_error(problem, self.path, self._inode, self._migrations)
+
     def run(
         self, statement: str, values: Any = (), lock: str = ""
     ) -> tuple[list[dict[str, Any]], int]:
+        if not self._connection.in_transaction:
+            self._require_own_file()
         try:
             cursor = self._connection.execute(statement, _make_storable(values))
             return cursor.fetchall(), cursor.rowcount
         except sqlite_migrations.Error as problem:
             if UNDECODABLE in str(problem):
                 return self._run_with_replaced_characters(statement, values)
-            raise sqlite_migrations.to_store_error(problem, self.path, self._inode) from problem
+            raise self._to_store_error(problem) from problem
 
     def _run_with_replaced_characters(
         self, statement: str, values: Any
@@ -81,7 +97,7 @@ class SQLiteDatabase:
             cursor = self._connection.execute(statement, _make_storable(values))
             return cursor.fetchall(), cursor.rowcount
         except sqlite_migrations.Error as problem:
-            raise sqlite_migrations.to_store_error(problem, self.path, self._inode) from problem
+            raise self._to_store_error(problem) from problem
         finally:
             self._connection.text_factory = str
 
@@ -91,7 +107,11 @@ class SQLiteDatabase:
             self._has_lock = True
         try:
             self.run("BEGIN IMMEDIATE")
+            # Again, with the lock: what is written to a file that was set aside would be lost.
+            self._require_own_file()
         except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
             self._unlock()
             raise
 

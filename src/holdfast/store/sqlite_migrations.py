@@ -1,4 +1,4 @@
-"""Open a SQLite file: create it, migrate it, set it aside if it is damaged or of the first edition.
+"""Open a SQLite file: create it, migrate it, replace it if it is damaged or of the first edition.
 
 `PRAGMA user_version` holds the version. Migration 0001 creates version 101. Lower versions are from
 the first edition, which is never migrated.
@@ -7,10 +7,9 @@ the first edition, which is never migrated.
 from __future__ import annotations
 
 import os
-import time
 
 from holdfast import own_files
-from holdfast.errors import StoreDamaged, StoreUnavailable
+from holdfast.errors import StoreUnavailable
 
 try:
     # The C module behind `sqlite3`: the same API, without `datetime` and its import time.
@@ -31,6 +30,8 @@ LEDGER_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite_ledger"), VERSION_
 # A file of the first edition is set aside and a new one opened. If several processes do this at the
 # same time, it can take more than one attempt.
 CONNECT_ATTEMPTS = 5
+# The suffix of a file that exists while a damaged database is replaced (see salvage.py).
+SALVAGE_MARKER = ".salvage"
 # SQLite's name for a database without a file.
 IN_MEMORY = ":memory:"
 
@@ -72,7 +73,7 @@ def connect(
     With `any_thread` the caller makes sure that one thread uses it at a time. With `own_folder` the
     folder gets mode 0700. `migrations` is STORE_MIGRATIONS (the default) or LEDGER_MIGRATIONS.
 
-    Raises StoreUnavailable, or StoreDamaged if the file is damaged, which also sets it aside.
+    Raises StoreUnavailable, or StoreDamaged if the file is damaged or being salvaged.
     """
     migrations = migrations or STORE_MIGRATIONS
     if path == IN_MEMORY:
@@ -80,10 +81,12 @@ def connect(
     for _ in range(CONNECT_ATTEMPTS):
         inode = 0
         try:
+            if os.path.exists(path + SALVAGE_MARKER):
+                from holdfast.store import salvage
+
+                salvage.wait(path, _name_kind(migrations), busy_seconds)
             if not os.path.exists(path):
-                create(
-                    path, lambda fresh: _open(fresh, 1.0, migrations).close(), own_folder=own_folder
-                )
+                _create_empty(path, migrations, own_folder=own_folder)
             inode = get_inode(path)
             try:
                 connection = _open(path, busy_seconds, migrations, any_thread=any_thread)
@@ -99,7 +102,7 @@ def connect(
                 first_edition.set_aside(path, busy_seconds)
         except sqlite3.Error as problem:
             if get_inode(path) == inode:
-                raise to_store_error(problem, path, inode) from problem
+                raise to_store_error(problem, path, inode, migrations) from problem
         except OSError as problem:
             raise StoreUnavailable(f"{path} ({problem.strerror or problem})") from problem
     raise StoreUnavailable(
@@ -108,13 +111,39 @@ def connect(
     )
 
 
-def to_store_error(problem: sqlite3.Error, path: str, inode: int) -> StoreUnavailable:
-    """Return the error to raise for an error of SQLite. A damaged file is set aside, so that the
-    next process can create a new one.
+def to_store_error(
+    problem: sqlite3.Error, path: str, inode: int, migrations: tuple[str, int] | None = None
+) -> StoreUnavailable:
+    """Return the error to raise for an error of SQLite. A damaged file is set aside, and what can
+    be read of it is copied into a new one.
     """
-    if "not a database" in str(problem) or "malformed" in str(problem):
-        return StoreDamaged(f"{problem}; {_set_aside(path, inode)}")
-    return StoreUnavailable(f"{path} ({problem})")
+    if not is_damage(problem) or path == IN_MEMORY:
+        return StoreUnavailable(f"{path} ({problem})")
+    from holdfast.store import salvage
+
+    return salvage.begin(path, inode, _name_kind(migrations), problem)
+
+
+def is_damage(problem: sqlite3.Error) -> bool:
+    """Whether an error of SQLite says that the file is damaged."""
+    return "not a database" in str(problem) or "malformed" in str(problem)
+
+
+def _name_kind(migrations: tuple[str, int] | None) -> str:
+    return "ledger" if migrations is LEDGER_MIGRATIONS else "store"
+
+
+def open_or_create(
+    path: str, busy_seconds: float, migrations: tuple[str, int]
+) -> sqlite3.Connection:
+    """Open a database that no other process uses yet; raises the errors of SQLite."""
+    if not os.path.exists(path):
+        _create_empty(path, migrations, own_folder=False)
+    return _open(path, busy_seconds, migrations)
+
+
+def _create_empty(path: str, migrations: tuple[str, int], *, own_folder: bool) -> None:
+    create(path, lambda fresh: _open(fresh, 1.0, migrations).close(), own_folder=own_folder)
 
 
 def is_first_edition(version: int) -> bool:
@@ -270,22 +299,3 @@ def _back_up(path: str, version: int) -> None:
         source.close()
         copy.close()
     os.replace(fresh, target)
-
-
-def _set_aside(path: str, inode: int) -> str:
-    """Rename a damaged file, unless another process has already done so; return what was done, as
-    part of a sentence.
-    """
-    aside = f"{path}.damaged-{time.strftime('%Y%m%d-%H%M%S')}"
-    try:
-        if os.stat(path).st_ino != inode:
-            return "another process has set it aside"
-        os.replace(path, aside)
-        for ending in ("-wal", "-shm"):
-            if os.path.exists(path + ending):
-                os.replace(path + ending, aside + ending)
-    except FileNotFoundError:
-        return "another process has set it aside"
-    except OSError as problem:
-        return f"it could not be set aside ({problem.strerror})"
-    return f"it is now {aside}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import threading
 from pathlib import Path
@@ -9,7 +10,9 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast import processes
 from holdfast.errors import BadSetting, InvalidInput
+from holdfast.store import salvage
 from tests.unit.conversations.scripted_summarizer import LIMIT_TOKENS, fill, message_texts
 
 from .conftest import Make
@@ -98,3 +101,17 @@ def test_a_postgresql_url_is_refused_as_a_store(
         holdfast.SessionManager(kind("postgresql://ada:hunter2@db.example.org/team"))
     assert "hunter2" not in str(caught.value)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_conversation_continues_in_the_file_that_replaced_a_damaged_one(
+    manager: Make, tmp_path: Path
+) -> None:
+    conversation = manager().get_or_create("s1")
+    conversation.add_message("user", "one")
+    path = str(tmp_path / "home" / "holdfast.db")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(processes, "start_process", lambda *_: 0)
+        salvage.begin(path, os.stat(path).st_ino, "store", "malformed")
+    conversation.add_message("user", "two")
+    assert message_texts(manager().get_or_create("s1")) == ["one", "two"]
+    salvage.OPEN_CONNECTIONS.pop().close()

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.state.fold import new_state
-from holdfast.store import sqlite_migrations
+from holdfast.store import salvage, sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
 
 MIGRATIONS = Path(sqlite_migrations.STORE_MIGRATIONS[0])
@@ -65,6 +65,22 @@ def list_sessions(path: str) -> list[str]:
 def list_files(path: str) -> list[str]:
     """Return the names of all files in the folder of the store."""
     return sorted(os.listdir(os.path.dirname(path)))
+
+
+def find_set_aside(path: str) -> Path:
+    """Return the damaged file that a new one has replaced."""
+    (aside,) = [
+        file
+        for file in Path(path).parent.glob("*.damaged-*")
+        if not file.name.endswith(("-wal", "-shm", ".json"))
+    ]
+    return aside
+
+
+def close_old_files() -> None:
+    """Do what happens when a process that salvages ends."""
+    while salvage.OPEN_CONNECTIONS:
+        salvage.OPEN_CONNECTIONS.pop().close()
 
 
 def query_value(path: str, query: str) -> object:

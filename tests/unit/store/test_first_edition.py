@@ -21,6 +21,7 @@ from holdfast.store import first_edition, sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
 from tests.faulty_disks import make_read_only
 from tests.unit.store.store_file import (
+    find_set_aside,
     list_files,
     list_sessions,
     make_first_edition,
@@ -214,6 +215,7 @@ def test_a_store_without_a_write_ahead_log_stays_in_a_read_only_folder(
     assert reports == []
 
 
+@pytest.mark.usefixtures("salvage_in_this_process")
 def test_a_damaged_store_of_the_first_edition_is_set_aside_as_damaged(
     old_path: str, reports: list[str]
 ) -> None:
@@ -221,8 +223,7 @@ def test_a_damaged_store_of_the_first_edition_is_set_aside_as_damaged(
         file.truncate(4096)
     with pytest.raises(StoreDamaged, match="it is now"):
         SQLiteStore(old_path)
-    (aside,) = list_files(old_path)
-    assert aside.startswith("holdfast.db.damaged-")
+    assert os.path.getsize(find_set_aside(old_path)) == 4096
     assert reports == []
 
 

@@ -16,6 +16,7 @@ from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
 from tests.faulty_disks import make_read_only
 from tests.unit.store.store_file import (
+    find_set_aside,
     list_files,
     list_sessions,
     open_and_close,
@@ -102,25 +103,26 @@ def test_without_hard_links_the_store_is_renamed_into_place(
 # Damaged files
 
 
+@pytest.mark.usefixtures("salvage_in_this_process")
 def test_a_file_that_is_no_database_is_set_aside_and_a_new_store_is_made(path: str) -> None:
     os.makedirs(os.path.dirname(path))
     Path(path).write_bytes(NOT_A_DATABASE)
     with pytest.raises(StoreDamaged) as caught:
         SQLiteStore(path)
-    (aside,) = list_files(path)
-    assert aside.startswith("holdfast.db.damaged-")
-    assert aside in str(caught.value)
-    assert os.path.getsize(os.path.join(os.path.dirname(path), aside)) == len(NOT_A_DATABASE)
+    aside = find_set_aside(path)
+    assert str(aside) in str(caught.value)
+    assert aside.read_bytes() == NOT_A_DATABASE
     assert list_sessions(path) == []
 
 
+@pytest.mark.usefixtures("salvage_in_this_process")
 def test_a_store_with_damaged_pages_is_set_aside_when_they_are_read(path: str) -> None:
     damage_sessions(path)
     store = SQLiteStore(path)
     with pytest.raises(StoreDamaged, match="malformed"):
         store.sessions(None)
     store.close()
-    assert [name for name in list_files(path) if ".damaged-" not in name] == []
+    assert find_set_aside(path).exists()
     with closing(SQLiteStore(path)) as fresh:
         assert save_session(fresh)
 
@@ -136,6 +138,7 @@ def damage_sessions(path: str) -> None:
         file.write(b"\xa5" * 4096)
 
 
+@pytest.mark.usefixtures("salvage_in_this_process")
 def test_the_replacement_of_a_damaged_store_is_not_set_aside(
     path: str,
 ) -> None:
@@ -145,7 +148,7 @@ def test_the_replacement_of_a_damaged_store_is_not_set_aside(
         first.sessions(None)
     with closing(SQLiteStore(path)) as fresh:
         save_session(fresh, "replacement")
-        with pytest.raises(StoreDamaged, match="another process"):
+        with pytest.raises(StoreUnavailable, match="was replaced"):
             second.sessions(None)
         second.close()
         first.close()

@@ -12,12 +12,12 @@ import holdfast
 from holdfast import diagnostics, trust
 from holdfast.errors import HoldfastError
 from holdfast.services.doctor.brief_checks import check_briefs
+from holdfast.services.doctor.database_checks import check_databases, find_set_aside
 from holdfast.services.doctor.hook_checks import RECENT_SECONDS, Finding, check_claude_hooks
 from holdfast.services.doctor.host_checks import check_codex_hooks, check_other_hooks
 from holdfast.services.install.client_version import find_client
 from holdfast.services.projects import find_project
 from holdfast.settings import Settings
-from holdfast.store import first_edition
 from holdfast.store.dsn import find_team_url
 from holdfast.store.sqlite import SQLiteStore
 
@@ -78,13 +78,14 @@ def _check_settings(settings: Settings, folder: str) -> Iterator[Finding]:
 
 
 def _check_store(settings: Settings, now: float) -> Iterator[Finding]:
-    if not os.path.exists(settings.database):
-        yield Finding(name="store", status="info", detail=f"none yet at {settings.database}")
-    else:
+    findings = [*check_databases(settings)]
+    yield from findings
+    # A store with a problem is not opened: that could change it, or fail again.
+    is_usable = all(finding.status != "fail" for finding in findings)
+    if is_usable and os.path.exists(settings.database):
         try:
             store = SQLiteStore(settings.database)
             try:
-                yield Finding(name="store", status="ok", detail=settings.database)
                 yield from _check_modes(settings)
                 yield from _check_fired(store, now)
                 yield from check_briefs(store, now)
@@ -93,7 +94,7 @@ def _check_store(settings: Settings, now: float) -> Iterator[Finding]:
                 store.close()
         except HoldfastError as problem:
             yield Finding(name="store", status="fail", detail=str(problem), hint=problem.hint)
-    yield from _find_set_aside(settings.home)
+    yield from find_set_aside(settings.home)
 
 
 def _check_team(environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -107,20 +108,6 @@ def _check_team(environ: Mapping[str, str]) -> Iterator[Finding]:
             yield Finding(name="team store", status="ok", detail=postgres.display_url)
     except HoldfastError as problem:
         yield Finding(name="team store", status="fail", detail=str(problem), hint=problem.hint)
-
-
-def _find_set_aside(home: str) -> Iterator[Finding]:
-    for name in sorted(os.listdir(home)) if os.path.isdir(home) else ():
-        if ".damaged-" in name and not name.endswith(("-wal", "-shm")):
-            yield Finding(
-                name="store", status="warn", detail=f"a damaged store was set aside: {name}",
-                hint="`sqlite3 FILE .recover` may read it; delete it when it is not needed",
-            )  # fmt: skip
-        elif first_edition.SUFFIX in name:
-            yield Finding(
-                name="store", status="warn", detail=f"made by the first edition, set aside: {name}",
-                hint=f"{first_edition.RECOVER_HINT}; delete the file when it is not needed",
-            )  # fmt: skip
 
 
 def _check_modes(settings: Settings) -> Iterator[Finding]:

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from holdfast import diagnostics
+from holdfast import diagnostics, processes
 from holdfast import settings as holdfast_settings
 from holdfast.services.doctor.checks import Finding, run_checks
 from holdfast.services.doctor.hook_checks import find_command_problem
@@ -318,14 +318,18 @@ def test_problems_of_settings_are_reported(machine: Machine) -> None:
     assert "brief_tokens must be a whole number" in machine.finding("settings").detail
 
 
-def test_a_damaged_store_is_set_aside_and_reported_until_it_is_deleted(machine: Machine) -> None:
+def test_a_damaged_store_is_set_aside_and_reported_until_it_is_deleted(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "start_process", lambda *_: 0)
     os.makedirs(machine.settings.home, 0o700)
     Path(machine.settings.database).write_bytes(b"this is not a database " * 400)
     first_statuses = [finding.status for finding in machine.findings("store")]
     assert first_statuses == ["fail", "warn"]
     second_findings = machine.findings("store")
-    assert [finding.status for finding in second_findings] == ["info", "warn"]
+    assert [finding.status for finding in second_findings] == ["ok", "warn"]
     assert "damaged-" in second_findings[1].detail
+    assert "copied: no rows" in second_findings[1].detail
 
 
 def test_a_store_set_aside_with_its_wal_is_reported_once(machine: Machine) -> None:
