@@ -67,7 +67,8 @@ def begin(path: str, inode: int, kind: str, problem: object) -> StoreDamaged:
         try:
             _move(path, aside, inode)
         except OSError:
-            os.unlink(path + MARKER)
+            if sqlite_migrations.get_inode(path) == inode:
+                os.unlink(path + MARKER)
             raise
         finally:
             _unlock(lock)
@@ -82,7 +83,7 @@ def wait(path: str, kind: str, seconds: float) -> None:
 
     Called if there is a note with the suffix MARKER.
     """
-    if _try_whether_idle(path):
+    if _is_idle(path):
         # The process that did it was killed.
         _start(path, kind)
     deadline = time.monotonic() + min(seconds, MAX_WAIT_SECONDS)
@@ -92,7 +93,7 @@ def wait(path: str, kind: str, seconds: float) -> None:
         time.sleep(POLL_SECONDS)
 
 
-def _try_whether_idle(path: str) -> bool:
+def _is_idle(path: str) -> bool:
     """Return whether no process is at work."""
     try:
         lock = processes.try_lock(path + LOCK)
@@ -141,7 +142,7 @@ def salvage(path: str, kind: str) -> None:
 def _replace(path: str, aside: str, inode: int, migrations: tuple[str, int]) -> None:
     """Copy the rows of the old file into the one at the path, which is created if needed.
 
-    There may be one: of a process that was killed, or that had seen the old file but not the note.
+    There is one if a process was killed that had made it.
     """
     _move(path, aside, inode)
     _wait_for_last_commit(aside)
@@ -164,10 +165,15 @@ def _choose_name(path: str) -> str:
 
 
 def _move(path: str, aside: str, inode: int) -> None:
-    """Rename the files that are not renamed yet. Nothing else is at the path while the note is."""
-    if sqlite_migrations.get_inode(path) == inode:
-        os.rename(path, aside)
-    for ending in FILES[1:]:
+    """Rename the files that are not renamed yet.
+
+    If the new database is at the path, a process was killed that had made it: then all of them are,
+    and a write-ahead log at the path belongs to the new one.
+    """
+    current = sqlite_migrations.get_inode(path)
+    if current not in (0, inode):
+        return
+    for ending in FILES:
         if os.path.exists(path + ending):
             os.rename(path + ending, aside + ending)
 

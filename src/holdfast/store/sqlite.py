@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from holdfast.errors import StoreUnavailable
 from holdfast.store import sqlite_migrations
 from holdfast.store.repository import StoreRepository
@@ -64,7 +66,12 @@ class SQLiteDatabase:
     @property
     def is_replaced(self) -> bool:
         """Whether another file is at the path now, because this one is damaged or was deleted."""
-        return bool(self._inode) and sqlite_migrations.get_inode(self.path) != self._inode
+        if self.path == sqlite_migrations.IN_MEMORY:
+            return False
+        try:
+            return os.stat(self.path).st_ino != self._inode
+        except FileNotFoundError:
+            return True
 
     def _require_own_file(self) -> None:
         if self.is_replaced:

@@ -81,11 +81,13 @@ def connect(
     for _ in range(CONNECT_ATTEMPTS):
         inode = 0
         try:
+            is_missing = not os.path.exists(path)
+            # Asked after the question above: a damaged file is renamed only after this one is made.
             if os.path.exists(path + SALVAGE_MARKER):
                 from holdfast.store import salvage
 
                 salvage.wait(path, _name_kind(migrations), busy_seconds)
-            if not os.path.exists(path):
+            elif is_missing:
                 _create_empty(path, migrations, own_folder=own_folder)
             inode = get_inode(path)
             try:

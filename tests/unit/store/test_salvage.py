@@ -296,8 +296,8 @@ def test_the_file_is_checked_again_once_the_lock_is_held(
 ) -> None:
     """Another process sets the file aside while this one waits for the lock."""
     with closing(open_ledger(path)) as other:
-        answers = iter([other._inode, 0])
-        monkeypatch.setattr(sqlite_migrations, "get_inode", lambda _: next(answers))
+        answers = iter([False, True])
+        monkeypatch.setattr(SQLiteDatabase, "is_replaced", property(lambda _: next(answers)))
         with pytest.raises(StoreUnavailable, match="was replaced"):
             other.begin()
         assert not other.in_transaction
@@ -350,17 +350,48 @@ def test_a_note_without_a_rename_is_completed(
     assert read_rows(path) == rows, "the next process salvages first"
 
 
-def test_a_new_file_that_another_process_made_meanwhile_keeps_its_rows(
+def test_a_process_that_finds_no_file_during_the_salvage_does_not_make_an_empty_one(
     path: str, rows: dict[str, dict[str, dict[str, Any]]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(processes, "start_process", lambda *_: 999_999_999)
-    salvage.begin(path, sqlite_migrations.get_inode(path), "ledger", "malformed")
-    os.rename(path + salvage.MARKER, path + ".hidden")
-    with closing(open_ledger(path)) as database:
-        database.run(INSERT_MESSAGE, {"id": "meanwhile", "number": 1})
-    os.rename(path + ".hidden", path + salvage.MARKER)
+    """The other process sets the file aside between two questions of this one."""
+    inode = sqlite_migrations.get_inode(path)
+    really_exists = os.path.exists
+    questions: list[str] = []
+
+    def exists(asked: str) -> bool:
+        questions.append(asked)
+        if len(questions) == 1:
+            monkeypatch.setattr(os.path, "exists", really_exists)
+            monkeypatch.setattr(processes, "start_process", lambda *_: 999_999_999)
+            salvage.begin(path, inode, "ledger", "malformed")
+        return really_exists(asked)
+
+    monkeypatch.setattr(os.path, "exists", exists)
+    with pytest.raises(StoreDamaged, match="being salvaged"):
+        open_ledger(path, busy_seconds=0.01)
+    assert questions
+    assert not os.path.exists(path)
     salvage.salvage(path, "ledger")
-    assert set(read_rows(path)["messages"]) == {*rows["messages"], "meanwhile"}
+    assert read_rows(path) == rows
+
+
+def test_the_write_ahead_log_of_the_new_file_does_not_replace_that_of_the_old_one(
+    path: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process was killed after it had filled the new file and before it closed it."""
+    monkeypatch.setattr(processes, "start_process", lambda *_: 999_999_999)
+    with closing(open_ledger(path)) as database:
+        database.run("PRAGMA wal_autocheckpoint = 0")
+        fill(database, range(50))
+        salvage.begin(path, sqlite_migrations.get_inode(path), "ledger", "malformed")
+        os.rename(path + salvage.MARKER, path + ".hidden")
+        with closing(open_ledger(path)) as new:
+            new.run(INSERT_MESSAGE, {"id": "in the new file", "number": 1})
+            assert os.path.getsize(path + "-wal")
+            os.rename(path + ".hidden", path + salvage.MARKER)
+            salvage.salvage(path, "ledger")
+    assert len(read_rows(path)["actions"]) == 50
+    assert "in the new file" in read_rows(path)["messages"]
 
 
 def test_nothing_is_taken_from_a_damaged_file_of_the_first_edition(
