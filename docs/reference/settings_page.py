@@ -92,10 +92,14 @@ def _list_files() -> list[tuple[str, str]]:
     return [
         (
             f"`{chosen.database}`",
-            "the store; if it is damaged, it is renamed, and what can be read is copied into a new one",
+            "the store: sessions, snapshots, compactions, briefs",
         ),
         (f"`{chosen.ledger}`", "the ledger: requests, tasks, actions, messages"),
         (f"`{chosen.index}`", "the index that `recall` searches; it can be deleted at any time"),
+        (
+            "`….damaged-TIME`",
+            "a damaged store or ledger that was replaced; `….json` beside it counts its rows",
+        ),
         (
             f"`{chosen.log}`",
             "the log: problems of hooks and of the status line; at "

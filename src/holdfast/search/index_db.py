@@ -232,7 +232,7 @@ def _translate_errors(path: str) -> Iterator[None]:
     try:
         yield
     except sqlite3.Error as problem:
-        if "not a database" in str(problem) or "malformed" in str(problem):
+        if sqlite_migrations.is_damage(problem):
             delete_index(path)
             raise StoreDamaged(f"{path} ({problem}) was deleted", hint=REBUILD_HINT) from problem
         raise StoreUnavailable(f"{path} ({problem})", hint=REBUILD_HINT) from problem

@@ -30,6 +30,8 @@ LEDGER_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite_ledger"), VERSION_
 # A file of the first edition is set aside and a new one opened. If several processes do this at the
 # same time, it can take more than one attempt.
 CONNECT_ATTEMPTS = 5
+# SQLITE_CORRUPT and SQLITE_NOTADB; the higher bits of a code say more.
+DAMAGE_CODES, PRIMARY_CODE = (11, 26), 0xFF
 # The suffix of a file that exists while a damaged database is replaced (see salvage.py).
 SALVAGE_MARKER = ".salvage"
 # SQLite's name for a database without a file.
@@ -127,8 +129,8 @@ def to_store_error(
 
 
 def is_damage(problem: sqlite3.Error) -> bool:
-    """Whether an error of SQLite says that the file is damaged."""
-    return "not a database" in str(problem) or "malformed" in str(problem)
+    """Whether an error of SQLite says that the file is damaged. “malformed JSON” does not."""
+    return getattr(problem, "sqlite_errorcode", 0) & PRIMARY_CODE in DAMAGE_CODES
 
 
 def _name_kind(migrations: tuple[str, int] | None) -> str:

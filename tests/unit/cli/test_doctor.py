@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.services.doctor import self_test
 from holdfast.store.sqlite import SQLiteStore
+from tests.faulty_disks import make_read_only
 from tests.process.waiting import wait_until
 from tests.terminal import Terminal
 
@@ -55,6 +56,19 @@ def test_a_damaged_store_fails_once_and_is_a_warning_afterwards(terminal: Termin
     assert result.code == 0
     assert "! store a damaged file was set aside: " in result.out
     assert "not readable: no rows" in result.out
+
+
+def test_a_home_that_cannot_be_written_is_no_success(terminal: Terminal) -> None:
+    terminal.store.mkdir(mode=0o700)
+    terminal.run("status")
+    with make_read_only(terminal.store):
+        as_json = terminal.run("doctor", "--json")
+        result = terminal.run("doctor")
+    assert (result.code, as_json.code, as_json.json["ok"]) == (1, 1, False)
+    statuses = {finding["name"]: finding["status"] for finding in as_json.json["findings"]}
+    assert (statuses["home"], statuses["store"]) == ("fail", "fail")
+    assert "✓ store" not in result.out
+    assert "✗ store" in result.out
 
 
 def test_errors_that_hooks_logged_are_shown(terminal: Terminal) -> None:

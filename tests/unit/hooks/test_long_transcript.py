@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import closing
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import processes
 from holdfast.demo import append_lines, load_demo
 from holdfast.hooks import background_fold, main
 from holdfast.hosts.hook_event import HookEvent
@@ -178,3 +180,12 @@ def test_nothing_is_recorded_from_an_incomplete_state(hooks: LateHooks, store: S
     hooks.run("PostCompact", compact_summary="x")
     assert (store.snapshots("s1"), store.compactions("s1")) == ([], [])
     assert load_state(store)["lines"] < fold_transcript(hooks.transcript)["lines"]
+
+
+def test_the_background_process_folds_the_rest(transcript: Path, store: SQLiteStore) -> None:
+    event = HookEvent(host="claude-code", name="", session_id="s1", transcript_path=str(transcript))
+    assert not ingest_transcript(store, event, 1.0, stop=lambda: True).is_complete
+    store.commit()
+    command = processes.build_command(background_fold.__name__, store.path, "s1")
+    subprocess.run(command, check=True, timeout=60)
+    assert load_state(store) == fold_transcript(transcript)

@@ -402,3 +402,13 @@ def test_nothing_is_taken_from_a_damaged_file_of_the_first_edition(
     report = salvage_file(path)
     assert report["rows"] == {}
     assert read_rows(path) == {table: {} for table in TABLES}
+
+
+def test_an_error_about_a_value_is_not_taken_for_a_damaged_file(path: str) -> None:
+    with (
+        closing(open_ledger(path)) as database,
+        pytest.raises(StoreUnavailable, match="malformed JSON") as caught,
+    ):
+        database.run("SELECT json('{')")
+    assert not isinstance(caught.value, StoreDamaged)
+    assert os.listdir(os.path.dirname(path)) == ["ledger.db"]
