@@ -44,7 +44,7 @@ def test_the_rules_of_active_commands_reach_the_summariser(session: HookSession)
     with session.open_store() as store:
         stop_command(store, "s1", "epic", session.read_row()["state"]["lines"], time.time())
     prompt = session.run_hook("PreCompact").stdout
-    assert "/babysit:\nAsk before each step." in prompt
+    assert "/babysit:\n  > Ask before each step." in prompt
     assert "/review:\n# Review\n- Never approve your own change." in prompt
     assert "epic" not in prompt
     assert session.read_log() == []
@@ -77,7 +77,7 @@ def test_a_command_name_that_is_a_path_is_refused(session: HookSession) -> None:
 def test_a_command_is_active_as_soon_as_it_is_typed(session: HookSession) -> None:
     session.write(session.demo.before)
     assert session.run_hook("UserPromptExpansion", text="/babysit all of it").is_silent
-    assert "/babysit:\nAsk before each step." in session.run_hook("PreCompact").stdout
+    assert "/babysit:\n  > Ask before each step." in session.run_hook("PreCompact").stdout
 
 
 def test_a_command_reported_twice_counts_once(session: HookSession) -> None:

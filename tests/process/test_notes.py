@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast import trust
+
 from .hook_session import HookSession
 
 
@@ -65,6 +67,7 @@ def test_progress_within_a_turn_is_in_the_notes_before_the_turn_ends(
 def test_notes_can_be_turned_off(session: HookSession, notes_folder: Path) -> None:
     notes_folder.mkdir(parents=True)
     (notes_folder / "settings.json").write_text('{"notes": false}')
+    trust.trust(str(session.home), session.demo.project_dir)
     session.write(session.demo.before)
     session.run_hook("Stop")
     assert not (notes_folder / "sessions").exists()
