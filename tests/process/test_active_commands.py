@@ -45,7 +45,7 @@ def test_the_rules_of_active_commands_reach_the_summariser(session: HookSession)
         stop_command(store, "s1", "epic", session.read_row()["state"]["lines"], time.time())
     prompt = session.run_hook("PreCompact").stdout
     assert "/babysit:\n  > Ask before each step." in prompt
-    assert "/review:\n# Review\n- Never approve your own change." in prompt
+    assert "/review:\n  > # Review\n  > - Never approve your own change." in prompt
     assert "epic" not in prompt
     assert session.read_log() == []
 
