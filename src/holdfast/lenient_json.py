@@ -31,7 +31,7 @@ REQUIRED_KEYS = frozenset(
 
 
 class LazyObject:
-    """The detail of a line, not decoded yet."""
+    """The detail of a line, not decoded yet; secrets are removed when it is."""
 
     __slots__ = ("_at", "_raw", "_value")
 
@@ -55,8 +55,10 @@ class LazyObject:
     def value(self) -> Any:
         """Return the decoded value."""
         if self._value is self:
+            from holdfast.redaction import clean_value
+
             line = parse_json(b"{" + self._raw[self._at + 1 :])
-            self._value = line.get(DETAIL_KEY) if isinstance(line, dict) else None
+            self._value = clean_value(line.get(DETAIL_KEY)) if isinstance(line, dict) else None
         return self._value
 
 

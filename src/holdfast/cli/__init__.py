@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import errno
 import importlib
 import io
@@ -12,6 +13,7 @@ from typing import Protocol
 
 import holdfast
 from holdfast import diagnostics, settings
+from holdfast.cli.console import RedactedStream
 from holdfast.errors import HoldfastError, InvalidInput
 from holdfast.store import sqlite_migrations
 
@@ -90,6 +92,8 @@ def _terminal_columns() -> int:
 def main(argv: list[str]) -> int:
     """Run one command and return the exit code: 0, 1 for an error, 3 for a bug in Holdfast."""
     _replace_unprintable()
+    streams = sys.stdout, sys.stderr
+    sys.stdout, sys.stderr = RedactedStream(sys.stdout), RedactedStream(sys.stderr, by_line=True)
     previous_report = sqlite_migrations.report
     sqlite_migrations.report = lambda message: print(f"note: {message}", file=sys.stderr)
     try:
@@ -119,6 +123,10 @@ def main(argv: list[str]) -> int:
     finally:
         # A program that calls `main` goes on afterwards, and so do the tests.
         sqlite_migrations.report = previous_report
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+            sys.stdout.flush()
+        sys.stdout, sys.stderr = streams
 
 
 def _discard_output() -> None:

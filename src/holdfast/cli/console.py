@@ -6,11 +6,14 @@ waits for, needs neither.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TextIO, TypeVar
+
+from holdfast.redaction import redact, redact_value
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -19,10 +22,74 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 # In a pipe nothing is wrapped: that would break ids and paths.
 UNWRAPPED_COLUMNS = 10_000
+# Output is passed on at the latest when this much waits.
+MAX_WAITING_CHARS = 1 << 18
 # Control characters. A transcript may contain some that would control the reader's terminal.
 CONTROL_CHARS = dict.fromkeys(
     [code for code in (*range(32), *range(127, 160)) if chr(code) not in "\t\n"]
 )
+
+
+class RedactedStream(io.TextIOBase):
+    """A text stream that redacts what is written to it, as a whole, whenever it is flushed.
+
+    A long text is passed on in parts that end with a line.
+    """
+
+    def __init__(self, stream: TextIO, *, by_line: bool = False) -> None:
+        """With `by_line`, each line is passed on at once."""
+        self._stream = stream
+        self._by_line = by_line
+        self._parts: list[str] = []
+        self._chars = 0
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    # `io.TextIOBase` has these itself, so they do not reach `__getattr__`.
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self._stream.encoding
+
+    @property
+    def errors(self) -> str | None:  # type: ignore[override]
+        return self._stream.errors
+
+    def fileno(self) -> int:
+        return self._stream.fileno()
+
+    def isatty(self) -> bool:
+        return self._stream.isatty()
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        self._parts.append(text)
+        self._chars += len(text)
+        is_message = self._by_line and text.endswith("\n")
+        if is_message or (self._chars > MAX_WAITING_CHARS and text.endswith("\n")):
+            self.flush()
+        return len(text)
+
+    def write_secret(self, text: str) -> None:
+        """Write a secret that the user asked for, as it is."""
+        self.flush()
+        self._stream.write(text)
+
+    def flush(self) -> None:
+        text, self._parts, self._chars = "".join(self._parts), [], 0
+        if text:
+            self._stream.write(redact(text))
+        self._stream.flush()
+
+
+def print_secret(text: str) -> None:
+    """Print a line with a secret, such as a new token, to stdout without redaction."""
+    if isinstance(sys.stdout, RedactedStream):
+        sys.stdout.write_secret(f"{text}\n")
+    else:
+        print(text)
 
 
 def make_console() -> Console:
@@ -51,11 +118,14 @@ def bold(text: str) -> str:
     return f"\x1b[1m{text}\x1b[0m" if is_colored and not os.environ.get("NO_COLOR") else text
 
 
-def print_json(value: Any) -> None:
-    """Print a value as indented JSON to stdout."""
+def print_json(value: Any, *, is_secret: bool = False) -> None:
+    """Print a value as indented JSON to stdout, redacted unless it is a secret to be shown."""
     import json
 
-    json.dump(value, sys.stdout, indent=2, ensure_ascii=False)
+    if is_secret:
+        print_secret(json.dumps(value, indent=2, ensure_ascii=False))
+        return
+    json.dump(redact_value(value), sys.stdout, indent=2, ensure_ascii=False)
     print()
 
 

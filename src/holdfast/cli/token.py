@@ -22,6 +22,7 @@ from holdfast.cli.console import (
     make_table,
     print_json,
     print_message,
+    print_secret,
     to_iso_time,
 )
 from holdfast.errors import InvalidInput, NotFound
@@ -79,9 +80,9 @@ def _new(ledger: Ledger, args: argparse.Namespace) -> int:
         project=project["id"] if project else "",
     )  # fmt: skip
     if args.json:
-        print_json({**_to_json(row), "token": token})
+        print_json({**_to_json(row), "token": token}, is_secret=True)
         return 0
-    print(token)
+    print_secret(token)
     where = f" in {project['path']}" if project else ""
     print_message(f"{row['id']} may {row['scope']}{where}; the token cannot be shown again.")
     return 0

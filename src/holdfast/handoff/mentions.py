@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from holdfast.redaction import strip_terminal_codes
 from holdfast.state import shell_parser
-from holdfast.state.text import strip_ansi
 
 # Characters that can be one name: no quotes, brackets or commas. Some frameworks have folders and
 # files such as `[slug]`, `(auth)` and `$id`.
@@ -129,7 +129,7 @@ def extract_mentions(text: str) -> set[Mention]:
 
 def _clean(text: str) -> str:
     """Remove colours, escaped line ends and the `a/` and `b/` of diffs."""
-    text = strip_ansi(text)
+    text = strip_terminal_codes(text)
     if "\\n" in text and ESCAPED_NEWLINE.search(text) and not DRIVE.search(text):
         text = AFTER_ESCAPE.sub(" ", text)
     if "+++ " in text or "diff --git " in text:

@@ -11,12 +11,14 @@ import time
 
 from holdfast import diagnostics
 from holdfast.errors import HoldfastError
+from holdfast.redaction.budget import LOW_UNITS
 from holdfast.services.compaction.ingest import ingest_transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from holdfast.hosts.base import Host
     from holdfast.hosts.hook_event import HookEvent
+    from holdfast.redaction.budget import Budget
     from holdfast.services.compaction.ingest import IngestedSession
     from holdfast.settings import Settings
     from holdfast.store.protocols import Store
@@ -39,7 +41,7 @@ class HookRun:
     """The event being handled, its host, the settings and the store."""
 
     __slots__ = (
-        "deadline", "event", "host", "is_saved", "needs_fold", "needs_search_index", "now",
+        "budget", "deadline", "event", "host", "is_saved", "needs_fold", "needs_search_index", "now",
         "settings", "store",
     )  # fmt: skip
 
@@ -50,6 +52,7 @@ class HookRun:
         host: Host,
         settings: Settings,
         deadline: float,
+        budget: Budget,
         *,
         is_saved: bool = True,
     ) -> None:
@@ -59,6 +62,8 @@ class HookRun:
         self.settings = settings
         self.deadline = deadline
         """When the hook has to be done, by `time.perf_counter`."""
+        self.budget = budget
+        """How much text can still be redacted."""
         self.is_saved = is_saved
         """False if the store cannot be written: `store` is a copy in memory."""
         self.now = time.time()
@@ -68,7 +73,7 @@ class HookRun:
         """Set when there was no time for the whole transcript: a process folds the rest."""
 
     def is_out_of_time(self) -> bool:
-        return time.perf_counter() > self.deadline
+        return time.perf_counter() > self.deadline or self.budget.left < LOW_UNITS
 
     def read_session(self) -> IngestedSession:
         """Ingest new transcript lines and return the session, with a transaction left open.
@@ -78,9 +83,11 @@ class HookRun:
         """
         now = time.perf_counter()
         stop_at = now + (self.deadline - now) / 2
-        session = ingest_transcript(
-            self.store, self.event, self.now, lambda: time.perf_counter() > stop_at
-        )
+
+        def must_stop() -> bool:
+            return time.perf_counter() > stop_at or self.budget.left < LOW_UNITS
+
+        session = ingest_transcript(self.store, self.event, self.now, must_stop)
         if session.problem and self.event.name in TRANSCRIPT_EVENTS:
             self.log(session.problem)
         if session.repair and self.is_saved:

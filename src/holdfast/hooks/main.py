@@ -15,6 +15,8 @@ import time
 from holdfast import diagnostics, fast_json, hosts
 from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.hooks.hook_run import HookRun
+from holdfast.redaction import redact_json
+from holdfast.redaction.budget import HOOK_UNITS_PER_SECOND, Budget, share_budget
 from holdfast.settings import load as load_settings
 from holdfast.store import sqlite_migrations
 from holdfast.store.sqlite import SQLiteStore
@@ -76,7 +78,7 @@ def main(origin: str = "", host_name: str = "") -> None:
         cancel = _exit_after(DEFAULT_DEADLINE_SECONDS * KILL_AFTER_FACTOR, "reading the payload")
         raw = sys.stdin.buffer.read(MAX_PAYLOAD_BYTES)
         cancel()
-        output = run_hook(raw, started, origin, host_name)
+        output = redact_json(run_hook(raw, started, origin, host_name))
         if output:
             sys.stdout.buffer.write(output.encode("utf-8", "replace"))
             sys.stdout.buffer.flush()
@@ -105,13 +107,16 @@ def run_hook(raw: bytes, started: float, origin: str = "", host_name: str = "") 
         diagnostics.log(settings.log, f"settings: {problem}", os.environ)
     time_limit = DEADLINE_SECONDS.get(event.name, DEFAULT_DEADLINE_SECONDS)
     _exit_after(time_limit * KILL_AFTER_FACTOR, event.name)
+    budget = Budget(int(time_limit * HOOK_UNITS_PER_SECOND))
+    share_budget(lambda: budget)
     handle = _load_handler(event)
     if handle is None:
         return ""
     sqlite_migrations.report = lambda message: diagnostics.log(settings.log, message, os.environ)
 
     def make_run(store: Store, *, is_saved: bool = True) -> HookRun:
-        return HookRun(store, event, host, settings, started + time_limit, is_saved=is_saved)
+        deadline = started + time_limit
+        return HookRun(store, event, host, settings, deadline, budget, is_saved=is_saved)
 
     output = None
     try:

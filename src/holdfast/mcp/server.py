@@ -19,6 +19,7 @@ import holdfast
 from holdfast.brief.template import SECTIONS
 from holdfast.errors import HoldfastError
 from holdfast.mcp import tools
+from holdfast.redaction import redact
 from holdfast.search.documents import KINDS
 from holdfast.search.search import Filter
 from holdfast.services.time_parsing import parse_time
@@ -42,16 +43,18 @@ WRITES = ToolAnnotations(read_only_hint=False, destructive_hint=False, open_worl
 READS = ToolAnnotations(read_only_hint=True, destructive_hint=False, open_world_hint=False)
 
 
-def convert_errors(tool: Callable[P, str], error: type[Exception] = ToolError) -> Callable[P, str]:
-    """Return the tool with errors of Holdfast raised as `error`, whose message the model reads."""
+def wrap_tool(tool: Callable[P, str], error: type[Exception] = ToolError) -> Callable[P, str]:
+    """Return the tool with redacted results and with errors of Holdfast raised as `error`, whose
+    message the model reads.
+    """
 
     @wraps(tool)
     def answer(*args: P.args, **kwargs: P.kwargs) -> str:
         try:
-            return tool(*args, **kwargs)
+            return redact(tool(*args, **kwargs))
         except HoldfastError as problem:
             hint = f" ({problem.hint})" if problem.hint else ""
-            raise error(f"{problem}{hint}") from None
+            raise error(redact(f"{problem}{hint}")) from None
 
     return answer
 
@@ -155,9 +158,9 @@ def make_server() -> MCPServer:
         "holdfast", instructions=INSTRUCTIONS, version=holdfast.__version__, log_level="WARNING"
     )
     for tool in (recall, show, state, brief, handoff):
-        server.tool(annotations=READS, structured_output=False)(convert_errors(tool))
+        server.tool(annotations=READS, structured_output=False)(wrap_tool(tool))
     for writing_tool in (note, messages):
-        server.tool(annotations=WRITES, structured_output=False)(convert_errors(writing_tool))
+        server.tool(annotations=WRITES, structured_output=False)(wrap_tool(writing_tool))
 
     def read_brief() -> str:
         """Read the brief of this session: what would be restored after a compaction now."""
@@ -169,7 +172,7 @@ def make_server() -> MCPServer:
 
     for name, read in (("brief", read_brief), ("notes", read_notes)):
         resource = server.resource(f"holdfast://{name}", name=name, mime_type="text/markdown")
-        resource(convert_errors(read, ResourceError))
+        resource(wrap_tool(read, ResourceError))
     return server
 
 

@@ -20,6 +20,7 @@ from holdfast.server.auth import LOOPBACK, AuthMiddleware, Identify
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import MAX_SUBSCRIBERS, EventFeed
 from holdfast.server.http_rules import App, HeadRequests, StrictRequest, check_request
+from holdfast.server.redacted_responses import RedactedResponse
 from holdfast.server.routes import (
     agents,
     compaction,
@@ -98,6 +99,7 @@ def create_litestar_app(
             backend="gzip", minimum_size=1000, exclude="/api/events"
         ),
         request_class=StrictRequest,
+        response_class=RedactedResponse,
         request_max_body_size=MAX_BODY_BYTES,
         before_request=check_request,
         logging_config=None,

@@ -21,6 +21,7 @@ from holdfast.errors import (
 )
 from holdfast.redaction import redact
 from holdfast.server.http_rules import find_allowed_methods
+from holdfast.server.redacted_responses import RedactedResponse
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_SECONDS = 2
@@ -61,7 +62,7 @@ def to_problem(status: int, detail: str, hint: str = "", **more: Any) -> dict[st
 
 def respond(status: int, detail: str, hint: str = "", **more: Any) -> Response[Any]:
     headers = {"Retry-After": str(RETRY_SECONDS)} if status in RETRY_STATUSES else {}
-    return Response(
+    return RedactedResponse(
         msgspec.json.encode(to_problem(status, detail, hint, **more)),
         status_code=status, media_type=MEDIA_TYPE, headers=headers,
     )  # fmt: skip

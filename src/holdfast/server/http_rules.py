@@ -19,6 +19,7 @@ from litestar.routes import HTTPRoute
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from holdfast.errors import InvalidInput
+from holdfast.server.redacted_responses import limit_request, redact_body
 
 Scope = MutableMapping[str, Any]
 Message = MutableMapping[str, Any]
@@ -187,6 +188,7 @@ async def check_request(request: Request[Any, Any, Any]) -> Response[Any] | None
     Raises `InvalidInput` for an unknown query parameter, and `ValidationException` for a body that
     is nested too deeply.
     """
+    limit_request()
     if request.method == "OPTIONS":
         allow = ", ".join(find_allowed_methods(request.app.routes, request.url.path))
         return Response(None, status_code=204, headers={"Allow": allow})
@@ -244,12 +246,19 @@ class StrictRequest(Request[Any, Any, Any]):
             for name, value in super().path_params.items()
         }
 
+    async def _redacted_body(self) -> bytes:
+        """Return the body without secrets. A long one is redacted in a thread."""
+        body = await self.body()
+        if len(body) >= SCAN_IN_THREAD_BYTES:
+            return await sync_to_thread(redact_body, body)
+        return redact_body(body)
+
     async def json(self) -> Any:
         field = self.route_handler.parsed_data_field
         if field is None or not await self.body():
             return await super().json()
         try:
-            return _get_decoder(field.annotation).decode(await self.body())
+            return _get_decoder(field.annotation).decode(await self._redacted_body())
         except msgspec.ValidationError as error:
             message = str(error)
             place = _ERROR_PLACE.search(message)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import AbstractContextManager, suppress
+from contextvars import copy_context
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -29,7 +30,12 @@ class _Write(Generic[Result]):
 
     def __init__(self, work: Callable[[Connections], Result]) -> None:
         self.work = work
+        self.context = copy_context()
         self.result: Future[Result] = Future()
+
+    def run(self, db: Connections) -> Result:
+        """Call the function in the context of its request, which has a budget for redaction."""
+        return self.context.run(self.work, db)
 
 
 class WriteQueue:
@@ -86,7 +92,7 @@ class WriteQueue:
             with self._connect() as db, db.ledger.transaction():
                 if len(writes) == 1:
                     # It needs no savepoint: if it fails, the whole transaction is rolled back.
-                    results = [writes[0].work(db)]
+                    results = [writes[0].run(db)]
                 else:
                     results = [_run_in_savepoint(db, write) for write in writes]
         except Exception as problem:
@@ -106,7 +112,7 @@ def _run_in_savepoint(db: Connections, write: _Write[Any]) -> Any:
     run = db.ledger.database.run
     run("SAVEPOINT one_write")
     try:
-        result = write.work(db)
+        result = write.run(db)
     except Exception as problem:
         run("ROLLBACK TO SAVEPOINT one_write")
         result = problem

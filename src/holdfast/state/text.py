@@ -35,15 +35,6 @@ def to_text(value: Any) -> str:
     return str(value) if isinstance(value, int | float) else ""
 
 
-def strip_ansi(text: str) -> str:
-    """Remove terminal escape sequences, such as colours."""
-    if "\x1b" not in text:
-        return text
-    import re
-
-    return re.sub(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07]*\x07|[@-Z\\-_])", "", text)
-
-
 def redact_and_clip(text: str, max_chars: int) -> str:
     """Return text as it may be stored in the state: without secrets, and not too long."""
     if len(text) > MAX_CACHED_CHARS:

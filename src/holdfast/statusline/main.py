@@ -12,6 +12,7 @@ import sys
 import time
 
 from holdfast import diagnostics, fast_json
+from holdfast.redaction import redact
 from holdfast.settings import load as load_settings
 from holdfast.state import thresholds
 from holdfast.statusline.render import Figures, render_gauge
@@ -49,7 +50,7 @@ def main(chained_command: str = "") -> None:
     except BaseException as problem:
         diagnostics.log(load_settings(os.environ).log, f"statusline: {problem!r}", os.environ)
     columns = terminal_columns(os.environ)
-    output = join_status_lines(chained_output.decode("utf-8", "replace"), gauge, columns)
+    output = redact(join_status_lines(chained_output.decode("utf-8", "replace"), gauge, columns))
     sys.stdout.buffer.write(output.encode("utf-8", "replace") + b"\n")
     sys.stdout.flush()
     os._exit(0)

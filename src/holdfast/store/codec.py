@@ -5,7 +5,7 @@ from __future__ import annotations
 import zlib
 
 from holdfast.fast_json import dumps, loads
-from holdfast.redaction import redact, redact_value
+from holdfast.redaction import redact_json
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,7 @@ def encode_state(state: State) -> str:
     first, which is fast. The values of the state are redacted one by one only if that finds a
     secret.
     """
-    text = dumps(state)
-    return text if redact(text) == text else dumps(redact_value(state))
+    return redact_json(dumps(state))
 
 
 def decode_state(text: str) -> State:

@@ -36,6 +36,8 @@ KEPT_END_BYTES = (500_000, 50_000, 5_000, 500)
 MAX_SHORTENED_BYTES = 2 << 20
 JSON_STRING = rb'"(?:[^"\\]++|\\.)*+"'
 ELLIPSIS = " … ".encode()
+# A longer run without a space is cut anywhere: it is no key.
+MAX_WORD_BYTES = 400
 # The longest JSON escape: a backslash, a `u` and four digits.
 ESCAPE_BYTES = 6
 # The first digits of a low surrogate, the second half of a character written as two escapes.
@@ -294,8 +296,12 @@ def _cut_middles(raw: bytes, kept: int) -> bytes:
     for string in re.finditer(JSON_STRING, raw):
         start, end = string.span()
         if end - start > 2 * kept:
-            parts += [raw[at : _find_cut(raw, start + kept)], ELLIPSIS]
-            at = _find_cut(raw, end - kept)
+            head, tail = _find_cut(raw, start + kept), _find_cut(raw, end - kept)
+            # Between words, so that no part of a key is left without its prefix.
+            space = raw.rfind(b" ", head - MAX_WORD_BYTES, head)
+            parts += [raw[at : space if space > start else head], ELLIPSIS]
+            space = raw.find(b" ", tail, min(tail + MAX_WORD_BYTES, end))
+            at = space if space > 0 else tail
     parts.append(raw[at:])
     return b"".join(parts)
 

@@ -24,8 +24,8 @@ from holdfast.server.http_rules import LimitedHttpProtocol
 
 PACKAGE_FOLDER = str(Path(holdfast.__file__).parent)
 TIMEOUT_SECONDS = 30
-MAX_SAVE_FILES = 10
-MAX_RESTORE_FILES = 12
+MAX_SAVE_FILES = 11
+MAX_RESTORE_FILES = 14
 # A request as documented in docs/how-to/serve.md.
 SNAPSHOT = {
     "session_id": "s1", "trigger": "auto", "context_summary": "Working on authentication",
@@ -47,7 +47,9 @@ class Recorder:
     def __call__(self, frame: FrameType, event: str, _: Any) -> None:
         code = frame.f_code
         if self.is_on and event == "call" and code.co_filename.startswith(PACKAGE_FOLDER):
-            self.files[code.co_filename.removeprefix(PACKAGE_FOLDER)] = None
+            file = code.co_filename.removeprefix(PACKAGE_FOLDER)
+            # Redaction is one subject in several files, and its entry point is all that is read.
+            self.files["/redaction" if file.startswith("/redaction/") else file] = None
             self.is_on = code.co_name not in self.last_functions
 
     def record(self, send_request: Callable[[], Any], *last_functions: str) -> list[str]:

@@ -140,7 +140,7 @@ def test_transcript_text_is_printed_without_markup_and_control_characters(
     path = tmp_path / "t.jsonl"
     path.write_text(json.dumps(line) + "\n", encoding="utf-8")
     result = terminal.run("recall", "L1", "--transcript", path)
-    assert result.out == "L1 prompt\n]0;owned[2Jred [red]x[/red] :bug: [/nothing] 1m half ?\tend\n"
+    assert result.out == "L1 prompt\nred [red]x[/red] :bug: [/nothing] 1m half ?\tend\n"
     assert strip_control_chars("a\r\nb\tc\x00") == "a\nb\tc"
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NotFound, UnreadableTranscript
 from holdfast.notes.files import get_notes_path
-from holdfast.redaction import redact
+from holdfast.redaction import redact_json
 from holdfast.search import documents
 from holdfast.search.excerpt import make_excerpt
 from holdfast.search.index_db import SearchIndex
@@ -251,7 +251,9 @@ def _read_event_hits(session: str, path: str, ref: Ref) -> Iterator[Hit]:
             Hit(session, number, document.kind, document.text, document.tool, document.seconds)
             for document in documents.extract_full_documents(number, raw)
         ]
-        yield from hits or [Hit(session, number, "line", redact(raw.decode("utf-8", "replace")))]
+        yield from hits or [
+            Hit(session, number, "line", redact_json(raw.decode("utf-8", "replace")))
+        ]
 
 
 def join_note_lines(hits: list[Hit]) -> list[Hit]:
@@ -284,7 +286,7 @@ def _read_whole_lines(path: str, ref: Ref) -> list[tuple[int, str]]:
         return [*refs.read_note_lines(path, ref)]
     try:
         return [
-            (number, redact(raw.decode("utf-8", "replace")))
+            (number, redact_json(raw.decode("utf-8", "replace")))
             for number, raw in refs.read_raw_lines(path, ref)
         ]
     except UnreadableTranscript:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.state.text import has_digit, redact_and_clip, strip_ansi
+from holdfast.redaction import strip_terminal_codes
+from holdfast.state.text import has_digit, redact_and_clip
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def parse_error(text: str) -> tuple[list[str], str]:
     """Return the lines that say what is wrong, and the first `file:line` that they name."""
     import re
 
-    text = _expand_newlines(strip_ansi(text))
+    text = _expand_newlines(strip_terminal_codes(text))
     is_verdict, is_located = re.compile(VERDICT).match, re.compile(LOCATED_ERROR).match
     is_pointer = re.compile(POINTER).match
     verdicts = _select(
@@ -219,7 +220,7 @@ def find_verdict(text: str) -> str:
     tail = "\n".join(lines).lower()
     words = [word for word in VERDICT_WORDS if word in tail]
     for line in reversed(lines if words else ()):
-        stripped = strip_ansi(line).strip(" =-\t│")
+        stripped = strip_terminal_codes(line).strip(" =-\t│")
         lower = stripped.lower()
         if not 2 <= len(stripped) <= MAX_VERDICT_CHARS or "http" in lower or " | " in line:
             continue
