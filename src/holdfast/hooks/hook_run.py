@@ -41,8 +41,8 @@ class HookRun:
     """The event being handled, its host, the settings and the store."""
 
     __slots__ = (
-        "budget", "deadline", "event", "host", "is_saved", "needs_fold", "needs_search_index", "now",
-        "settings", "store",
+        "budget", "deadline", "event", "host", "is_saved", "needs_fold", "needs_search_index",
+        "now", "settings", "store",
     )  # fmt: skip
 
     def __init__(
