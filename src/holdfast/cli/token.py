@@ -65,7 +65,7 @@ def run(args: argparse.Namespace) -> int:
         raise InvalidInput("--days takes a positive number")
     config = settings.load(os.environ, current_folder())
     if args.what == "local":
-        print(local_token.ensure(config.home))
+        print_secret(local_token.ensure(config.home))
         return 0
     ledger = open_ledger(config.ledger, os.environ)
     with closing(ledger.database):
