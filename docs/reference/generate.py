@@ -12,6 +12,7 @@ from docs.reference import (
     commands_page,
     hooks_page,
     hosts_page,
+    redaction_page,
     session_page,
     settings_page,
 )
@@ -28,6 +29,7 @@ def build_pages() -> dict[str, str]:
         "session.md": session_page.build_page(),
         "hosts.md": hosts_page.build_page(),
         "api.md": api_page.build_page(),
+        "redaction.md": redaction_page.build_page(),
     }
 
 

@@ -66,7 +66,9 @@ _LONGEST_FIRST = sorted(_PROGRAMS, key=len, reverse=True)
 _OPEN = r"\\{0,3}[\"']"
 # A program, the end of a command, or an option with what may be its value.
 _TOKENS = re.compile(
-    r"(?a)(?P<program>(?<![\w.-])(?:" + "|".join(map(re.escape, _LONGEST_FIRST)) + r")(?:\.exe)?"
+    r"(?a)(?P<program>(?:(?<![\w.-])|(?<=\\[nrt]))(?:"
+    + "|".join(map(re.escape, _LONGEST_FIRST))
+    + r")(?:\.exe)?"
     r"(?=[ \t\"'\\]))"
     r"|(?P<end>\n|[ \t](?:\|\|?|&&)[ \t]|;[ \t]|\\n)"
     r"|(?<=[\s\"'\\])(?P<option>--?[A-Za-z][\w-]{0,30}+|/[a-z]{1,4}:?)"

@@ -6,8 +6,12 @@ replaced and the text around it stays as it was.
 
 from __future__ import annotations
 
+from holdfast.redaction.names import FOREIGN_NAMES
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     # The position after a replaced piece in the revealed bytes and in the given ones, and whether
     # the piece was removed without a replacement.
     Moves = list[tuple[int, int, bool]]
@@ -23,36 +27,53 @@ _LOOK_ALIKES: dict[int, bytes] = {
     **dict.fromkeys(_SPACES, b" "),
     **{code: bytes([code - 0xFEE0]) for code in range(0xFF01, 0xFF5F)},
 }
+# Other signs that are searched for: the letters of foreign names, and the bars of tables.
+_SIGNS_IN_HINTS = "".join(FOREIGN_NAMES) + "│…→"
 
 
-def _build_tables() -> list[tuple[bytes, int, dict[bytes, bytes]]]:
-    """Return for each introducer how many bytes follow it, and what those stand for."""
-    unicode_escapes = {code: bytes([code]) for code in (*_PRINTABLE, 0x1B)} | _LOOK_ALIKES
-    unicode_table = {f"{code:04x}".encode(): seen for code, seen in unicode_escapes.items()}
-    unicode_table |= {key.upper(): seen for key, seen in unicode_table.items()}
-    hex_table = {f"{code:02x}".encode(): bytes([code]) for code in _PRINTABLE}
-    hex_table |= {key.upper(): seen for key, seen in hex_table.items()}
-    tables = [
-        (b"\\u", 4, unicode_table),
-        (b"%", 2, hex_table),
-        (b"\\x", 2, {**hex_table, b"1b": ESCAPE, b"1B": ESCAPE}),
-        (b"\\0", 2, {b"33": ESCAPE}),
-        (b"&quot", 1, {b";": b'"'}),
-        (b"&#", 3, {b"61;": b"=", b"58;": b":", b"39;": b"'", b"34;": b'"', b"64;": b"@"}),
-        (b"&#x", 3, {b"3D;": b"=", b"3d;": b"=", b"3A;": b":", b"27;": b"'", b"22;": b'"'}),
-    ]
-    by_lead: dict[bytes, dict[bytes, bytes]] = {}
-    for code, seen in _LOOK_ALIKES.items():
-        encoded = chr(code).encode()
-        by_lead.setdefault(encoded[:-1], {})[encoded[-1:]] = seen
-    return tables + [(lead, 1, table) for lead, table in by_lead.items()]
+def _unicode_table() -> dict[bytes, bytes]:
+    codes = {code: bytes([code]) for code in (*_PRINTABLE, 0x1B)} | _LOOK_ALIKES
+    codes |= {ord(sign): sign.encode() for sign in _SIGNS_IN_HINTS}
+    table = {f"{code:04x}".encode(): seen for code, seen in codes.items()}
+    return table | {key.upper(): seen for key, seen in table.items()}
 
 
-_TABLES = _build_tables()
-_ENTITIES = [table for table in _TABLES if table[0][:1] == b"&"]
-_ESCAPES = [table for table in _TABLES if table[0].isascii() and table not in _ENTITIES]
-_SIGNS = [table for table in _TABLES if not table[0].isascii()]
+def _hex_table() -> dict[bytes, bytes]:
+    table = {f"{code:02x}".encode(): bytes([code]) for code in (*_PRINTABLE, 0x1B)}
+    return table | {key.upper(): seen for key, seen in table.items()}
+
+
+def _sign_table(lead: bytes) -> dict[bytes, bytes]:
+    encoded = ((chr(code).encode(), seen) for code, seen in _LOOK_ALIKES.items())
+    return {sign[-1:]: seen for sign, seen in encoded if sign[:-1] == lead}
+
+
+# What begins a disguise, how many bytes follow, and a function that returns what those stand for.
+# The tables are built when they are needed: most texts have no disguises.
+Introducer = tuple[bytes, int, "Callable[[], dict[bytes, bytes]]"]
+_ESCAPES: list[Introducer] = [
+    (b"\\u", 4, _unicode_table),
+    (b"%", 2, _hex_table),
+    (b"\\x", 2, _hex_table),
+    (b"\\0", 2, lambda: {b"33": ESCAPE}),
+]
+_ENTITIES: list[Introducer] = [
+    (b"&quot", 1, lambda: {b";": b'"'}),
+    (b"&#", 3, lambda: {b"61;": b"=", b"58;": b":", b"39;": b"'", b"34;": b'"', b"64;": b"@"}),
+    (b"&#x", 3, lambda: {b"3D;": b"=", b"3d;": b"=", b"3A;": b":", b"27;": b"'", b"22;": b'"'}),
+]
+_SIGNS: list[Introducer] = [
+    (b"\xc2", 1, lambda: _sign_table(b"\xc2")),
+    (b"\xe1\xa0", 1, lambda: _sign_table(b"\xe1\xa0")),
+    (b"\xe2\x80", 1, lambda: _sign_table(b"\xe2\x80")),
+    (b"\xe2\x81", 1, lambda: _sign_table(b"\xe2\x81")),
+    (b"\xe3\x80", 1, lambda: _sign_table(b"\xe3\x80")),
+    (b"\xef\xbb", 1, lambda: _sign_table(b"\xef\xbb")),
+    (b"\xef\xbc", 1, lambda: _sign_table(b"\xef\xbc")),
+    (b"\xef\xbd", 1, lambda: _sign_table(b"\xef\xbd")),
+]
 _ASCII = bytes(range(128))
+_tables: dict[bytes, dict[bytes, bytes]] = {}
 
 
 def reveal(data: bytes) -> tuple[bytes, list[Moves]]:
@@ -64,8 +85,9 @@ def reveal(data: bytes) -> tuple[bytes, list[Moves]]:
     # What is not ASCII is little and searched faster; an ampersand is rare.
     others = b"" if data.isascii() else data.translate(None, _ASCII)
     tables = _ESCAPES + (_ENTITIES if b"&" in data else [])
-    for introducer, size, table in tables + (_SIGNS if others else []):
+    for introducer, size, build_table in tables + (_SIGNS if others else []):
         if introducer in (data if introducer.isascii() else others):
+            table = _tables.get(introducer) or _tables.setdefault(introducer, build_table())
             data, moves = _replace_escapes(data, introducer, size, table)
             if moves:
                 steps.append(moves)

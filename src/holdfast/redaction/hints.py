@@ -30,7 +30,7 @@ KEY_WINDOW, MIN_KEY_CHARS = 16, 8
 # costs more here than in the second stage.
 MAX_CHECKS = 2000
 # How much of a piece is looked up, and how many capitals make a hint rare; see `_add_hint`.
-TAIL_CHARS, MIN_CAPITALS = 3, 4
+TAIL_CHARS, MIN_CAPITALS = 3, 2
 _QUOTES = frozenset("\"'`")
 _OPEN = "\"'`]\\)>* \t"
 
@@ -103,7 +103,7 @@ def _has_digit(text: str) -> bool:
 
 def _is_literal(data: bytes, end: int, value: str, is_equals: bool) -> bool:
     """Return whether the text after `=` or `:` may be a literal value."""
-    value = value.removeprefix("bearer ").removeprefix("basic ")
+    value = value.removeprefix("bearer ").removeprefix("basic ").removeprefix("\\ ")
     word = value.split(" ", 1)[0]
     shell = is_equals and data[end - 1 : end].isupper()
     quoted = (
@@ -135,7 +135,9 @@ def _precedes_auth(data: bytes, low: str, hint: bytes, at: int) -> bool:
 
 def _has_password_option(data: bytes, low: str, hint: bytes, at: int) -> bool:
     """Return whether an option that takes a password may follow the program's name."""
-    if at and (data[at - 1 : at].isalnum() or data[at - 1 : at] in b"_.-"):
+    before = data[max(0, at - 2) : at]
+    starts_word = not before[-1:].isalnum() and before[-1:] not in (b"_", b".", b"-")
+    if before and not starts_word and before not in (b"\\n", b"\\t", b"\\r"):
         return False
     given = low[at : at + 400].partition("\n")[0]
     return any(flag in given for flag in (" _", '"_', "'_", " /", "%", "<<<"))
@@ -241,31 +243,36 @@ _NOT_CAPITAL = bytes({*range(256)} - {*b"ABCDEFGHIJKLMNOPQRSTUVWXYZ.:,\n"})
 # What is searched for -> for each hint its offset in the hint, the folded hint, the hint, and the
 # number of its rule.
 Hints = list[tuple[int, str, bytes, int]]
-_capitals: dict[bytes, tuple[str, Hints]] = {}
+_capitals: dict[str, tuple[str, Hints]] = {}
 _pieces: dict[str, Hints] = {}
-_exact: dict[bytes, Hints] = {}
+_exact: dict[str, Hints] = {}
 _others: dict[str, Hints] = {}
 _foreign: dict[str, Hints] = {}
 # Related hints are searched for together, by the part that they share.
-_STEMS = ("pass", "secret", "credential", "auth", "pw", "to_en", "_ey=", "identified ")
+_STEMS = ("s__", "pass", "secret", "credential", "auth", "pw", "to_en", "_ey=", "identified ")
 
 
 def _add_hint(hint: str, rule: int) -> None:
     """Add a hint to the group in which it is found fastest."""
     plain = hint.encode("latin-1")
     low = plain.translate(_FOLD).decode("latin-1")
-    capitals = plain.translate(None, _NOT_CAPITAL).decode()
-    stem = next((stem for stem in _STEMS if stem in low), "")
-    # Every piece before a separator can be looked up; the longest is the rarest.
-    longest = max(low.split("_")[:-1], key=len, default="")[-TAIL_CHARS:]
+    capitals = "" if hint.islower() else plain.translate(None, _NOT_CAPITAL).decode()
+    stem = longest = ""
+    for part in _STEMS:
+        if part in low:
+            stem = part
+            break
+    else:
+        # Every piece before a separator can be looked up; the longest is the rarest.
+        longest = max(low.split("_")[:-1], key=len, default="")[-TAIL_CHARS:]
     if not plain.isascii():
         _foreign.setdefault(low, []).append((0, low, plain, rule))
-    elif len(capitals) >= MIN_CAPITALS:
-        _capitals.setdefault(plain, (capitals, []))[1].append((0, low, plain, rule))
-    elif not stem and len(longest) > 1:
+    elif len(longest) > 1 and len(capitals) < 4:
         _pieces.setdefault(longest, []).append((low.find(longest + "_"), low, plain, rule))
+    elif len(capitals) >= MIN_CAPITALS:
+        _capitals.setdefault(hint, (capitals, []))[1].append((0, low, plain, rule))
     elif capitals and not stem:
-        _exact.setdefault(plain, []).append((0, low, plain, rule))
+        _exact.setdefault(hint, []).append((0, low, plain, rule))
     elif RULES[rule][0] != "encoded":
         # Base64 without a rare letter is left to its other words: there are too many to search for.
         _others.setdefault(stem or low, []).append((low.find(stem or low), low, plain, rule))
@@ -282,13 +289,14 @@ def find_rules(data: bytes) -> list[str]:
     low = data.translate(_FOLD).decode("latin-1")
     matching: set[int] = set()
     capitals = data.translate(None, _NOT_CAPITAL).decode()
+    text = data.decode("latin-1")
     if len(capitals) > 1:
         for hint, (key, hints) in _capitals.items():
-            if key in capitals:
-                _check_all(data, low, hint.translate(_FOLD).decode(), hints, matching)
-    for hint, hints in _exact.items():
-        if hint in data:
-            _check_all(data, low, hint.translate(_FOLD).decode(), hints, matching)
+            if key in capitals and hint in text:
+                _check_all(data, low, hints[0][1], hints, matching)
+    for key, hints in _exact.items():
+        if key in text:
+            _check_all(data, low, hints[0][1], hints, matching)
     for key, hints in _others.items():
         if key in low:
             _check_all(data, low, key, hints, matching)
@@ -331,7 +339,7 @@ def _check_pieces(data: bytes, low: str, matching: set[int]) -> None:
     checks: dict[str, int] = {}
     for number in found:
         end = ends[number] + number
-        for size in (TAIL_CHARS, TAIL_CHARS - 1):
+        for size in (3, 2):
             key = pieces[number][-size:]
             for offset, folded, hint, rule in _pieces.get(key, ()) if len(key) == size else ():
                 start = end - size - offset

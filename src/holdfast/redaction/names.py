@@ -9,7 +9,7 @@ KEY_WORDS = (
     *("license", "consumer", "preshared", "hmac", "fernet", "session", "client", "deploy", "app"),
     *("admin", "server", "rest"),
 )
-_FOREIGN_NAMES = (
+FOREIGN_NAMES = (
     *("passwort", "kennwort", "senha", "contrasena", "contraseña", "motdepasse", "mot de passe"),
     *("пароль", "Пароль", "密码", "密碼", "口令", "パスワード", "비밀번호"),
 )
@@ -19,13 +19,13 @@ SECRET_NAMES = (
     *("credential", "credentials", "authorization", "secretkeybase", "clientkeydata"),
     *("keymaterial", "connectionstring", "identitytoken", "mnemonic", "seedphrase"),
     *(f"{word}key" for word in KEY_WORDS),
-    *(name.replace(" ", "") for name in _FOREIGN_NAMES),
+    *(name.replace(" ", "") for name in FOREIGN_NAMES),
 )
 # Only these are written with a space in prose: others, like `signing key`, precede fingerprints.
 _SPACED_NAMES = ("api key", "access key", "secret key", "private key", "mot de passe")
 # Names whose last word is one of these: too short to be searched for inside a word.
 SHORT_NAMES = frozenset(("pass", "pwd", "pw", "psk"))
-_FOREIGN_BYTES = tuple(name.encode().decode("latin-1") for name in _FOREIGN_NAMES)
+_FOREIGN_BYTES = tuple(name.encode().decode("latin-1") for name in FOREIGN_NAMES)
 # Latin-1 has other capitals than the text that the bytes stand for, hence `lower`.
 _ENDINGS = (*SECRET_NAMES, *(name.lower() for name in _FOREIGN_BYTES if not name.isascii()))
 _PASSWORD_PARTS = ("pass", "pwd", "pw", "psk", "wort", "senha", "contrase", "mnemonic", "phrase")

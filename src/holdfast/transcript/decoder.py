@@ -6,7 +6,8 @@ cut, stored or indexed later cannot contain any part of a secret.
 
 from __future__ import annotations
 
-from holdfast.lenient_json import DETAIL, LazyObject, parse_json, parse_line
+from holdfast.fast_json import dumps
+from holdfast.lenient_json import LazyObject, parse_json, parse_line
 from holdfast.redaction import clean_value, may_contain_secret
 from holdfast.transcript import claude_code
 from holdfast.transcript.reader import shorten_line
@@ -34,9 +35,9 @@ OTHER_HOST_TYPES = (
 )  # fmt: skip
 MAX_REMEMBERED_IDS = 50
 BATCH_BYTES = 1 << 18
-# So many bytes are searched for secrets together. Their events are cleaned only if there is a hint.
-SEARCHED_BYTES = 1 << 13
-TERMINAL_CODE = b"u001b"
+# The events of so many bytes are searched for secrets together, and cleaned if there is a hint.
+SEARCHED_BYTES = 1 << 15
+TERMINAL_CODES = ("\x1b", "\\u001b")
 # Fields of an event that hold no foreign text, or that must stay as they are to find each other.
 OWN_FIELDS = frozenset(("kind", "line", "at", "id", "ok", "parent", "agent", "running"))
 SHORTEN_ABOVE_BYTES = 4 << 20
@@ -91,8 +92,7 @@ class Decoder:
         using single events takes a seventh longer, because of processor cache misses.
         """
         batch: list[Event] = []
-        decoded = cleaned = 0
-        searched = bytearray()
+        decoded = cleaned = searched = 0
         for number, raw in numbered:
             type_at = raw.find(TYPE_KEY, 0, TYPE_SEARCH_BYTES)
             if _is_noise(raw, type_at):
@@ -105,23 +105,20 @@ class Decoder:
                 if raw.startswith(TYPES_WITHOUT_DETAIL, type_at)
                 else parse_line(raw)
             )
-            # The detail of a result is cleaned when it is decoded.
-            searched += raw[: end if (end := raw.find(DETAIL)) > 0 else len(raw)] + b"\n"
             # A line can be long: release its bytes before its events are built.
             del raw
             if isinstance(line, dict):
                 self._add_events(line, number, batch)
             else:
                 batch.append({"kind": "bad_line", "line": number})
-            if len(searched) >= SEARCHED_BYTES or decoded >= batch_bytes:
-                _clean_events(batch, cleaned, bytes(searched))
-                cleaned = len(batch)
-                searched.clear()
+            if decoded >= min(searched + SEARCHED_BYTES, batch_bytes):
+                _clean_events(batch[cleaned:])
+                cleaned, searched = len(batch), decoded
             if decoded >= batch_bytes:
                 yield from batch
                 batch.clear()
-                decoded = cleaned = 0
-        _clean_events(batch, cleaned, bytes(searched))
+                decoded = cleaned = searched = 0
+        _clean_events(batch[cleaned:])
         yield from batch
 
     def _add_events(self, line: dict[str, Any], number: int, batch: list[Event]) -> None:
@@ -229,15 +226,21 @@ class Decoder:
         return self._seen_ids
 
 
-def _clean_events(events: list[Event], start: int, raw: bytes) -> None:
-    """Remove terminal codes and secrets from the events of these lines, if there may be any."""
-    if TERMINAL_CODE not in raw and not may_contain_secret(raw):
+def _clean_events(events: list[Any]) -> None:
+    """Remove terminal codes and secrets from these events, if there may be any."""
+    text = "\n".join(
+        value if isinstance(value, str) else dumps(value)
+        for event in events
+        for name, value in event.items()
+        if name not in OWN_FIELDS and value and not isinstance(value, int | LazyObject)
+    )
+    if not any(code in text for code in TERMINAL_CODES) and not may_contain_secret(text):
         return
-    for event in events[start:]:
-        fields: Any = event
-        for name, value in fields.items():
+    for event in events:
+        for name, value in event.items():
+            # The detail of a result is cleaned when it is decoded.
             if name not in OWN_FIELDS and not isinstance(value, LazyObject):
-                fields[name] = clean_value(value)
+                event[name] = clean_value(value)
 
 
 def decode(

@@ -10,7 +10,7 @@ from pathlib import Path
 from detect_secrets import SecretsCollection
 from detect_secrets.settings import default_settings
 
-from holdfast.redaction import redact, redact_value
+from holdfast.redaction import may_contain_secret, redact, redact_value
 from tests.cases import report_case
 from tests.unit.redaction.shapes import load_benign, load_formats
 
@@ -51,6 +51,14 @@ def test_every_known_format_is_caught_in_json_text_that_stays_json() -> None:
             cleaned = redact(json.dumps({"text": text}))
             json.loads(cleaned)
             assert find_leaks(json.dumps(redact_value(json.loads(cleaned))), secrets) == []
+
+
+def test_a_known_format_leaves_a_hint_in_the_json_of_a_transcript_line() -> None:
+    for kind, text, _ in load_formats():
+        for placed in (text, f"x\n{text}\ny"):
+            with report_case(f"{kind}: {placed}"):
+                assert may_contain_secret(json.dumps({"text": placed}))
+                assert may_contain_secret(json.dumps({"text": placed}, ensure_ascii=False))
 
 
 def test_every_look_alike_is_kept() -> None:
