@@ -19,6 +19,10 @@ SECTIONS = {
     "cut": "Keys that were cut off",
     "disguise": "Disguises",
 }
+MILLION = 1_000_000
+TEXT_MILLIONS = budget.MAX_TEXT_UNITS // MILLION
+REQUEST_MILLIONS = budget.MAX_REQUEST_UNITS // MILLION
+HOOK_MILLIONS = budget.HOOK_UNITS_PER_SECOND // MILLION
 INTRODUCTION = f"""\
 Holdfast replaces secrets by `[redacted:kind]`: when text enters, that is when a transcript line is
 decoded or a request body is read, after terminal codes are removed and before anything is cut; and
@@ -32,9 +36,9 @@ this page. A secret in another format, such as a random value without a name, is
 - Colours, no-break spaces, zero-width and full-width signs, `\\u003d`, `%3D`, HTML entities, and
   prefixes such as those of `grep -n` and timestamps do not hide a secret. Base64 is decoded if it
   contains the name of a secret, or if a command decodes it.
-- The work is counted: {budget.MAX_TEXT_UNITS // 1_000_000} million characters times patterns per text,
-  {budget.MAX_REQUEST_UNITS // 1_000_000} million per request, {budget.HOOK_UNITS_PER_SECOND // 1_000_000} million per second that a hook may take. What
-  exceeds it is replaced by `[redacted:withheld]`, and so is a text that still changes after
+- The work is counted in characters times patterns: {TEXT_MILLIONS} million per text,
+  {REQUEST_MILLIONS} million per request, {HOOK_MILLIONS} million per second of a hook's deadline.
+  What exceeds it is replaced by `[redacted:withheld]`, and so is a text that still changes after
   {MAX_PASSES} passes.
 """.splitlines()
 

@@ -115,15 +115,24 @@ def redact_json(text: str) -> str:
         return text
     from holdfast.fast_json import dumps, loads
 
-    redacted = redact(text)
-    for given in (redacted, text):
-        try:
-            value = loads(given)
-        except (ValueError, RecursionError):
-            continue
-        clean = redact_value(value)
-        return given if clean is value else dumps(clean)
-    return redacted
+    try:
+        value = loads(text)
+    except (ValueError, RecursionError):
+        return redact(text)
+    clean = redact_value(value)
+    return text if clean is value else dumps(clean)
+
+
+def redact_log_line(text: str) -> str:
+    """Return a line of a log without secrets: in its own format if it is still JSON then."""
+    from holdfast.fast_json import loads
+
+    clean = redact(text)
+    try:
+        value = loads(clean)
+    except (ValueError, RecursionError):
+        return redact_json(text)
+    return clean if redact_value(value) is value else redact_json(text)
 
 
 def may_contain_secret(text: str | bytes) -> bool:

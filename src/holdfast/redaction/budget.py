@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 MATCH_UNITS = 200
 MAX_TEXT_UNITS = 100_000_000
-MAX_REQUEST_UNITS = 200_000_000
+# A text is searched when it enters, when it is stored and when it is emitted.
+MAX_REQUEST_UNITS = 3 * MAX_TEXT_UNITS
 # A hook may spend half of its time on redaction; with fewer units than this it reads no further.
 HOOK_UNITS_PER_SECOND = 50_000_000
 LOW_UNITS = 20_000_000

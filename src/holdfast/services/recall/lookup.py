@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NotFound, UnreadableTranscript
 from holdfast.notes.files import get_notes_path
-from holdfast.redaction import redact_json
+from holdfast.redaction import redact_log_line
 from holdfast.search import documents
 from holdfast.search.excerpt import make_excerpt
 from holdfast.search.index_db import SearchIndex
@@ -252,7 +252,7 @@ def _read_event_hits(session: str, path: str, ref: Ref) -> Iterator[Hit]:
             for document in documents.extract_full_documents(number, raw)
         ]
         yield from hits or [
-            Hit(session, number, "line", redact_json(raw.decode("utf-8", "replace")))
+            Hit(session, number, "line", redact_log_line(raw.decode("utf-8", "replace")))
         ]
 
 
@@ -286,7 +286,7 @@ def _read_whole_lines(path: str, ref: Ref) -> list[tuple[int, str]]:
         return [*refs.read_note_lines(path, ref)]
     try:
         return [
-            (number, redact_json(raw.decode("utf-8", "replace")))
+            (number, redact_log_line(raw.decode("utf-8", "replace")))
             for number, raw in refs.read_raw_lines(path, ref)
         ]
     except UnreadableTranscript:
