@@ -26,9 +26,9 @@ DIGITS = b"0123456789"
 KEY_CHARACTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.~:+/=%"
 # A key is checked in this many characters after its prefix, and shorter ones are no keys.
 KEY_WINDOW, MIN_KEY_CHARS = 16, 8
-# After this many failed checks, a rule is applied without further checks: a long text of hints
-# costs more here than in the second stage.
-MAX_CHECKS = 2000
+# After so many failed checks or places, a rule is applied without further checks: a long text of
+# hints costs more here than in the second stage.
+MAX_CHECKS, MAX_PLACES = 2000, 20_000
 # How much of a piece is looked up, and how many capitals make a hint rare; see `_add_hint`.
 TAIL_CHARS, MIN_CAPITALS = 3, 2
 _QUOTES = frozenset("\"'`")
@@ -312,7 +312,9 @@ def _check_all(data: bytes, low: str, key: str, hints: Hints, matching: set[int]
     """Check these hints wherever the key occurs."""
     open_hints = [hint for hint in hints if hint[3] not in matching]
     at, checks = low.find(key), 0
-    while at >= 0 and open_hints:
+    for _ in range(MAX_PLACES):
+        if at < 0 or not open_hints:
+            return
         for offset, folded, hint, rule in open_hints:
             if low.startswith(folded, at - offset):
                 checks += 1
@@ -321,6 +323,7 @@ def _check_all(data: bytes, low: str, key: str, hints: Hints, matching: set[int]
         if checks:
             open_hints = [hint for hint in open_hints if hint[3] not in matching]
         at = low.find(key, at + 1)
+    matching.update(hint[3] for hint in open_hints)
 
 
 def _check_pieces(data: bytes, low: str, matching: set[int]) -> None:
