@@ -8,7 +8,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c const
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-full unit lint bench docs clean
+.PHONY: help demo test test-full torture unit lint bench docs clean
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +21,9 @@ test: $(VENV)/.holdfast-test ## run the tests, those with the real Claude Code i
 
 test-full: test ## run the slow tests too: older clients, browsers, installers
 	$(BIN)/pytest -n 2 -m slow
+
+torture: $(VENV)/.holdfast-test ## try kills, damage, full disks, hostile repositories and secrets for 15 minutes
+	$(BIN)/python -m tests.torture
 
 unit: $(VENV)/.holdfast-test ## run only the quick tests
 	$(BIN)/pytest -n 2 --dist loadfile tests/unit

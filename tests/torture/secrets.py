@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from holdfast.redaction import redact
+from holdfast.redaction.values import is_placeholder, is_wordlike
 from tests.process.hook_session import HookSession
 from tests.torture.report import Run
 from tests.unit.redaction.shapes import HERE, fill
@@ -51,6 +52,8 @@ def redact_texts(run: Run) -> None:
         kind, template = run.random.choice(templates)
         name = _choose_disguise(run.random, kind)
         text, secrets = fill(template, run.random)
+        if any(is_wordlike(secret) or is_placeholder(secret) for secret in secrets):
+            continue  # By chance it looks like words or a mask.
         leaks = find_leaks(redact(DISGUISES[name](text)), secrets)
         run.row("secrets in texts", "texts").check(not leaks, f"{name}: {template}")
 
@@ -82,6 +85,8 @@ def search_sessions(run: Run, folder: Path) -> None:
         )
         everything = "\n".join([*outputs, stored])
         for template, _, secrets in made:
+            if any(is_wordlike(secret) or is_placeholder(secret) for secret in secrets):
+                continue
             leaks = find_leaks(everything, secrets)
             run.row("secrets in sessions", "secrets").check(not leaks, template)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NAME_UNITS = 10 * MATCH_UNITS
 # How much before a name is looked at.
 BEFORE_CHARS = 100
-MAX_TABLE_ROWS = 2000
+MAX_TABLE_ROWS, MAX_ROW_CHARS = 2000, 2000
 _BAR = r"(?:\||\xe2\x94\x82)"
 # A line break, also escaped, and what tools print before a line: a file and its number, a time, a
 # diff mark, the name of a container.
@@ -31,6 +31,11 @@ PREFIX = (
     r"(?:(?:[\w./-]{1,80}[:-])?\d{1,6}[:|-]|[ ]{0,8}\d{1,6}(?:\t|\xe2\x86\x92)|[+>|#*-](?=[ \t]))?"
     r"(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-]\d\d:?\d\d)?\]?[ \t])?"
     r"(?:[\w.-]{1,40}[ \t]{1,10}\|[ \t])?"
+)
+# Before a row of a table: a bar may belong to the table.
+_ROW_PREFIX = re.compile(
+    r"(?a)(?:\[?\d{4}-\d\d-\d\d[T ][\d:.,]{5,15}(?:Z|[+-]\d\d:?\d\d)?\]?[ ]"
+    r"|(?:[\w./-]{1,80}[:-])?\d{1,6}[:-]|[ ]{0,8}\d{1,6}(?:\t|\xe2\x86\x92))?"
 )
 BREAK = rf"(?:\r?\n|\\{{1,3}}(?:r\\{{1,3}})?n){PREFIX}"
 _QUOTE = r"\\{0,3}[\"'`]"
@@ -75,10 +80,12 @@ _NAME_BESIDE = re.compile(
 )
 _DEFAULT = re.compile(rf"(?a)\\?[\"'][ \t]*\{{[^{{}}]{{0,300}}?\bdefault[ \t]*=[ \t]*{_LITERAL}")
 _ELEMENT = re.compile(
-    r"(?a)(?:\\?[\"'])?(?:\s[^<>]{0,200})?>(?:</key>\s{0,40}<string>)?"
+    r"(?a)(?:\\?[\"'])?(?:\s[^<>]{0,200})?>"
     r"(?P<element>[^<>\s][^<>]{0,500})</"
 )
-_PLIST = re.compile(r"(?a)</key>\s{0,40}<string>(?P<element>[^<>]{1,500})</")
+_PLIST = re.compile(
+    rf"(?a)</key>(?:{BREAK}|\s){{0,8}}[ \t]{{0,40}}<string>(?P<element>[^<>]{{1,500}})</"
+)
 _IN_TAG = re.compile(
     r"(?a)<(?:\w{1,20}:)?(?:[\w.-]*|key>[\w.-]*"
     r"|[\w.-]+\s[^<>]{0,80}\b(?:key|name)=\\?[\"'][\w.-]*)\Z"
@@ -203,12 +210,14 @@ def _find_columns(text: str, budget: Budget) -> Iterator[Span]:
     columns: list[int] = []
     at = rows = width = 0
     for line in text.split("\n"):
-        cells = line.replace("\xe2\x94\x82", "|||").split("|") if len(line) < 2000 else []
+        prefix = len(_ROW_PREFIX.match(line)[0]) if len(line) < MAX_ROW_CHARS else 0  # type: ignore[index]
+        row = line[prefix:].replace("\xe2\x94\x82", "|||")
+        cells = row.split("|") if len(line) < MAX_ROW_CHARS else []
         budget.spend(len(line) + 10)
-        is_rule = set(line) <= set("-+= ")
+        is_rule = set(row) <= set("-+= ")
         if columns and rows < MAX_TABLE_ROWS and (len(cells) == width or is_rule):
             rows += 1
-            yield from _pick_cells(cells, columns, at)
+            yield from _pick_cells(cells, columns, at + prefix)
         else:
             rows, width, columns = 0, len(cells), _find_secret_columns(cells)
         at += len(line) + 1

@@ -100,16 +100,17 @@ def _is_slug(body: str) -> bool:
 def find_spans(data: bytes, names: list[str], budget: Budget) -> list[Span]:
     """Return the secrets that these rules find, in order and without overlaps.
 
-    The bytes are searched as they are and without disguises; of overlapping secrets the kind of
-    the first rule is given.
+    The bytes are searched as they are, without disguises, and without terminal codes alone; of
+    overlapping secrets the kind of the first rule is given.
     """
-    revealed, steps = disguises.reveal(data)
-    found = [
-        (start, end, order, kind)
-        for order, (start, end, kind) in enumerate(_apply(data, names, budget))
-    ]
-    if steps:
-        for order, (start, end, kind) in enumerate(_apply(revealed, names, budget)):
+    variants = [(data, []), disguises.reveal(data)]
+    if disguises.ESCAPE in data:
+        # A password may contain what looks like an escape, such as %41.
+        plain, moves = disguises.remove_terminal_codes(data)
+        variants.append((plain, [moves]))
+    found = []
+    for searched, steps in variants if variants[1][1] else variants[:1]:
+        for order, (start, end, kind) in enumerate(_apply(searched, names, budget)):
             found.append((*disguises.find_original_span(steps, start, end), order, kind))
     return _merge(data, sorted(_keep_marks(data, found)))
 

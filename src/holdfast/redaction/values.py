@@ -23,6 +23,9 @@ _PLACEHOLDERS = (
 )
 _MASKS = ("xxxx", "****", "...", "…".encode().decode("latin-1"), "…", "${", "\\u2026", "••")
 _WORDLIKE = r"\W*+(?:(?:[A-Z]*+[a-z]{2,}+|[A-Z]{2,}+|[A-Za-z](?![A-Za-z])|\d++)[-_./:@!?]*+)++"
+_WORD = r"[A-Z]?[a-z]++|[A-Z]++(?![a-z])|[A-Z]|\d++"
+# In a longer value with digits and both cases, words are longer than this on average.
+MIN_WORD_CHARS, LONG_CHARS = 3.4, 16
 # What follows `Authorization:` before the secret.
 SCHEME = (
     r"(?:(?i:bearer|basic|bot|token|ssws|api-?key|key|geniekey|splunk|negotiate|oauth|jwt|sso-key"
@@ -64,7 +67,12 @@ def is_wordlike(value: str) -> bool:
     # Digits as in ed25519Seed and base64Key are not counted. A random value has at least four
     # others.
     few_digits = len(re.findall(r"\d(?!\d*[A-Z][a-z])", value)) < 4
-    return few_digits and re.fullmatch(_WORDLIKE, value) is not None
+    if not few_digits or re.fullmatch(_WORDLIKE, value) is None:
+        return False
+    is_mixed = value.isalnum() and value.lower() != value and not DIGITS.isdisjoint(value)
+    if len(value) < LONG_CHARS or not is_mixed:
+        return True
+    return len(value) / len(re.findall(_WORD, value)) > MIN_WORD_CHARS
 
 
 def is_random(value: str, min_chars: int = 16) -> bool:

@@ -1,4 +1,4 @@
-"""Encoding and compression of states: only secrets are lost; bad input gives an empty state."""
+"""Encoding and compression of states: nothing is lost; bad input gives an empty state."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from holdfast.state.fold import VERSION, new_state
 from holdfast.store import codec
 
-TOKEN = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 TEXTS = st.text(st.characters(codec=None), max_size=30)
 
 
@@ -22,13 +21,6 @@ def test_a_state_survives_encoding_and_compression(texts: list[str], place: Any)
     text = codec.encode_state(state)
     assert codec.decompress(codec.compress(text)) == text
     assert codec.decode_state(text) == state
-
-
-@pytest.mark.parametrize("secret", [TOKEN, f"export GITHUB_TOKEN={TOKEN}", f"a\n{TOKEN}\nb"])
-def test_secrets_are_redacted_in_keys_and_nested_values(secret: str) -> None:
-    state: Any = {**new_state(), "place": {secret: "x", "cwd": secret}, "bad_lines": [[[secret]]]}
-    assert TOKEN not in codec.encode_state(state)
-    assert TOKEN in str(state), "the state of the caller is not changed"
 
 
 def test_an_encoded_state_is_ascii() -> None:
