@@ -44,7 +44,10 @@ def main() -> int:
         seconds = 60 * args.minutes * weight / total
         console.print(f"{name}: {seconds:.0f} seconds …")
         run = Run(random.Random(args.seed), time.monotonic() + seconds)
-        with tempfile.TemporaryDirectory(prefix="holdfast-torture-") as folder:
+        # Background processes of hooks may still write there.
+        with tempfile.TemporaryDirectory(
+            prefix="holdfast-torture-", ignore_cleanup_errors=True
+        ) as folder:
             run_part(run, Path(folder))
         for row in run.rows:
             table.add_row(name, row.name, f"{row.tried} {row.unit}", str(row.lost))

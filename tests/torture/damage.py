@@ -56,7 +56,7 @@ def flip_bits_under_hooks(run: Run, folder: Path) -> None:
         run.row("`doctor` on damage", "runs").check(
             doctor.returncode in (0, 1), doctor.stderr[-300:]
         )
-        shutil.rmtree(session.root)
+        shutil.rmtree(session.root, ignore_errors=True)
 
 
 def flip_bits_in_the_ledger(run: Run, folder: Path) -> None:
@@ -92,7 +92,7 @@ def flip_bits_in_the_ledger(run: Run, folder: Path) -> None:
         run.row("damaged ledgers", "files").check(
             is_same and (damaged in files or kept >= readable), f"copy {number}"
         )
-        shutil.rmtree(copy)
+        shutil.rmtree(copy, ignore_errors=True)
 
 
 def garble_transcripts(run: Run, folder: Path) -> None:
@@ -122,7 +122,7 @@ def garble_transcripts(run: Run, folder: Path) -> None:
         run.row("compactions with a garbled transcript", "briefs").check(
             bool(results[2].stdout), f"transcript {number}"
         )
-        shutil.rmtree(session.root)
+        shutil.rmtree(session.root, ignore_errors=True)
 
 
 def _make_session(root: Path) -> HookSession:
