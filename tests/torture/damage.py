@@ -24,6 +24,8 @@ COMPACTION = (
 )  # fmt: skip
 MAX_FLIPS = 20
 ACTIONS = 300
+# SQLite's errors, and one in its message.
+UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 
 
 def run(run: Run, folder: Path) -> None:
@@ -49,7 +51,7 @@ def flip_bits_under_hooks(run: Run, folder: Path) -> None:
         printed = bool(results["PreCompact"].stdout and results["SessionStart"].stdout)
         run.row(f"compactions with a damaged {name}", "briefs").check(printed, f"copy {number}")
         session.run_hook("Stop")
-        with suppress(AssertionError, sqlite3.DatabaseError):
+        with suppress(AssertionError, *UNREADABLE):
             is_whole = session.read_row()["state"] == session.fold_transcript()
             run.row("sessions after damage", "sessions").check(is_whole, f"copy {number}, {name}")
         doctor = _run(session, "doctor", "--json")
@@ -168,7 +170,7 @@ def _read_action_ids(database: Path) -> set[str]:
     """The ids of all rows that SQLite can still read, one row at a time."""
     found: set[str] = set()
     for at in range(1, ACTIONS + 50):
-        with suppress(sqlite3.Error), closing(sqlite3.connect(database)) as connection:
+        with suppress(*UNREADABLE), closing(sqlite3.connect(database)) as connection:
             row = connection.execute("SELECT * FROM actions WHERE rowid = ?", (at,)).fetchone()
             if row is not None and isinstance(row[0], str):
                 found.add(row[0])

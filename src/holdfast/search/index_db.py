@@ -170,7 +170,7 @@ def _connect(path: str, busy_seconds: float) -> sqlite3.Connection:
             except sqlite_migrations.FirstEditionFound:
                 # It may have the last copy of texts whose transcripts were deleted.
                 first_edition.set_aside(path, busy_seconds)
-        except sqlite3.Error:
+        except sqlite_migrations.Error:
             if sqlite_migrations.get_inode(path) == inode:
                 with _translate_errors(path):
                     raise
@@ -231,7 +231,7 @@ def _translate_errors(path: str) -> Iterator[None]:
     """Raise SQLite errors as `StoreDamaged` or `StoreUnavailable`; delete a damaged index."""
     try:
         yield
-    except sqlite3.Error as problem:
+    except sqlite_migrations.Error as problem:
         if sqlite_migrations.is_damage(problem):
             delete_index(path)
             raise StoreDamaged(f"{path} ({problem}) was deleted", hint=REBUILD_HINT) from problem

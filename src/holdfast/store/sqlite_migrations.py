@@ -21,7 +21,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-Error = sqlite3.Error
+# Python cannot decode SQLite's message about a schema with a damaged byte.
+Error = (sqlite3.Error, UnicodeDecodeError)
 HERE = os.path.dirname(__file__)
 VERSION_OFFSET = 100
 # The folder of the migrations, and the version after all of them.
@@ -104,7 +105,7 @@ def connect(
                 from holdfast.store import first_edition
 
                 first_edition.set_aside(path, busy_seconds)
-        except sqlite3.Error as problem:
+        except Error as problem:
             if get_inode(path) == inode:
                 raise to_store_error(problem, path, inode, migrations) from problem
         except OSError as problem:
@@ -116,7 +117,7 @@ def connect(
 
 
 def to_store_error(
-    problem: sqlite3.Error, path: str, inode: int, migrations: tuple[str, int] | None = None
+    problem: Exception, path: str, inode: int, migrations: tuple[str, int] | None = None
 ) -> StoreUnavailable:
     """Return the error to raise for an error of SQLite. A damaged file is set aside, and what can
     be read of it is copied into a new one.
@@ -128,8 +129,10 @@ def to_store_error(
     return salvage.begin(path, inode, _name_kind(migrations), problem)
 
 
-def is_damage(problem: sqlite3.Error) -> bool:
+def is_damage(problem: Exception) -> bool:
     """Whether an error of SQLite says that the file is damaged. “malformed JSON” does not."""
+    if isinstance(problem, UnicodeDecodeError):
+        return True
     return getattr(problem, "sqlite_errorcode", 0) & PRIMARY_CODE in DAMAGE_CODES
 
 

@@ -167,6 +167,17 @@ def test_rows_are_found_without_the_first_page(
     assert read_rows(path) == rows
 
 
+def test_a_schema_with_a_damaged_byte_is_salvaged(
+    path: str, rows: dict[str, dict[str, dict[str, Any]]]
+) -> None:
+    """SQLite's message contains the byte, and Python cannot decode it."""
+    data = Path(path).read_bytes().replace(b"CREATE TABLE actions", b"CREATE T\xf3BLE actions", 1)
+    Path(path).write_bytes(data)
+    with pytest.raises(StoreDamaged, match="it is now"):
+        open_ledger(path)
+    assert read_rows(path) == rows
+
+
 def test_rows_that_were_deleted_do_not_come_back(
     path: str, rows: dict[str, dict[str, dict[str, Any]]]
 ) -> None:

@@ -119,7 +119,7 @@ def _find_problem(name: str, path: str, home: str, home_problem: Problem | None)
             if not damage:
                 _try_write(connection)
                 return home_problem
-    except sqlite3.Error as problem:
+    except sqlite_migrations.Error as problem:
         if not sqlite_migrations.is_damage(problem):
             return home_problem or _explain_sqlite_error(problem, home)
         damage = str(problem)
@@ -173,7 +173,7 @@ def _try_write(connection: sqlite3.Connection) -> None:
             connection.execute("ROLLBACK")
 
 
-def _explain_sqlite_error(problem: sqlite3.Error, home: str) -> Problem:
+def _explain_sqlite_error(problem: Exception, home: str) -> Problem:
     text = str(problem)
     if "locked" in text or "busy" in text:
         return Problem(detail=f"another process locks it ({text})", hint=LOCK_HINT)
