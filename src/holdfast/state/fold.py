@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.transcript.types import Event
 
 # A state of another version is discarded, and its log folded again.
-VERSION = 6
+VERSION = 7
 MAX_BAD_LINES = 20
 MAX_PENDING_CALLS = 100
 # How much of a tool's input is kept until its result arrives.

@@ -186,9 +186,16 @@ class Compaction(TypedDict):
     id: str
     """The host's id: a resumed session's log may begin with the compaction of another session."""
     line: int
+    at: str
+    """When the host logged it; empty if the log does not say."""
     trigger: str
     before: int
     after: int
+    """The size that the host states, else that of the first request after it; 0 if unknown."""
+    duration: int
+    """How long the host took, in milliseconds; 0 if the log does not say."""
+    calls: int
+    """The number of tool calls since the compaction before it."""
     summary_line: int
     reply_line: int
     """The first reply after it: a brief that is not logged before this line did not arrive."""

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # The parts of a request's size in tokens.
 CONTEXT_FIELDS = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
+# A file that the client shows to the model without a call, and one that it only names.
+ATTACHED_FILE_TYPES = ("file", "compact_file_reference")
 PLACE_FIELDS = {"cwd": "cwd", "gitBranch": "branch", "version": "client", "sessionId": "session"}
 
 
@@ -175,6 +177,9 @@ def _convert_attachment(line: dict[str, Any]) -> list[Event]:
         )
         for event in events:
             event["queued"] = True
+    elif kind in ATTACHED_FILE_TYPES:
+        path = as_text(attachment.get("filename"))
+        events.append(make_event("attached_file", name=path, text=_find_file_text(attachment)))
     elif kind in ("task_reminder", "todo_reminder", "todo"):
         events.append(make_event("plan", detail=attachment.get("content")))
     elif kind == "plan_file_reference":
@@ -182,6 +187,11 @@ def _convert_attachment(line: dict[str, Any]) -> list[Event]:
         plan = as_text(attachment.get("planContent"))
         events.append(make_event("plan_file", name=path, text=plan))
     return events
+
+
+def _find_file_text(attachment: dict[str, Any]) -> str:
+    file = as_dict(as_dict(attachment.get("content")).get("file"))
+    return as_text(file.get("content"))
 
 
 def _convert_queue_operation(line: dict[str, Any]) -> list[Event]:

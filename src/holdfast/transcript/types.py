@@ -16,6 +16,7 @@ Kind = Literal[
     "compaction",
     "summary",
     "injected",
+    "attached_file",
     "pull_request",
     "plan",
     "plan_file",

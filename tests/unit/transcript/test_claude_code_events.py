@@ -13,6 +13,7 @@ from holdfast.transcript.decoder import decode
 from tests.unit.transcript.decoding import IMAGE, drop_fields, kinds, single_event
 from tests.unit.transcript_lines import (
     AT,
+    ROOT,
     SUMMARY,
     Line,
     assistant,
@@ -228,7 +229,21 @@ def test_the_json_output_of_a_hook_is_not_injected_context(content: object) -> N
     assert [event["text"] for event in events_of(hook_line) if event["text"]] == []
 
 
-@pytest.mark.parametrize("kind", ["hook_system_message", "file", "nested_memory", None, ["x"]])
+def test_an_attached_file_is_an_event_with_its_path_and_text() -> None:
+    content = {"type": "text", "file": {"filePath": f"{ROOT}/a.py", "content": "x = 1"}}
+    lines = [
+        attachment("file", filename=f"{ROOT}/a.py", content=content),
+        attachment("compact_file_reference", filename=f"{ROOT}/b.py", displayPath="b.py"),
+        attachment("file", filename=["odd"], content="odd"),
+    ]
+    assert [(event["kind"], event["name"], event["text"]) for event in events_of(*lines)] == [
+        ("attached_file", f"{ROOT}/a.py", "x = 1"),
+        ("attached_file", f"{ROOT}/b.py", ""),
+        ("attached_file", "", ""),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["hook_system_message", "nested_memory", None, ["x"]])
 def test_other_attachments_give_no_events(kind: Any) -> None:
     assert events_of(attachment(kind, content="never push", hookEvent="Stop")) == []
 

@@ -42,9 +42,12 @@ def _add_compaction(state: State, event: Event) -> None:
         {
             "id": redact_and_clip(event.get("id", ""), 100),
             "line": event["line"],
+            "at": event.get("at", ""),
             "trigger": event.get("trigger", ""),
             "before": event.get("before", 0) or _measured_tokens(state, event),
             "after": event.get("after", 0),
+            "duration": event.get("duration", 0),
+            "calls": state["usage"]["calls_since_compaction"],
             "summary_line": 0,
             "reply_line": 0,
             "deliveries": [],
@@ -59,9 +62,10 @@ def _measured_tokens(state: State, event: Event) -> int:
 
 def _set_tokens_after(state: State, event: Event) -> None:
     """Take the size after a compaction from the next usage, if the boundary does not state it."""
-    if "window" in event and state["compactions"]:
-        last = state["compactions"][-1]
-        last["after"] = last["after"] or (0 if last["reply_line"] else event["context"])
+    if state["compactions"] and not (last := state["compactions"][-1])["after"]:
+        # A reply and its usage are on one line, or on the lines of one message.
+        is_first = not last["reply_line"] or last["reply_line"] == event["line"]
+        last["after"] = event["context"] if is_first else 0
 
 
 def _record_delivery(state: State, event: Event) -> None:

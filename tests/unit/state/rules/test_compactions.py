@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.state.types import Compaction
 from tests.unit.transcript_lines import (
+    AT,
     SUMMARY,
     Line,
     attachment,
@@ -18,6 +19,7 @@ from tests.unit.transcript_lines import (
     state_of,
     summary,
     text,
+    usage_line,
     user,
 )
 
@@ -33,19 +35,35 @@ def injected(*parts: str, hook: str = "SessionStart") -> Line:
 
 
 def test_a_compaction_keeps_the_token_counts_of_the_host() -> None:
-    lines = [user("go"), boundary(trigger="auto", preTokens=149_288, postTokens=7_595), summary()]
+    sizes = {"preTokens": 149_288, "postTokens": 7_595, "durationMs": 67_651}
+    lines = [*bash("ls"), boundary(trigger="auto", **sizes), summary()]
     assert compactions(*lines, reply("On it.")) == [
         {
             "id": "",
-            "line": 2,
+            "line": 3,
+            "at": AT,
             "trigger": "auto",
             "before": 149_288,
             "after": 7_595,
-            "summary_line": 3,
-            "reply_line": 4,
+            "duration": 67_651,
+            "calls": 1,
+            "summary_line": 4,
+            "reply_line": 5,
             "deliveries": [],
         }
     ]
+
+
+def test_the_size_after_a_compaction_is_that_of_the_first_request_if_the_host_states_none() -> None:
+    lines = [usage_line(150_000), boundary(), summary(), user("go on")]
+    lines += [usage_line(31_000, id="msg_2"), usage_line(40_000, id="msg_3")]
+    assert [compaction["after"] for compaction in compactions(*lines)] == [31_000]
+    with_text = reply("On it.")
+    with_text["message"] |= {"id": "msg_2", "usage": {"input_tokens": 31_000}}
+    later = [*lines[:4], with_text, usage_line(40_000, id="msg_3")]
+    assert [compaction["after"] for compaction in compactions(*later)] == [31_000]
+    without_count = [*lines[:4], reply("On it."), *bash("ls"), usage_line(40_000, id="msg_3")]
+    assert [compaction["after"] for compaction in compactions(*without_count)] == [0]
 
 
 def test_a_compaction_has_the_lines_of_its_boundary_summary_and_first_reply() -> None:
