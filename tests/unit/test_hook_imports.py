@@ -221,6 +221,7 @@ def test_the_status_line_imports_less_than_a_prompt_hook(
         "holdfast.statusline",
         "holdfast.statusline.main",
         "holdfast.statusline.render",
+        "holdfast.state.gauge",
         "holdfast.state.thresholds",
     }
     shared = modules - foreign - status_line_modules

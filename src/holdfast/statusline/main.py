@@ -15,6 +15,7 @@ from holdfast import diagnostics, fast_json
 from holdfast.redaction import redact
 from holdfast.settings import load as load_settings
 from holdfast.state import thresholds
+from holdfast.state.gauge import compaction_limit, turns_left
 from holdfast.statusline.render import Figures, render_gauge
 
 TYPE_CHECKING = False
@@ -105,7 +106,8 @@ def _add_stored_figures(
         remaining = 100 - figures.percent
         if thresholds.due_thresholds(guard, figures.tokens, remaining, settings):
             saved_at = _save(store, payload, figures.tokens, remaining, settings) or saved_at
-        figures.turns = turns_left(figures.tokens, window, guard, os.environ)
+        limit = compaction_limit(os.environ, guard.get("limit"), window.get("context_window_size"))
+        figures.turns = turns_left(figures.tokens, guard.get("growth"), limit)
     figures.compactions = guard.get("compactions", 0)
     figures.saved_ago = time.time() - saved_at if saved_at else None
 
@@ -119,21 +121,6 @@ def _save(
 
     event = claude_code.parse_payload({**payload, "hook_event_name": "StatusLine"})
     return save_from_status_line(store, event, tokens, remaining, settings, time.time())
-
-
-def turns_left(
-    tokens: int, window: dict[str, Any], guard: dict[str, Any], environ: Mapping[str, str]
-) -> int | None:
-    """Estimate how many turns of the usual size fit before the host compacts; None if unknown."""
-    growth = guard.get("growth")
-    configured = environ.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW", "")
-    if configured.isdecimal():
-        limit: Any = int(configured)
-    else:
-        limit = guard.get("limit") or window.get("context_window_size")
-    if not isinstance(growth, int) or not isinstance(limit, int) or growth < 1:
-        return None
-    return max(0, (limit - tokens) // growth)
 
 
 def terminal_columns(environ: Mapping[str, str]) -> int:

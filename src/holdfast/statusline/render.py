@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from holdfast.state.gauge import ALARMS
 from holdfast.state.thresholds import zone_index
 
 TYPE_CHECKING = False
@@ -12,7 +13,6 @@ BAR_WIDTH = 10
 # ANSI colour codes by zone: green, yellow, orange, red, critical.
 COLOURS = ("32", "33", "38;5;208", "31", "1;31")
 ALARM_COLOUR = "31"
-ALARMS = {"never": "the last brief did not arrive", "cut": "the last brief was cut"}
 
 
 class Figures:
