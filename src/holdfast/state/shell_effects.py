@@ -54,9 +54,9 @@ def find_effects(script: str, folder: str) -> list[Effect]:
             outer_folders.append(folder)
         while len(outer_folders) > command.depth:
             folder = outer_folders.pop()
-        words = _strip_prefixes(command.words)
+        words = strip_prefixes(command.words)
         if words[:1] == ["cd"]:
-            folder = _join(folder, words[1] or "") if len(words) > 1 and words[1] else folder
+            folder = join_path(folder, words[1] or "") if len(words) > 1 and words[1] else folder
             continue
         for kind, path, target in (
             *_find_command_effects(words, command.heredoc),
@@ -64,12 +64,12 @@ def find_effects(script: str, folder: str) -> list[Effect]:
         ):
             if path.startswith(NOT_FILES):
                 continue
-            target = _join(folder, target) if target else ""
-            effects.append(Effect(kind, _join(folder, path), target))
+            target = join_path(folder, target) if target else ""
+            effects.append(Effect(kind, join_path(folder, path), target))
     return effects
 
 
-def _strip_prefixes(words: list[str | None]) -> list[str | None]:
+def strip_prefixes(words: list[str | None]) -> list[str | None]:
     """Return the words from the command's own name on: `sudo -u x rm a` is `rm a`."""
     while words and words[0] in PREFIXES:
         words = words[1:]
@@ -80,7 +80,7 @@ def _strip_prefixes(words: list[str | None]) -> list[str | None]:
     return words
 
 
-def _join(folder: str, path: str) -> str:
+def join_path(folder: str, path: str) -> str:
     """Return `path` as seen from `folder`, with `.` and `..` resolved where possible."""
     if path.startswith(("~", "\\")) or path[1:3] in (":\\", ":/"):
         return path

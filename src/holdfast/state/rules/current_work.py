@@ -63,7 +63,7 @@ def _apply_reply(state: State, event: Event) -> None:
     state["doing"] = {"text": clip(text, MAX_ACTIVITY_CHARS), "line": line}
     if state["questions"]:
         state["questions"] = []
-    if question := _find_question(text):
+    if question := find_question(text):
         question = redact_and_clip(question, MAX_QUESTION_CHARS)
         state["questions"] = [{"text": question, "line": line}]
     if BLOCKED.match(tokenize(event["text"])):
@@ -72,7 +72,7 @@ def _apply_reply(state: State, event: Event) -> None:
                 _add_blocker(state, redact_and_clip(sentence, MAX_QUESTION_CHARS), line)
 
 
-def _find_question(text: str) -> str:
+def find_question(text: str) -> str:
     """Return the question that a reply ends with, a sentence or one with a list of choices."""
     if text.endswith(("?", "？")):
         last = split_sentences(text)[-1:]
