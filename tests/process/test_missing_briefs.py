@@ -31,7 +31,7 @@ def run_holdfast(session: HookSession, *arguments: str) -> subprocess.CompletedP
     )  # fmt: skip
 
 
-def list_in_status(session: HookSession) -> list[tuple[int, str]]:
+def list_in_status(session: HookSession) -> list[tuple[int, str | None]]:
     """Ordinal and receipt of each compaction, as `status --json` has them."""
     output = json.loads(run_holdfast(session, "status", "--all", "--json").stdout)
     (listed,) = output["sessions"]
@@ -132,14 +132,14 @@ def test_a_compaction_from_before_the_first_hook_does_not_count(session: HookSes
     compact_without_hooks(session)
     session.run_hook("Stop")
     assert find_in_doctor(session)["detail"] == "none sent yet"
-    assert list_in_status(session) == []
+    assert list_in_status(session) == [(1, None)]
     session.write(with_new_uuids(make_lines_after_compaction(session)))
     finding = find_in_doctor(session)
     assert finding["status"] == "fail"
     assert (
         f"compaction 2 of session s1 (line {find_boundary_line(session, 2)} " in finding["detail"]
     )
-    assert list_in_status(session) == [(2, "none")]
+    assert list_in_status(session) == [(1, None), (2, "none")]
 
 
 def test_a_session_that_was_recovered_and_never_had_hooks_does_not_count(
@@ -149,10 +149,10 @@ def test_a_session_that_was_recovered_and_never_had_hooks_does_not_count(
     assert run_holdfast(session, "recover", str(session.transcript)).returncode == 0
     compact_without_hooks(session)
     assert find_in_doctor(session)["detail"] == "none sent yet"
-    assert list_in_status(session) == []
+    assert list_in_status(session) == [(1, None)]
     session.run_hook("PreCompact")
     session.write(with_new_uuids(make_lines_after_compaction(session)))
-    assert list_in_status(session) == [(2, "none")]
+    assert list_in_status(session) == [(1, None), (2, "none")]
 
 
 def test_a_compaction_that_a_fork_copied_does_not_count(session: HookSession) -> None:
@@ -161,9 +161,9 @@ def test_a_compaction_that_a_fork_copied_does_not_count(session: HookSession) ->
     compact_without_hooks(session)
     session.run_hook("Stop")
     assert find_in_doctor(session)["detail"] == "none sent yet"
-    assert list_in_status(session) == []
+    assert list_in_status(session) == [(1, None)]
     session.write(with_new_uuids(make_lines_after_compaction(session)))
-    assert list_in_status(session) == [(2, "none")]
+    assert list_in_status(session) == [(1, None), (2, "none")]
 
 
 def test_the_compaction_of_a_sub_agent_does_not_count(session: HookSession) -> None:

@@ -116,6 +116,15 @@ class SearchableSummary(SearchableText):
         matches = [entry for entry in entries if is_same_task(step, entry.strip("✅☑✔ *"))]
         return matches[0] if matches and all(map(is_marked_done, matches)) else ""
 
+    def find_similar_line(self, text: str) -> str:
+        """The line that has most of the text's words, if it has at least half of them."""
+        words = frozenset(padded_words(text).split())
+        shared = [len(words & line) for line in self._words_by_line]
+        best = max(shared, default=0)
+        if not best or 2 * best < len(words):
+            return ""
+        return self.text.splitlines()[shared.index(best)].strip()
+
     def has_current_work_heading(self) -> bool:
         headings = (line.strip("#*:0123456789. ").lower() for line in self.text.splitlines())
         return any(heading.startswith(CURRENT_WORK_HEADINGS) for heading in headings)

@@ -1,8 +1,13 @@
-"""List this project's sessions: context used, last save, compactions and delivery of briefs."""
+"""List this project's sessions: context used, last save, compactions and delivery of briefs.
+
+With --json each session also has `window`: what fills its context, estimated from the log.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+from dataclasses import asdict
 from typing import Any
 
 from holdfast import trust
@@ -15,10 +20,11 @@ from holdfast.cli.console import (
     print_message,
     to_iso_time,
 )
-from holdfast.services.compaction.history import NO_BRIEF, list_deliveries
+from holdfast.services.compaction.history import NO_BRIEF
+from holdfast.services.compaction.session_figures import SessionStatus, load_status, load_window
 from holdfast.services.projects import find_project
-from holdfast.services.sessions import current_folder, open_store, refresh_session
-from holdfast.state.types import ContextUsage
+from holdfast.services.sessions import current_folder, open_store
+from holdfast.settings import Settings
 from holdfast.store.protocols import SessionRow, Store
 
 IN_FORCE = "The project's own settings and templates are in force (`holdfast trust --remove`)."
@@ -35,10 +41,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     project = None if args.all else find_project(current_folder())
     with open_store(team=True) as (store, config):
-        sessions = [describe(store, row) for row in store.sessions(project, 20)]
+        rows = store.sessions(project, 20)
+        sessions = [load_status(store, row, config, os.environ) for row in rows]
+        details = [_to_json(store, status, config) for status in sessions] if args.json else []
     trusted = _is_trusted(config.home)
     if args.json:
-        print_json({"project": project, "project_files_trusted": trusted, "sessions": sessions})
+        print_json({"project": project, "project_files_trusted": trusted, "sessions": details})
         return 0
     if trusted is not None:
         print_message(IN_FORCE if trusted else NOT_IN_FORCE)
@@ -62,56 +70,35 @@ def _is_trusted(home: str) -> bool | None:
     return all(trust.is_trusted(home, folder) for folder in with_files) if with_files else None
 
 
-def describe(store: Store, row: SessionRow) -> dict[str, Any]:
-    """Return one session as JSON, after reading its transcript to the end."""
-    state = refresh_session(store, row).state
-    usage = state["usage"]
-    snapshots = store.snapshots(row["id"], 1)
+def _to_json(store: Store, status: SessionStatus, config: Settings) -> dict[str, Any]:
+    row: SessionRow | None = store.session(status.id)
+    window = load_window(row, row["state"], config) if row else None
     return {
-        "id": row["id"],
-        "host": row["host"],
-        "project": row["project"],
-        "transcript": row["transcript"],
-        "seen": to_iso_time(row["seen_at"]),
-        "seen_at": row["seen_at"],
-        "context_tokens": usage["context"] or None,
-        "context_window": usage["window"],
-        "model": usage["model"] or None,
-        "growth_per_turn": usage["growth"] or None,
-        "turns_left": turns_left(usage),
-        "lines": state["lines"],
-        "bad_lines": state["bad_lines"],
-        "last_save": to_iso_time(snapshots[0]["created_at"]) if snapshots else None,
-        "last_save_at": snapshots[0]["created_at"] if snapshots else None,
-        "last_snapshot": snapshots[0]["id"] if snapshots else None,
-        "compactions": list_deliveries(store, row, state),
+        **asdict(status),
+        "seen": to_iso_time(status.seen_at),
+        "last_save": to_iso_time(status.last_save_at),
+        "compactions": [
+            {**compaction, "at": to_iso_time(compaction["at"])} for compaction in status.compactions
+        ],
+        "window": asdict(window) if window else None,
     }
 
 
-def turns_left(usage: ContextUsage) -> int | None:
-    """Return how many more turns fit if they grow as before; None if that is not known."""
-    if not usage["growth"]:
-        return None
-    return max(0, (usage["window"] - usage["context"]) // usage["growth"])
-
-
-def _to_row(session: dict[str, Any]) -> tuple[str, ...]:
-    context = session["context_tokens"]
+def _to_row(session: SessionStatus) -> tuple[str, ...]:
+    context = session.context_tokens
     fill = (
-        f"{format_count(context)} ({100 * context // session['context_window']} %)"
-        if context
-        else "–"
+        f"{format_count(context)} ({100 * context // session.context_window} %)" if context else "–"
     )
     briefs = ", ".join(
         f"{compaction['ordinal']}: {compaction['receipt']}"
-        for compaction in session["compactions"]
+        for compaction in session.compactions
         if compaction["brief_id"] or compaction["receipt"] == NO_BRIEF
     )
     return (
-        session["id"],
-        format_age(session["seen_at"]),
+        session.id,
+        format_age(session.seen_at),
         fill,
-        format_age(session["last_save_at"]),
-        str(len(session["compactions"])),
+        format_age(session.last_save_at),
+        str(len(session.compactions)),
         briefs or "–",
     )

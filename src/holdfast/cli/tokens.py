@@ -113,7 +113,7 @@ def _read(argument: str) -> str:
 
 
 def _calibrate(home: str, folder: str) -> None:
-    paths = find_transcripts([folder], packed=True) if os.path.exists(folder) else []
+    paths = find_transcripts([folder]) if os.path.exists(folder) else []
     if not paths:
         raise UnreadableTranscript(
             f"no .jsonl or .jsonl.gz file in {folder}", hint="give a folder of transcripts"

@@ -232,8 +232,10 @@ class CompactionRow(TypedDict):
     trigger: Annotated[str | None, Meta(description="`auto` or `manual`")]
     tokens_before: Annotated[int | None, Meta(description="tokens in the context before it")]
     tokens_after: Annotated[int | None, Meta(description="tokens in the context after it")]
+    tool_calls: Annotated[int | None, Meta(description="tool calls since the one before it")]
     seconds: Annotated[
-        float | None, Meta(description="seconds from the PreCompact hook to the brief")
+        float | None,
+        Meta(description="how long the host took, or else from the PreCompact hook to the brief"),
     ]
     transcript: Annotated[str, Meta(description="transcript that records it")]
     line: Annotated[int | None, Meta(description="line in that transcript")]
@@ -253,10 +255,13 @@ class LossItem(TypedDict):
 
 
 class LossReport(TypedDict, total=False):
-    """Empty while the compaction has no summary to compare with."""
+    """Empty if neither a snapshot nor the transcript shows what was known before."""
 
     kept: Annotated[list[LossItem], Meta(description="items that the summary contains")]
     restored: Annotated[list[LossItem], Meta(description="items that the brief added")]
+    differs: Annotated[
+        list[LossItem], Meta(description="items of which the summary says something else")
+    ]
     to_recall: Annotated[
         list[LossItem], Meta(description="items in neither; they can be looked up")
     ]

@@ -59,8 +59,24 @@ def _open_team_store() -> Store | None:
     return PostgresStore.at(url, busy_seconds=LOCK_TIMEOUT_SECONDS)
 
 
+def _find_seen_time(row: SessionRow) -> float:
+    from holdfast.services.log_time import find_last_time
+    from holdfast.transcript.reader import COMPRESSED_SUFFIXES
+
+    if row["transcript"].endswith(COMPRESSED_SUFFIXES):
+        # It no longer grows, so nothing was seen since.
+        return row["seen_at"]
+    try:
+        return max(row["seen_at"], min(time.time(), find_last_time(row["transcript"])))
+    except (OSError, ValueError):
+        return row["seen_at"]
+
+
 def refresh_session(store: Store, row: SessionRow) -> IngestedSession:
-    """Ingest what the host wrote since the last hook, and return the session."""
+    """Ingest what the host wrote since the last hook, and return the session.
+
+    The session counts as seen at the time of the last event in its log, not now.
+    """
     # Imported late: lookups never fold, and start faster without the rules.
     from holdfast.hosts.hook_event import HookEvent
     from holdfast.services.compaction.ingest import ingest_transcript
@@ -68,6 +84,6 @@ def refresh_session(store: Store, row: SessionRow) -> IngestedSession:
     event = HookEvent(
         host=row["host"], name="", session_id=row["id"], transcript_path=row["transcript"]
     )
-    session = ingest_transcript(store, event, time.time())
+    session = ingest_transcript(store, event, _find_seen_time(row))
     store.commit()
     return session

@@ -39,6 +39,15 @@ def test_a_compaction_is_shown_with_its_brief_and_summary(
     assert self_test.demo.summary.strip() in shown.out
     assert "(it arrived: whole)" in shown.out
     assert "can be looked up with" in shown.err
+    counts = demo_terminal.run("compactions", "show", "1", "--json").json["counts"]
+    assert f"Of {sum(counts.values())} things known before it" in shown.out
+    for title, group in (
+        ("Differs from the summary", "differs"),
+        ("In neither the summary nor the brief, one lookup away", "to_recall"),
+        ("Put back by the brief", "restored"),
+        ("Kept by the summary", "kept"),
+    ):
+        assert f"## {title}: {counts[group]}\n" in shown.out
 
 
 def test_the_loss_report_lists_facts_missing_from_brief_and_summary(
@@ -46,7 +55,8 @@ def test_the_loss_report_lists_facts_missing_from_brief_and_summary(
 ) -> None:
     output = demo_terminal.run("compactions", "show", "1", "--json").json
     losses = output["losses"]
-    assert set(losses) == {"kept", "restored", "to_recall"}
+    assert set(losses) == {"kept", "restored", "differs", "to_recall"}
+    assert output["counts"] == {group: len(facts) for group, facts in losses.items()}
     rules = [fact["text"] for fact in losses["restored"] if fact["kind"] == "prohibition"]
     assert any(rule.startswith("Never touch anything under migrations/") for rule in rules)
     context = output["brief"] + output["summary"]
@@ -116,13 +126,19 @@ def test_two_snapshots_are_compared(demo_terminal: Terminal) -> None:
     assert demo_terminal.run("diff", first, "nothing").code == 1
 
 
-def test_a_pruned_compaction_is_shown_without_its_brief(demo_terminal: Terminal) -> None:
+def test_a_brief_whose_text_was_pruned_is_rebuilt_and_says_so(
+    demo_terminal: Terminal, self_test: SelfTest
+) -> None:
+    sent = demo_terminal.run("compactions", "show", "1", "--json").json
     with closing(SQLiteStore(str(demo_terminal.store / "holdfast.db"))) as store:
         (session,) = store.sessions(None)
         store.open_compaction(session["id"], 2, trigger="auto", snapshot=None, now=1.0)
         store.prune(session["id"], snapshots=1, compactions=1)
     shown = demo_terminal.run("compactions", "show", "1")
-    assert "## The brief (it arrived: whole)\n\nnot kept" in shown.out
+    assert "## The brief (it arrived: whole; not kept: " in shown.out
+    output = demo_terminal.run("compactions", "show", "1", "--json").json
+    assert (sent["brief_source"], output["brief_source"]) == ("sent", "rebuilt")
+    assert output["counts"]["restored"] > 0
 
 
 def test_the_number_of_listed_compactions_can_be_set(demo_terminal: Terminal) -> None:

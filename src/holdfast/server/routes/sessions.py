@@ -34,6 +34,7 @@ from holdfast.server.requests import (
 from holdfast.server.responses import CompactionList, LossReport, SessionDetail, SessionList
 from holdfast.server.rows import to_session, to_time
 from holdfast.services.compaction import history
+from holdfast.services.compaction.report import load_losses
 
 CompactionNumber = Annotated[
     int, PathParameter(description="number of the compaction; the first is 1")
@@ -131,12 +132,14 @@ def list_compactions(
 def get_losses(
     databases: CallerDatabases, number: CompactionNumber, session_id: SessionQuery
 ) -> LossReport:
-    """Get which items a summary kept, which the brief restored, and which are in neither."""
+    """Get which items a summary kept, which the brief restored, which differ from the summary, and
+    which are in neither.
+    """
     with databases.connect() as db:
         session = db.store.session(session_id)
         if session is None:
             raise NotFound(f"No session {session_id} is recorded")
-        losses = history.CompactionReport(db.store, session, session["state"], number).losses()
+        losses = load_losses(db.store, session, session["state"], number)
     parts = losses._asdict().items() if losses else ()
     report = {
         name: [{"kind": item.kind, "line": item.line, "text": item.forms[0]} for item in items]

@@ -1,4 +1,4 @@
-"""The compactions of a session, from the transcript and from the store."""
+"""List the compactions of a session, from the transcript and from the store."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from collections import Counter
 from typing import Any
 
 from holdfast.errors import NotFound, UnreadableTranscript
-from holdfast.reports.loss import CompactionLosses, build_loss_report
-from holdfast.services.compaction.host_summary import load_host_summary
 from holdfast.services.recall.from_file import read_events
+from holdfast.services.time_parsing import parse_timestamp
 from holdfast.state.types import Compaction, State
 from holdfast.store.protocols import CompactionRow, SessionRow, SnapshotRow, Store
 
@@ -67,18 +66,16 @@ def _is_copied(row: SessionRow, compaction: Compaction) -> bool:
 def list_deliveries(store: Store, row: SessionRow, state: State) -> list[dict[str, Any]]:
     """Return how the brief of each compaction was delivered, oldest first, for `status`.
 
-    The receipt is "none" if there was no brief. A compaction that was announced but is not in the
-    log, and one from before Holdfast was installed, are left out.
+    The receipt is "none" if there was no brief, and None for a compaction from before Holdfast was
+    installed. A compaction that was announced but is not in the log is left out.
     """
     records = {record["ordinal"]: record for record in store.compactions(row["id"])}
     missing = find_missing_briefs(store, row, state)
     logged = dict(enumerate(state["compactions"], 1))
-    shown = [
-        ordinal for ordinal, record in records.items() if record["brief_id"] or ordinal in logged
-    ]
+    sent = [ordinal for ordinal, record in records.items() if record["brief_id"]]
     return [
         _delivery(ordinal, records.get(ordinal), logged.get(ordinal), ordinal in missing)
-        for ordinal in sorted({*shown, *missing})
+        for ordinal in sorted({*sent, *logged})
     ]
 
 
@@ -88,6 +85,7 @@ def _delivery(
     recorded: Any = record or {}
     return {
         "ordinal": ordinal,
+        "at": find_time(record, logged),
         "trigger": recorded.get("trigger_name") or (logged["trigger"] if logged else "") or None,
         "line": logged["line"] if logged else None,
         "snapshot": recorded.get("snapshot"),
@@ -99,18 +97,25 @@ def _delivery(
     }
 
 
+def find_time(record: Any, logged: Any) -> float | None:
+    """Return when a compaction happened: as the log says, or else the hook; None if unknown."""
+    at = parse_timestamp((logged or {}).get("at") or "", 0.0)
+    return at or (record or {}).get("opened_at")
+
+
 def _entry(row: SessionRow, state: State, record: Any, number: int) -> dict[str, Any]:
     logged: Any = dict(enumerate(state["compactions"], 1)).get(number, {})
     record = record or {}
-    duration = None
-    if record.get("brief_at") and record.get("delivered_by") == "SessionStart":
+    duration = round(logged["duration"] / 1000, 1) if logged.get("duration") else None
+    if not duration and record.get("brief_at") and record.get("delivered_by") == "SessionStart":
         duration = round(record["brief_at"] - record["opened_at"], 1)
     return {
         "ordinal": number,
-        "at": record.get("opened_at"),
+        "at": find_time(record, logged),
         "trigger": record.get("trigger_name") or logged.get("trigger") or None,
         "tokens_before": logged.get("before") or None,
         "tokens_after": logged.get("after") or None,
+        "tool_calls": logged.get("calls"),
         "seconds": duration,
         "transcript": row["transcript"],
         "line": logged.get("line"),
@@ -122,12 +127,14 @@ def _entry(row: SessionRow, state: State, record: Any, number: int) -> dict[str,
 
 
 def add_snapshot_figures(store: Store, entry: dict[str, Any]) -> dict[str, Any]:
-    """Add the figures that only the snapshot has. Slow, because it must be decompressed."""
-    snapshot = _load_snapshot(store, entry)
+    """Add what the log does not say from the snapshot. Slow, because it must be decompressed."""
+    if entry["line"] and entry["tokens_before"]:
+        return entry
+    snapshot = load_snapshot(store, entry)
     usage = snapshot["state"]["usage"] if snapshot else None
     return {
         **entry,
-        "tool_calls": usage["calls_since_compaction"] if usage else None,
+        "tool_calls": usage["calls_since_compaction"] if usage else entry["tool_calls"],
         "tokens_before": entry["tokens_before"] or (usage["context"] if usage else None) or None,
     }
 
@@ -143,31 +150,14 @@ def summarize_compactions(older: list[dict[str, Any]]) -> dict[str, Any] | None:
     }
 
 
-def _load_snapshot(store: Store, entry: dict[str, Any]) -> SnapshotRow | None:
+def load_snapshot(store: Store, entry: dict[str, Any]) -> SnapshotRow | None:
     return store.snapshot(entry["snapshot"]) if entry["snapshot"] else None
 
 
-class CompactionReport:
-    """One compaction in full: the state before it, the summary, the brief, and what is lost.
-
-    Raises NotFound if the session has no compaction of this number.
-    """
-
-    def __init__(self, store: Store, row: SessionRow, state: State, number: int) -> None:
-        entries = list_compactions(store, row, state)
-        if not 1 <= number <= len(entries):
-            hint = "`holdfast compactions` lists them"
-            raise NotFound(f"Session {row['id']} has no compaction {number}", hint=hint)
-        self.entry = add_snapshot_figures(store, entries[number - 1])
-        snapshot = _load_snapshot(store, self.entry)
-        record = store.compaction(row["id"], number)
-        self.saved: State | None = snapshot["state"] if snapshot else None
-        self.brief = (record["brief"] if record else None) or ""
-        recorded = (record["summary"] if record else None) or ""
-        self.summary = load_host_summary(row, state, number, recorded)
-
-    def losses(self) -> CompactionLosses | None:
-        """Compare the snapshot with summary and brief; None if there is no snapshot."""
-        if self.saved is None:
-            return None
-        return build_loss_report(self.saved, self.summary.everything, self.brief)
+def get_entry(store: Store, row: SessionRow, state: State, number: int) -> dict[str, Any]:
+    """Return the entry of one compaction. Raises NotFound if there is none of this number."""
+    entries = list_compactions(store, row, state)
+    if not 1 <= number <= len(entries):
+        hint = "`holdfast compactions` lists them"
+        raise NotFound(f"Session {row['id']} has no compaction {number}", hint=hint)
+    return add_snapshot_figures(store, entries[number - 1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from holdfast.errors import UnreadableTranscript
 from holdfast.state.fold import advance, new_state
@@ -18,6 +18,28 @@ def load_state(path: str, until_line: int | None = None) -> State:
     state = new_state()
     advance(state, merge_subagent_events(read_events(path, until_line), path))
     return state
+
+
+def load_states_before(path: str, lines: Sequence[int]) -> Iterator[State]:
+    """Yield the state before each of these lines, which must be in order.
+
+    It is one state that is folded on: use it before asking for the next. If the log ends before a
+    line, nothing is yielded for it.
+    """
+    state, waiting = new_state(), list(lines)
+    batch: list[Event] = []
+    for event in merge_subagent_events(read_events(path, lines[-1]), path) if lines else ():
+        while waiting and event["line"] >= waiting[0]:
+            advance(state, batch)
+            batch.clear()
+            del waiting[0]
+            yield state
+        batch.append(event)
+
+
+def read_events_from(path: str, line: int) -> Iterator[Event]:
+    """Yield the events from this line on; the lines before it are not decoded."""
+    return decode((number, raw) for number, raw in read_lines(path) if number >= line)
 
 
 def read_events(path: str, until_line: int | None = None) -> Iterator[Event]:
