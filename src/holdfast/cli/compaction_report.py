@@ -40,6 +40,7 @@ FIGURES = {
     "commands_repeated": ("commands repeated", "repeated"),
     "questions_asked_again": ("questions asked again", "asked again"),
 }
+SHOWN_LABEL = "files shown by the host"
 MAX_ITEM_CHARS = 300
 
 
@@ -74,8 +75,9 @@ def print_report(report: CompactionReport) -> None:
     _print_groups(report)
     _print_summary(report.summary)
     _print_section(f"The brief ({_describe_receipt(report)})", report.brief or "–")
-    if report.losses:
-        print_message("Each line can be looked up with `holdfast recall L12`.", style="dim")
+    if report.items:
+        ref = f"{report.session}:L{report.items[-1].line}"
+        print_message(f"Each line can be looked up with `holdfast recall {ref}`.", style="dim")
 
 
 def _describe_entry(entry: dict[str, Any]) -> str:
@@ -110,9 +112,13 @@ def _describe_counts(report: CompactionReport) -> str:
     put_back = "put back" if report.brief_source == SENT else "would have put back"
     return (
         f"Of {sum(counts.values())} things known before it, {kept}, the brief {put_back} "
-        f"{counts['restored']}, {counts['differs']} differ from the summary, "
-        f"{counts['to_recall']} are one lookup away."
+        f"{counts['restored']}, {_count(counts['differs'], 'differs', 'differ')} from the summary, "
+        f"{_count(counts['to_recall'], 'is', 'are')} one lookup away."
     )
+
+
+def _count(number: int, singular: str, plural: str) -> str:
+    return f"{number} {singular if number == 1 else plural}"
 
 
 def _print_cost(report: CompactionReport) -> None:
@@ -126,10 +132,12 @@ def _print_cost(report: CompactionReport) -> None:
                   for window in (cost.after, cost.before)))
         for name, (label, _) in FIGURES.items()
     ]  # fmt: skip
-    rows.append(("files shown by the host", _describe_shown(cost.files_shown_by_host), ""))
+    shown = cost.files_shown_by_host
+    rows.append(
+        (SHOWN_LABEL, _describe_none(shown) if shown.count is None else str(shown.count), "")
+    )
     make_console().print(make_table(("", "after", "before"), rows))
-    lines = [*_list_repetitions(cost.after)]
-    _print_lines("", lines)
+    _write("\n" + "".join(f"{line}\n" for line in _list_repetitions(cost)) + "\n")
 
 
 def _describe_windows(cost: ForgettingCost) -> str:
@@ -164,15 +172,10 @@ def _describe_figure(figure: Figure, name: str) -> str:
     return f"{text} ({note})" if note else text
 
 
-def _describe_shown(figure: Figure) -> str:
-    if figure.count is None:
-        return _describe_none(figure)
-    return f"{figure.count}: " + ", ".join(f"{item.text} (L{item.line})" for item in figure.items)
-
-
-def _list_repetitions(window: WindowFigures) -> Iterator[str]:
-    for name, (_, word) in FIGURES.items():
-        for item in getattr(window, name).items:
+def _list_repetitions(cost: ForgettingCost) -> Iterator[str]:
+    figures = [(word, getattr(cost.after, name)) for name, (_, word) in FIGURES.items()]
+    for word, figure in (*figures, ("shown", cost.files_shown_by_host)):
+        for item in figure.items:
             yield f"{word:<11} L{item.line}  {item.text}{_describe_earlier(item)}"
 
 
@@ -209,10 +212,6 @@ def _print_summary(summary: HostSummary) -> None:
 
 def _print_section(title: str, text: str) -> None:
     _write(f"## {title}\n\n{text.strip()}\n\n")
-
-
-def _print_lines(before: str, lines: list[str]) -> None:
-    _write("\n".join([before, *lines, "", ""]) if lines else "\n")
 
 
 def _write(text: str) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 AGENT_TOOLS = ("Task", "Agent")
 # Kinds of sub-agents that Claude Code gives no tool to change files.
 READ_ONLY_AGENT_TYPES = ("Explore", "Plan")
+# A script of Codex that calls tools, and the prefix of the ids of these calls.
+SCRIPT, SCRIPT_CALL_PREFIX = "exec", "exec-"
 SEARCH_TOOLS = ("Grep", "Glob", "LS", "WebFetch", "WebSearch")
 MCP_READ_TOOLS = ("read_file", "read_text_file")
 MCP_CHANGE_TOOLS = ("write_file", "edit_file", "move_file")
@@ -83,6 +85,8 @@ class Action:
     """The folder that the command ran in."""
     starts_agent: bool = False
     """It started a sub-agent that may change files."""
+    is_foreign: bool = False
+    """It called a tool of an MCP server, which may change files."""
     result: int | None = None
     """A checksum of what it printed; None if it has no result."""
     tokens: int = 0
@@ -168,6 +172,11 @@ class _Collector:
         self.activity.actions.sort(key=lambda action: action.line)
 
     def _add_call(self, event: Event) -> None:
+        if event["id"].startswith(SCRIPT_CALL_PREFIX):
+            # The calls inside a script are logged one by one: the script is no action of its own.
+            scripts = [ident for ident, (call, _) in self._calls.items() if call["name"] == SCRIPT]
+            for ident in scripts:
+                del self._calls[ident]
         folder = event.get("cwd") or self._state["place"].get("cwd", "")
         self._calls[event["id"]] = (event, folder)
         if "agent" in event:
@@ -203,7 +212,10 @@ class _Collector:
         text = result.get("text", "").partition(REMINDER)[0] if result else ""
         ok = bool(result and result["ok"])
         reads = tuple(_find_reads(state, name, arguments, folder)) if ok else ()
-        changes = tuple(_find_changes(state, name, arguments, folder)) if ok else ()
+        changes = tuple(_find_changes(state, name, arguments, folder)) if ok or not result else ()
+        if changes and not result:
+            # Whether an interrupted call took effect is not known.
+            changes = (UNKNOWN_FILES,)
         command, is_check = ("", False) if reads else _find_command(name, arguments)
         return Action(
             line=call["line"],
@@ -217,6 +229,7 @@ class _Collector:
             folder=folder,
             starts_agent=name in AGENT_TOOLS
             and arguments.get("subagent_type") not in READ_ONLY_AGENT_TYPES,
+            is_foreign=name.startswith("mcp__") and not name.startswith(MCP_PREFIX),
             result=_checksum(text, bool(reads), is_check) if result else None,
             tokens=round(self._cost(text)) if reads and "agent" not in call else 0,
         )

@@ -171,6 +171,8 @@ def _find_first_edit(activity: Activity, stretch: list[Action], start: int) -> F
         if edit := _first_between(by_agents, action.line, following):
             item = Repetition(text="by a sub-agent", line=edit)
             return Figure(count=number, out_of=total, items=(item,))
+    if any(action.is_foreign for action in stretch):
+        return _undecided(total, "tools of MCP servers were used, which may change files")
     return Figure(count=None, out_of=total, reason=f"no file was edited in {total} actions")
 
 

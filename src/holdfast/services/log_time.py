@@ -17,7 +17,7 @@ def find_last_time(path: str) -> float:
 
     Raises UnreadableTranscript or OSError if it cannot be read.
     """
-    read = _read_last_lines if path.endswith(COMPRESSED_SUFFIXES) else _read_tail
+    read = _read_last_line if path.endswith(COMPRESSED_SUFFIXES) else _read_tail
     timestamps = TIMESTAMP.findall(read(path))
     at = timestamps[-1].decode("utf-8", "replace") if timestamps else ""
     return parse_timestamp(at, os.stat(path).st_mtime)
@@ -29,9 +29,10 @@ def _read_tail(path: str) -> bytes:
         return file.read()
 
 
-def _read_last_lines(path: str) -> bytes:
-    """Return the end of a compressed file, which can only be read from its beginning."""
-    tail = b""
+def _read_last_line(path: str) -> bytes:
+    """Return the last line with a time of a compressed file, which is read from its beginning."""
+    last = b""
     for _, raw in read_lines(path):
-        tail = (tail + b"\n" + raw)[-TAIL_BYTES:]
-    return tail
+        if b'"timestamp"' in raw:
+            last = raw
+    return last

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.reports.forgetting import WINDOW_ACTIONS, Figure
+from tests.unit import rollout_lines as codex
 from tests.unit.reports.session_lines import (
+    activity_of,
     ask,
     compaction,
     cost_of,
@@ -287,3 +289,29 @@ def test_files_that_the_host_shows_again_are_counted_apart() -> None:
     assert cost_of(*silent).files_shown_by_host.reason == "no file is logged"
     figure = cost_of(*silent, logs_attachments=False).files_shown_by_host
     assert (figure.count, figure.is_decided) == (None, False)
+
+
+def test_an_interrupted_edit_leaves_undecided_whether_the_file_changed() -> None:
+    interrupted = call("Edit", {"file_path": "/srv/app/a.py"}, "toolu_9")
+    lines = [*read("a.py", offset=1, limit=9), interrupted, *compaction(), *read("a.py")]
+    figure = after(*lines).files_read_again
+    assert (figure.count, figure.is_decided) == (None, False)
+    same_text = [*read("a.py"), interrupted, *compaction(), *read("a.py")]
+    assert after(*same_text).files_read_again.count == 1
+
+
+def test_tools_of_other_servers_may_have_edited_files() -> None:
+    drawing = tool_use("mcp__pencil__batch_design", {"operations": "x"}, "ok")
+    figure = after(*work(1), *compaction(), *drawing).first_edit
+    assert (figure.count, figure.is_decided) == (None, False)
+    assert after(*work(1), *compaction(), *drawing, *edit("a.py")).first_edit.count == 2
+
+
+def test_a_script_of_codex_counts_as_the_calls_inside_it() -> None:
+    script = codex.custom("exec", "await tools.apply_patch(patch)", "call_9")
+    change = {"type": "patch_apply_end", "call_id": "exec-1", "success": True, "stdout": "done",
+              "changes": {f"{codex.ROOT}/a.py": {"type": "update"}}}  # fmt: skip
+    lines = [codex.meta(), script, codex.line("event_msg", change), codex.output("{}", "call_9")]
+    assert [(action.tool, action.edits) for action in activity_of(*lines).actions] == [
+        ("apply_patch", "a.py")
+    ]

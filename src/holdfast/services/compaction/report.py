@@ -47,6 +47,7 @@ SEALED = "the host's summary is encrypted"
 class CompactionReport:
     """One compaction in full."""
 
+    session: str
     entry: dict[str, Any]
     """Its figures, as `list_compactions` has them."""
     summary: HostSummary
@@ -87,6 +88,7 @@ def load_report(
     losses = build_loss_report(before, summary.everything, brief) if before else None
     cost, no_cost_reason = load_cost(row, state, number, settings)
     return CompactionReport(
+        session=row["id"],
         entry=entry,
         summary=summary,
         brief=brief,
