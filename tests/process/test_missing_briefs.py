@@ -83,6 +83,8 @@ def test_a_compaction_without_a_brief_is_a_failure(session: HookSession, replied
     assert "holdfast doctor --loop" in finding["hint"]
     assert list_in_status(session) == [(1, "none")]
     assert read_briefs_column(session) == "1: none"
+    output = json.loads(run_holdfast(session, "status", "--all", "--json").stdout)
+    assert output["sessions"][0]["alarm"] == "the last compaction got no brief"
 
 
 def test_a_compaction_that_was_announced_but_got_no_brief_is_a_failure(

@@ -298,7 +298,7 @@ def _find_printed(words: list[str]) -> Iterator[tuple[str, int, int]]:
     paths = [word for word in rest if not word.startswith("-")]
     if name in FILE_PRINTERS:
         yield from ((path, 1, LAST_LINE) for path in paths)
-    elif name == "head" and paths:
+    elif name == "head" and "-c" not in rest:
         count = next((word.lstrip("-n") for word in rest if word.lstrip("-n").isdigit()), "10")
         yield from ((path, 1, int(count)) for path in paths if not path.isdigit())
     elif name == "sed" and "-n" in rest and len(paths) > 1:

@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 # The names of the zones, from the lowest.
 ZONES = ("green", "yellow", "orange", "red", "critical")
 # Receipts of the last brief that the user must hear of.
-ALARMS = {"never": "the last brief did not arrive", "cut": "the last brief was cut"}
+ALARMS = {
+    "never": "the last brief did not arrive",
+    "cut": "the last brief was cut",
+    "none": "the last compaction got no brief",
+}
 # The size in tokens at which the user lets Claude Code compact.
 LIMIT_VARIABLE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 
