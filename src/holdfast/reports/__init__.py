@@ -1,1 +1,1 @@
-"""Reports on a session besides the brief: losses of a summary, differences of states, timeline."""
+"""Reports on a session besides the brief: losses, costs, window contents, diff, timeline."""

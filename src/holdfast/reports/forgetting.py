@@ -7,11 +7,12 @@ a figure is 0 only if there was something to count.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.brief.summary_overlap import is_same_task
+from holdfast.reports.actions import UNKNOWN_FILES
 
 if TYPE_CHECKING:
     from holdfast.reports.actions import Action, Activity, FileRead, Question
@@ -96,8 +97,10 @@ def forgetting_cost(
     line = boundaries[number - 1]
     following = boundaries[number] if number < len(boundaries) else None
     previous = boundaries[number - 2] if number > 1 else 0
-    after = _measure(activity, line, following)
-    before, reason = _measure_before(activity, previous, line, after.actions)
+    own = [at for at, action in enumerate(activity.actions) if not action.agent]
+    after = _measure(activity, _take_between(activity, own, line, following), line, following)
+    stretch = _take_between(activity, own, previous, line)
+    before, reason = _measure_before(activity, stretch, line, after.actions)
     return ForgettingCost(
         after=after,
         before=before,
@@ -106,49 +109,54 @@ def forgetting_cost(
     )
 
 
-def _own(actions: Iterable[Action]) -> list[Action]:
-    return [action for action in actions if not action.agent]
+def _take_between(
+    activity: Activity, positions: list[int], start: int, end: int | None
+) -> list[int]:
+    """Return the positions of the actions after line `start` and before line `end`."""
+    actions = activity.actions
+    return [
+        at
+        for at in positions
+        if actions[at].line > start and (end is None or actions[at].line < end)
+    ]
 
 
 def _measure_before(
-    activity: Activity, previous: int, line: int, size: int
+    activity: Activity, stretch: list[int], line: int, size: int
 ) -> tuple[WindowFigures | None, str]:
-    """Measure the last actions before a compaction, as if it had happened before them.
+    """Measure the last actions of the stretch before a compaction, as if it had been before them.
 
     The stretch must be twice as long: its first actions may follow another compaction.
     """
-    stretch = [action.line for action in _own(activity.actions) if previous < action.line < line]
     if not size:
         return None, NO_ACTION
     if len(stretch) < 2 * size:
         return None, f"only {len(stretch)} actions came before it"
-    return _measure(activity, stretch[-size], line), ""
+    chosen = stretch[-size:]
+    return _measure(activity, chosen, activity.actions[chosen[0]].line, line), ""
 
 
-def _measure(activity: Activity, start: int, end: int | None) -> WindowFigures:
-    """Measure the first actions from line `start` on, before line `end`."""
-    stretch = [
-        action
-        for action in _own(activity.actions)
-        if action.line >= start and (end is None or action.line < end)
-    ]
-    own = stretch[:WINDOW_ACTIONS]
-    last = own[-1].line if own else start
-    if not own:
+def _measure(activity: Activity, stretch: list[int], start: int, end: int | None) -> WindowFigures:
+    """Measure the first actions of a stretch; it lies between the lines `start` and `end`."""
+    if not stretch:
         nothing = Figure(count=None, reason=NO_ACTION)
         return WindowFigures(
             actions=0, first_line=start, last_line=start, first_edit=nothing,
             files_read_again=nothing, commands_repeated=nothing, questions_asked_again=nothing,
         )  # fmt: skip
-    window = _Window(activity, start, last)
+    chosen = stretch[:WINDOW_ACTIONS]
+    window = _Window(activity, chosen)
+    last_line = None if end is None else end - 1
+    if len(stretch) > len(chosen):
+        last_line = window.last_line
     return WindowFigures(
-        actions=len(own),
-        first_line=own[0].line,
-        last_line=last,
-        first_edit=_find_first_edit(activity, stretch, start),
+        actions=len(chosen),
+        first_line=activity.actions[chosen[0]].line,
+        last_line=window.last_line,
+        first_edit=_find_first_edit(activity, [activity.actions[at] for at in stretch], start),
         files_read_again=window.count_files(),
         commands_repeated=window.count_commands(),
-        questions_asked_again=window.count_questions(end),
+        questions_asked_again=window.count_questions(start, last_line),
     )
 
 
@@ -187,27 +195,24 @@ def _first_between(lines: list[int], start: int, end: int | None) -> int:
 
 
 class _Window:
-    """The actions between two lines, compared with everything before them."""
+    """Some consecutive actions of a session, compared with everything before them."""
 
-    def __init__(self, activity: Activity, start: int, last: int) -> None:
+    def __init__(self, activity: Activity, positions: list[int]) -> None:
         self._activity = activity
         self._actions = activity.actions
-        self._start = start
-        self._first = bisect_left(self._actions, start, key=lambda action: action.line)
-        self._end = bisect_left(self._actions, last + 1, key=lambda action: action.line)
-        self._last = last
-        self._is_damaged = bool(_first_between(activity.damaged, 0, last))
+        self._positions = positions
+        self.last_line = self._actions[positions[-1]].line
+        self._is_damaged = bool(_first_between(activity.damaged, 0, self.last_line))
 
     def _earlier(self) -> Iterator[tuple[int, Action]]:
         """Yield the position and the action of everything before the window, the latest first."""
-        for position in range(self._first - 1, -1, -1):
+        for position in range(self._positions[0] - 1, -1, -1):
             if not self._actions[position].agent:
                 yield position, self._actions[position]
 
     def _inside(self) -> Iterator[tuple[int, Action]]:
-        for position in range(self._first, self._end):
-            if not self._actions[position].agent:
-                yield position, self._actions[position]
+        for position in self._positions:
+            yield position, self._actions[position]
 
     def _between(self, earlier: int, later: int) -> list[Action]:
         return self._actions[earlier + 1 : later]
@@ -270,9 +275,8 @@ class _Window:
         )
 
     def _to_reread(self, part: FileRead, action: Action, line: int, position: int) -> Repetition:
-        is_edited = any(
-            later.may_change(part.path) for later in self._actions[position + 1 : self._end]
-        )
+        later = self._between(position, self._positions[-1] + 1)
+        is_edited = any(change.may_change(part.path) for change in later)
         return Repetition(
             text=part.path, line=action.line, earlier_line=line, before_edit=is_edited
         )
@@ -299,7 +303,7 @@ class _Window:
     def _may_change_unseen(self, action: Action) -> bool:
         """Whether an action may have changed files that the log does not name."""
         is_unknown_agent = action.starts_agent and action.call not in self._activity.known_agents
-        return is_unknown_agent or "" in action.changes
+        return is_unknown_agent or UNKNOWN_FILES in action.changes
 
     def count_commands(self) -> Figure:
         """Count the commands that ran again, each once, with no change of any file in between."""
@@ -311,42 +315,51 @@ class _Window:
             if not action.command or action.changes or key in ran:
                 continue
             ran.add(key)
-            for earlier, known in self._earlier():
-                if (known.folder, known.command) != key:
-                    continue
-                between = self._between(earlier, position)
-                is_same = known.result == action.result and action.result is not None
-                if not is_same or any(set(change.changes) - {""} for change in between):
-                    break
-                if any(self._may_change_unseen(change) for change in between):
-                    undecided += 1
-                else:
-                    again[action.command] = Repetition(
-                        text=action.label, line=action.line, earlier_line=known.line
-                    )
-                break
+            outcome, line = self._find_earlier_run(action, position)
+            undecided += outcome == UNDECIDED
+            if line:
+                again[action.command] = Repetition(
+                    text=action.label, line=action.line, earlier_line=line
+                )
         return self._figure("command was run", len(ran), again, undecided)
 
-    def count_questions(self, end: int | None) -> Figure:
-        """Count the questions that were asked again, in the same words or nearly so.
+    def _find_earlier_run(self, action: Action, position: int) -> tuple[str, int]:
+        """Return the line at which this command last ran with the same result, or 0.
+
+        The first value says if something has changed since, or if that is undecided.
+        """
+        for earlier, known in self._earlier():
+            if (known.folder, known.command) != (action.folder, action.command):
+                continue
+            between = self._between(earlier, position)
+            is_same = known.result == action.result and action.result is not None
+            if not is_same or any(set(change.changes) - {UNKNOWN_FILES} for change in between):
+                return CHANGED, 0
+            is_unseen = any(self._may_change_unseen(change) for change in between)
+            return (UNDECIDED, 0) if is_unseen else ("", known.line)
+        return "", 0
+
+    def count_questions(self, start: int, last: int | None) -> Figure:
+        """Count the questions from line `start` to `last` that had been asked before, in the same
+        words or nearly so.
 
         A question at the end of a reply may mean other work than the last time. It counts only if
         no file was changed in between.
         """
-        last = self._last if len([*self._inside()]) >= WINDOW_ACTIONS else end
+        questions = self._activity.questions
+        known = [question for question in reversed(questions) if question.line < start]
         asked = [
             question
-            for question in self._activity.questions
-            if question.line >= self._start and (last is None or question.line <= last)
+            for question in questions
+            if question.line >= start and (last is None or question.line <= last)
         ]
         again: dict[str, Repetition] = {}
         for question in asked:
-            for known in reversed(self._activity.questions):
-                if known.line < self._start and self._is_same_question(known, question):
-                    again.setdefault(question.text, Repetition(
-                        text=question.text, line=question.line, earlier_line=known.line
-                    ))  # fmt: skip
-                    break
+            same = (one.line for one in known if self._is_same_question(one, question))
+            if line := next(same, 0):
+                again[question.text] = Repetition(
+                    text=question.text, line=question.line, earlier_line=line
+                )
         return self._figure("question was asked", len(asked), again, 0)
 
     def _is_same_question(self, known: Question, question: Question) -> bool:
@@ -361,8 +374,8 @@ def _count_shown_files(
     activity: Activity, line: int, following: int | None, logs_attachments: bool
 ) -> Figure:
     """Count the files that the host showed after a compaction, before the agent did anything."""
-    own = [action.line for action in _own(activity.actions) if action.line > line]
-    end = min([*own[:1], *([following] if following else [])], default=None)
+    first = next((one.line for one in activity.actions if one.line > line and not one.agent), None)
+    end = first if following is None or (first and first < following) else following
     shown = {
         path: Repetition(text=path, line=at)
         for at, path in activity.attached

@@ -15,7 +15,17 @@ from tests.unit.reports.session_lines import (
     read,
     work,
 )
-from tests.unit.transcript_lines import Line, attachment, bash, call, reply, result, tool_use, user
+from tests.unit.transcript_lines import (
+    Line,
+    assistant,
+    attachment,
+    bash,
+    call,
+    reply,
+    result,
+    tool_use,
+    user,
+)
 
 
 def brief(figure: Figure) -> tuple[int | None, int]:
@@ -267,6 +277,29 @@ def test_as_many_actions_before_the_compaction_are_measured_for_comparison() -> 
     assert (cost.before.first_line, cost.before.last_line) == (5, 7)
     assert items(cost.before.files_read_again) == [("a.py", 5, 1)]
     assert brief(cost.before.first_edit) == (2, 2)
+
+
+def test_calls_that_share_a_line_are_counted_one_by_one() -> None:
+    def both(first: str, second: str) -> list[Line]:
+        calls = [read(name)[0]["message"]["content"][0] for name in (first, second)]
+        blocks = [{**block, "id": f"t{number}"} for number, block in enumerate(calls)]
+        return [assistant(*blocks), result("x", call_id="t0"), result("x", call_id="t1")]
+
+    lines = [
+        *work(4),
+        *both("a.py", "b.py"),
+        *compaction(),
+        *work(1, 9),
+        *work(1, 10),
+        *work(1, 11),
+    ]
+    cost = cost_of(*lines)
+    assert cost.before is not None
+    assert cost.before.actions == cost.after.actions == 3
+    lines = [*both("a.py", "b.py"), *compaction(), *both("a.py", "b.py")]
+    assert brief(after(*lines).files_read_again) == (2, 2)
+    many = [line for number in range(30) for line in both(f"a{number}.py", f"b{number}.py")]
+    assert after(*work(1), *compaction(), *many).actions == WINDOW_ACTIONS
 
 
 def test_a_stretch_that_is_too_short_is_not_compared() -> None:
