@@ -52,6 +52,7 @@ COMMANDS = {
     "plugin": ("plugin", "build a Claude Code plugin with hooks, slash commands and a skill"),
     "instructions": ("instructions", "edit the section of CLAUDE.md that guides the summarizer"),
     "tokens": ("tokens", "estimate the tokens of a text; calibrate the estimates"),
+    "open": ("open_page", "open the page in the browser; start the server if need be"),
     "serve": ("serve", "run the HTTP server: projects, tasks, actions, messages, snapshots"),
     "sync": ("sync", "push new data to the team's database and fetch messages"),
     "gc": ("gc", "delete old snapshots, expired messages and inactive agents"),

@@ -35,10 +35,11 @@ from holdfast.cli.console import (
     to_iso_time,
 )
 from holdfast.cli.options import add_session_argument, find_session
-from holdfast.errors import InvalidInput
+from holdfast.errors import InvalidInput, StoreUnavailable
 from holdfast.services.compaction import history
-from holdfast.services.compaction.report import load_report
+from holdfast.services.compaction.report import CompactionReport, load_report
 from holdfast.services.sessions import current_folder, open_store, refresh_session
+from holdfast.store.protocols import SessionRow
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,12 +54,17 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="list the last N (default: the setting keep_compactions)",
     )
     add_session_argument(parser)
+    parser.add_argument(
+        "--html", metavar="FILE", help="with show: write it as one HTML file to share"
+    )
     parser.add_argument("--json", action="store_true", help="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
     if args.what and args.number is None:
         raise InvalidInput("No compaction number was given", hint="holdfast compactions show 1")
+    if args.html and not args.what:
+        raise InvalidInput("--html needs `show N`", hint="holdfast compactions show 1 --html FILE")
     if args.last is not None and args.last < 1:
         raise InvalidInput("--last takes a positive number")
     last = args.last or settings.load(os.environ, current_folder()).keep_compactions
@@ -67,7 +73,9 @@ def run(args: argparse.Namespace) -> int:
         state = refresh_session(store, row).state
         if args.what:
             report = load_report(store, row, state, args.number, config)
-            if args.json:
+            if args.html:
+                _write_html(args.html, row, report)
+            elif args.json:
                 print_json(report_to_json(report))
             else:
                 print_report(report)
@@ -92,6 +100,22 @@ def run(args: argparse.Namespace) -> int:
     columns = ("n", "when", "trigger", "before", "after", "calls", "took", "snapshot", "brief")
     make_console().print(make_table(columns, [_cells(entry) for entry in shown]))
     return 0
+
+
+def _write_html(path: str, row: SessionRow, report: CompactionReport) -> None:
+    try:
+        from holdfast.server.web.compaction import render_file
+    except ImportError as missing:
+        raise StoreUnavailable(
+            f"--html needs a package that is not installed ({missing.name})",
+            hint="pip install 'holdfast[serve]'",
+        ) from None
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(render_file(row, report))
+    except OSError as problem:
+        raise InvalidInput(f"{path} cannot be written ({problem.strerror})") from None
+    print_message(f"{path} was written; secrets in known formats were removed.")
 
 
 def _with_iso_time(entry: dict[str, Any]) -> dict[str, Any]:

@@ -132,7 +132,7 @@ def _print_start(databases: Databases, options: Options, bound: socket.socket) -
         return
     scheme = "https" if address.certificate else "http"
     url = f"{scheme}://{address.url_host}:{bound.getsockname()[1]}"
-    print_message(f"{url} serves {databases.label}; {url}/docs lists the requests.")
+    print_message(f"{url} serves {databases.label}; {url}/docs lists the requests of the API.")
     if address.is_local and options.identify is auth.accept_tokens_only:
         _print_link(databases, url)
 

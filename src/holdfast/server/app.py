@@ -33,7 +33,14 @@ from holdfast.server.routes import (
     tasks,
     waves,
 )
+from holdfast.server.web import rendering
+from holdfast.server.web import router as web
+from holdfast.settings import Settings
+from holdfast.settings import load as load_settings
 
+API_MODULES = (
+    tasks, subtasks, waves, agents, messages, compaction, sessions, events, system, recall,
+)  # fmt: skip
 MAX_BODY_BYTES = 8 << 20
 REQUESTS_PER_SECOND = 200
 """How many requests a token may make per second."""
@@ -42,12 +49,19 @@ Lifespan = Callable[[Litestar], AbstractAsyncContextManager[None]]
 
 
 def create_litestar_app(
-    feed: EventFeed, rate: int = REQUESTS_PER_SECOND, lifespan: Sequence[Lifespan] = ()
+    feed: EventFeed,
+    settings: Settings | None = None,
+    rate: int = REQUESTS_PER_SECOND,
+    lifespan: Sequence[Lifespan] = (),
 ) -> Litestar:
     """Return the Litestar application, without authentication and access log.
 
+    `settings` are for the page; without them, the defaults count.
+
     `rate` is the number of requests per second and token.
     """
+
+    page_settings = settings or load_settings({})
 
     @asynccontextmanager
     async def run_feed(_: Litestar) -> AsyncIterator[None]:
@@ -61,17 +75,15 @@ def create_litestar_app(
 
     return Litestar(
         route_handlers=[
-            module.create_router()
-            for module in (
-                tasks, subtasks, waves, agents, messages, compaction, sessions, events, system,
-                recall,
-            )
+            *(module.create_router() for module in API_MODULES),
+            *web.create_routers(),
         ],
         dependencies={
             "databases": Provide(auth.get_databases, sync_to_thread=False),
             "caller_project": Provide(auth.get_project, sync_to_thread=False),
             "is_token_valid": Provide(auth.get_token_check, sync_to_thread=False),
             "is_anonymous": Provide(auth.is_anonymous, sync_to_thread=False),
+            "page_settings": Provide(lambda: page_settings, sync_to_thread=False),
             "feed": Provide(lambda: feed, sync_to_thread=False),
         },
         middleware=[
@@ -81,6 +93,7 @@ def create_litestar_app(
             ).middleware
         ],
         exception_handlers=errors.HANDLERS,
+        template_config=rendering.make_template_config(),
         lifespan=[*lifespan, run_feed],
         openapi_config=OpenAPIConfig(
             title="Holdfast",
@@ -113,6 +126,7 @@ def create_app(
     hosts: tuple[str, ...] = LOOPBACK,
     identify: Identify,
     local_token_path: str = "",
+    settings: Settings | None = None,
     log: Callable[[dict[str, Any]], None] | None = None,
     max_subscribers: int = MAX_SUBSCRIBERS,
     rate: int = REQUESTS_PER_SECOND,
@@ -122,11 +136,11 @@ def create_app(
 
     `hosts` are the accepted values of the Host header. `identify` says which requests come from the
     user who runs the server; others need a token. `local_token_path` is the file of that user's own
-    token; "" for none. `log` is called with one object per request.
+    token; "" for none. `settings` are for the page. `log` is called with one object per request.
     The context managers of `lifespan` are entered before the first request and left after the last.
     """
     feed = EventFeed(databases, max_subscribers)
-    routes = HeadRequests(cast(App, create_litestar_app(feed, rate, lifespan)))
+    routes = HeadRequests(cast(App, create_litestar_app(feed, settings, rate, lifespan)))
     app = AuthMiddleware(
         routes, databases, hosts=hosts, identify=identify, local_token_path=local_token_path
     )

@@ -23,7 +23,8 @@ from holdfast.server import errors, http_rules, local_token, peer_user, web_sess
 from holdfast.server.databases import Databases
 from holdfast.server.dependencies import TokenCheck
 from holdfast.server.project_scope import ProjectDatabases
-from holdfast.server.web_session import PAGE_PATH, SESSION_PATH, WebSessions
+from holdfast.server.web import sign_in
+from holdfast.server.web_session import SESSION_PATH, WebSessions
 
 if TYPE_CHECKING:
     from holdfast.ledger.repository import Row
@@ -52,6 +53,10 @@ Verdict = tuple[Refusal | None, bytes | None]
 """The refusal, or None if the request is allowed; and the cookie for the response, or None."""
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
 OPEN_PATHS = ("/health", *web_session.PAGE_FILES)
+# What a token for one project may use.
+PROJECT_PREFIXES = ("/api/", "/openapi", "/docs", "/health", "/stats")
+# Scripts and styles of the page, which contain no data.
+STATIC_PREFIX = "/static/"
 WRITE_METHODS = ("POST", "PUT", "PATCH", "DELETE")
 SIGN_IN, SIGN_OUT = ("POST", SESSION_PATH), ("DELETE", SESSION_PATH)
 # Routes that take a body but change nothing.
@@ -137,7 +142,10 @@ class AuthMiddleware:
                 # The caller is not known yet, and the problem's text names the database.
                 refusal = Refusal(503, "the token cannot be checked now", problem.hint)
         if refusal is not None:
-            await _refuse(send, refusal)
+            if refusal.status == 401 and _wants_page(scope, headers):
+                await sign_in.send_page(send)
+            else:
+                await _refuse(send, refusal)
             return
         if "q=0" in headers.get("accept-encoding", ""):
             http_rules.drop_refused_gzip(scope)
@@ -202,15 +210,12 @@ class AuthMiddleware:
             return await self._check_page(scope, token, row)
         if (scope["method"], path) == SIGN_IN and caller is Caller.OWNER:
             return None, await self._issue_cookie(scope)
-        if path in OPEN_PATHS:
+        if path in OPEN_PATHS or path.startswith(STATIC_PREFIX):
             scope[ANONYMOUS] = caller is not Caller.OWNER
             return None, None
-        if caller is not Caller.OWNER or path == SESSION_PATH:
-            return Refusal(401, "send Authorization: Bearer TOKEN", self._token_hint), None
-        if _is_from_page(headers):
-            detail = f"the page's own token is missing or has expired: open {PAGE_PATH} again"
-            return Refusal(401, detail), None
-        return None, None
+        if caller is Caller.OWNER and path != SESSION_PATH:
+            return None, None
+        return Refusal(401, "send Authorization: Bearer TOKEN", self._token_hint), None
 
     async def _issue_cookie(self, scope: Scope, owner: Row | None = None) -> bytes:
         """Return a cookie with a new page token; `owner` is the user's token, if one was sent."""
@@ -236,6 +241,8 @@ class AuthMiddleware:
         needed = find_needed_scope(str(scope["method"]), scope["path"])
         if not tokens.has_scope(row, needed):
             return Refusal(403, f"this token may {row['scope']}; this needs {needed}")
+        if row["project"] and not scope["path"].startswith(PROJECT_PREFIXES):
+            return Refusal(403, "this token is for one project; the page shows all projects")
         if row["project"]:
             scope[PROJECT] = row["project"]
             scope[DATABASES] = ProjectDatabases(self._databases, row["project"])
@@ -325,9 +332,10 @@ def _parse_host(header: str) -> str:
     return match[1].lower() if match else ""
 
 
-def _is_from_page(headers: dict[str, str]) -> bool:
-    """Return whether a script in a browser sent the request; other programs send neither header."""
-    return "origin" in headers or headers.get("sec-fetch-site") == "same-origin"
+def _wants_page(scope: Scope, headers: dict[str, str]) -> bool:
+    """Return whether a browser asks for a page to show, rather than a program for data."""
+    is_page = "text/html" in headers.get("accept", "") and scope["method"] == "GET"
+    return is_page and not scope["path"].startswith("/api/")
 
 
 def _has_body(headers: dict[str, str]) -> bool:

@@ -149,6 +149,10 @@ class Databases(ABC):
         """
         return nullcontext()
 
+    def watch_sessions(self, on_change: Callable[[], None]) -> AbstractContextManager[object]:
+        """Like `watch_changes`, for the sessions that hooks write."""
+        return nullcontext()
+
     def close(self) -> None:
         self._queue.close()
 
@@ -224,6 +228,12 @@ class LocalDatabases(Databases):
                 yield
         finally:
             self._listeners.remove(on_change)
+
+    def watch_sessions(self, on_change: Callable[[], None]) -> AbstractContextManager[object]:
+        return closing(ChangeWatcher(self._open_store_file, on_change))
+
+    def _open_store_file(self) -> SQLiteDatabase:
+        return SQLiteDatabase(self._settings.database)
 
     def _open_ledger_file(self) -> SQLiteDatabase:
         return SQLiteDatabase(self._settings.ledger, migrations=sqlite_migrations.LEDGER_MIGRATIONS)

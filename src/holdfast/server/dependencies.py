@@ -8,6 +8,7 @@ from litestar.di import NamedDependency
 
 from holdfast.server.databases import Databases
 from holdfast.server.event_feed import EventFeed
+from holdfast.settings import Settings
 
 TokenCheck = Callable[[], Awaitable[bool]]
 
@@ -19,5 +20,7 @@ IsTokenValid = NamedDependency[TokenCheck]
 """`is_token_valid`: checks the caller's token again, for responses that last long."""
 IsAnonymous = NamedDependency[bool]
 """`is_anonymous`: whether the sender of a request without a token is unknown."""
+PageSettings = NamedDependency[Settings]
+"""`page_settings`: the settings of the user who runs the server."""
 Feed = NamedDependency[EventFeed]
 """`feed`: the event feed, which reads the changes of the ledger."""

@@ -68,9 +68,13 @@ def respond(status: int, detail: str, hint: str = "", **more: Any) -> Response[A
     )  # fmt: skip
 
 
+def find_status(error: HoldfastError) -> int:
+    """Return the HTTP status of an error."""
+    return next((code for kind, code in STATUSES if isinstance(error, kind)), 500)
+
+
 def respond_to_holdfast_error(_: Request[Any, Any, Any], error: HoldfastError) -> Response[Any]:
-    status = next((code for kind, code in STATUSES if isinstance(error, kind)), 500)
-    return respond(status, str(error), error.hint)
+    return respond(find_status(error), str(error), error.hint)
 
 
 def respond_to_invalid_request(

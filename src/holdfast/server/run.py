@@ -160,6 +160,7 @@ def create_worker_app(options: Options) -> App:
         hosts=options.address.allowed_hosts,
         identify=options.identify,
         local_token_path=options.local_token_path,
+        settings=options.settings,
         log=log,
         max_subscribers=max(1, raise_descriptor_limit() - RESERVED_DESCRIPTORS),
         rate=options.rate,

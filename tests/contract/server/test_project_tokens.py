@@ -18,6 +18,7 @@ from holdfast.ledger.actions import add_action
 from holdfast.ledger.repository import Ledger, Row
 from holdfast.ledger.schema import ALL_TABLES, SUBSCRIPTIONS, SUBTASKS, TASKS, TOKENS
 from holdfast.server.app import create_litestar_app
+from holdfast.server.auth import PROJECT_PREFIXES
 from holdfast.server.databases import Connections, Databases
 from holdfast.server.event_feed import EventFeed
 from holdfast.services.compaction.shared_context import RestoreRequest, build_shared_brief
@@ -227,6 +228,11 @@ def list_routes(app: Litestar) -> set[str]:
     return names
 
 
+def is_page(route: str) -> bool:
+    """Whether a route belongs to the page for people, which shows all projects."""
+    return not route.partition(" ")[2].startswith(PROJECT_PREFIXES)
+
+
 def fill_in(value: Any, names: dict[str, str]) -> Any:
     if isinstance(value, str):
         return value.format(**names)
@@ -248,8 +254,18 @@ def read_all_tables(ledger: Ledger) -> dict[str, list[dict[str, Any]]]:
 def test_every_route_has_a_case(databases: Databases) -> None:
     tested = CASES.keys() | PUBLIC | STREAMS
     routes = list_routes(create_litestar_app(EventFeed(databases)))
+    routes = {route for route in routes if not is_page(route)}
     assert routes - tested == set(), "add a case for each new route"
     assert tested - routes == set(), "remove cases of deleted routes"
+
+
+def test_the_page_is_closed_to_a_token_for_one_project(
+    client: TestClient[Any], databases: Databases
+) -> None:
+    pages = filter(is_page, list_routes(create_litestar_app(EventFeed(databases))))
+    for method, path in (route.split(" ") for route in pages):
+        if not path.startswith("/static"):
+            assert client.request(method, path.replace("{", "").replace("}", "")).status_code == 403
 
 
 def test_every_route_hides_and_protects_other_projects(

@@ -12,7 +12,9 @@ from itertools import islice
 from typing import Any
 
 from holdfast import hosts
-from holdfast.brief.render import build_brief
+from holdfast.brief import roles
+from holdfast.brief.render import Brief, build_brief
+from holdfast.brief.template import Template
 from holdfast.errors import UnreadableTranscript
 from holdfast.hosts import claude_code
 from holdfast.reports.actions import Activity, collect_activity
@@ -26,6 +28,7 @@ from holdfast.reports.loss import (
 from holdfast.services.compaction.history import get_entry, load_snapshot
 from holdfast.services.compaction.host_summary import HostSummary, load_host_summary
 from holdfast.services.compaction.receipts import records_delivery
+from holdfast.services.compaction.templates import load_custom_templates
 from holdfast.services.recall.from_file import load_states_before, read_events
 from holdfast.settings import Settings
 from holdfast.state.completeness import count_items
@@ -162,17 +165,60 @@ def _states_before(row: SessionRow, line: int) -> Iterator[State]:
     return islice(load_states_before(row["transcript"], [line]), 1)
 
 
+def rebuild_brief(
+    store: Store,
+    row: SessionRow,
+    state: State,
+    number: int,
+    settings: Settings,
+    *,
+    role: str,
+    tokens: int,
+) -> Brief | None:
+    """Build the brief of a compaction again for a role and a budget; None if the state before it is
+    not known. Raises NotFound if there is no such compaction, and InvalidInput for another role.
+    """
+    entry = get_entry(store, row, state, number)
+    record: Any = store.compaction(row["id"], number) or {}
+    summary = load_host_summary(row, state, number, record.get("summary") or "")
+    before, _ = _load_state_before(store, row, entry)
+    if before is None:
+        return None
+    templates, _ = load_custom_templates(row["project"], settings.home)
+    template = roles.find_template(role, templates)
+    return _render_brief(before, row, summary, settings, template, tokens)
+
+
+def list_roles(row: SessionRow, settings: Settings) -> list[str]:
+    """Return the names of the roles that a brief of this session can be written for."""
+    return sorted(
+        {*roles.built_in_templates(), *load_custom_templates(row["project"], settings.home)[0]}
+    )
+
+
 def _build_brief(before: State, row: SessionRow, summary: HostSummary, settings: Settings) -> str:
+    tokens = settings.brief_tokens
+    return _render_brief(before, row, summary, settings, roles.SESSION_TEMPLATE, tokens).text
+
+
+def _render_brief(
+    before: State,
+    row: SessionRow,
+    summary: HostSummary,
+    settings: Settings,
+    template: Template,
+    tokens: int,
+) -> Brief:
     host = hosts.find_host(row["host"]) or claude_code
-    brief = build_brief(
+    return build_brief(
         before,
-        tokens=settings.brief_tokens,
+        tokens=tokens,
         characters=host.MAX_BRIEF_UNITS,
         summary=summary.everything or None,
+        template=template,
         session=row["id"],
         scale=load_scale(settings.home, before["usage"]["model"]),
     )
-    return brief.text
 
 
 def load_cost(
