@@ -94,7 +94,10 @@ def test_the_version_is_the_number_of_the_newest_migration() -> None:
 
 
 # Conversations of SessionManager are stored only on the machine.
-LOCAL_TABLES = {"conversations", "conversation_messages", "conversation_checkpoints", "spend"}
+LOCAL_TABLES = {
+    "conversations", "conversation_messages", "conversation_checkpoints", "conversation_budgets",
+    "conversation_events", "spend",
+}  # fmt: skip
 # The search index is in a separate SQLite file with a different schema.
 SEARCH_PREFIX = "recall_"
 

@@ -80,7 +80,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "demo": COMMON_MODULES,
     "eval": BELOW_SURFACES,
-    "services": {*BELOW_SERVICES, "demo"},
+    "services": {*BELOW_SERVICES, "conversations", "demo"},
     # The surfaces. Only the command line may import other surfaces.
     "hooks": BELOW_SURFACES,
     "statusline": BELOW_SURFACES,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import argparse
 import os
+from dataclasses import asdict
 
 from holdfast import settings
 from holdfast.cli.console import format_count, make_console, make_table, print_json, print_message
-from holdfast.conversations.store import ConversationStore, resolve_path
+from holdfast.conversations.store import resolve_path
 from holdfast.errors import NotFound
+from holdfast.services.conversations import list_expenses, open_conversations
 from holdfast.store.dsn import find_team_url
-
-MILLION = 1_000_000
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,28 +34,25 @@ def run(args: argparse.Namespace) -> int:
             style="dim",
         )
     path = args.store or settings.load(os.environ).database
-    store = ConversationStore(path, busy_seconds=5.0, own_folder=not args.store)
-    try:
-        expenses = store.all("spend_table")
-    finally:
-        store.close()
+    with open_conversations(path, own_folder=not args.store) as store:
+        expenses = list_expenses(store)
     if args.json:
-        print_json([{**row, "dollars": row.pop("micros") / MILLION} for row in expenses])
+        print_json([asdict(expense) for expense in expenses])
         return 0
     if not expenses:
         print_message("There are no costs.")
         return 0
     rows = [
         (
-            row["day"],
-            "/".join(part for part in (row["session"], row["feature"]) if part),
-            row["model"],
-            format_count(row["calls"]),
-            f"{format_count(row['input_tokens'])} in, {format_count(row['output_tokens'])} out",
-            f"${row['micros'] / MILLION:.4f}",
+            expense.day,
+            "/".join(part for part in (expense.session, expense.feature) if part),
+            expense.model,
+            format_count(expense.calls),
+            f"{format_count(expense.input_tokens)} in, {format_count(expense.output_tokens)} out",
+            f"${expense.dollars:.4f}",
         )
-        for row in expenses
+        for expense in expenses
     ]
     make_console().print(make_table(("day", "session", "model", "calls", "tokens", "cost"), rows))
-    print_message(f"${sum(row['micros'] for row in expenses) / MILLION:.4f} in total.", style="dim")
+    print_message(f"${sum(expense.dollars for expense in expenses):.4f} in total.", style="dim")
     return 0

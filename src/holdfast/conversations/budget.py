@@ -102,6 +102,7 @@ class TokenCounter:
     """Estimates the tokens of messages for one model, rather too high (docs/why/tokens.md)."""
 
     def __init__(self, model: str = "") -> None:
+        self.model = model
         self._estimator = Estimator.for_model(model)
 
     def text(self, text: str) -> int:

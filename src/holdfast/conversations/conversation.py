@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -27,6 +28,7 @@ from holdfast.errors import (
     CompactionInProgress,
     InvalidInput,
     NothingToCompact,
+    StoreUnavailable,
 )
 from holdfast.redaction import redact
 
@@ -43,6 +45,7 @@ class Conversation:
         self._context = replace(context, emit=self._emit)
         self._id = self._store.get_or_create(session, feature)["id"]
         self._sizes: dict[str, int] = {}
+        self._is_budget_saved = False
 
     # Messages
 
@@ -66,6 +69,7 @@ class Conversation:
                 "add_message", id=self._id, ordinal=counted["messages"], role=message.role,
                 content=text, tokens=tokens, now=now,
             )  # fmt: skip
+            self._save_budget()
         return int(counted["messages"])
 
     def messages(self, *, compacted: bool = False) -> list[Message]:
@@ -263,7 +267,21 @@ class Conversation:
             }  # fmt: skip
             self._emit(events.LIMIT_WARNING, detail)
 
+    def _save_budget(self) -> None:
+        """Store the window and thresholds, so that other processes can say how full it is."""
+        if self._is_budget_saved:
+            return
+        self._store.write(
+            "set_budget", id=self._id, model=self._counter.model, limit=self._budget.limit,
+            trigger=self._budget.trigger, warning=self._budget.warning_tokens,
+        )  # fmt: skip
+        self._is_budget_saved = True
+
     def _emit(self, kind: str, detail: dict[str, Any]) -> None:
+        """Store the event for other processes, and tell the listeners."""
+        with suppress(StoreUnavailable):
+            # An agent must go on even if the disk is full.
+            self._store.add_event(self._id, kind, detail)
         event = CompactionEvent(
             kind=kind, session=self.session, feature=self.feature, detail=detail
         )

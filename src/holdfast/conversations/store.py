@@ -5,6 +5,7 @@ All threads of a process share one connection behind a lock; every process has i
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 import time
@@ -13,9 +14,12 @@ from contextlib import contextmanager
 from typing import Any, TypedDict
 
 from holdfast.errors import BadSetting, StoreUnavailable
+from holdfast.redaction import redact_value
 from holdfast.store import sqlite_migrations
 
 BUSY_SECONDS = 30.0
+# How many events of a conversation are kept.
+MAX_STORED_EVENTS = 200
 
 
 class ConversationRow(TypedDict):
@@ -117,6 +121,13 @@ class ConversationStore:
         if row is None:
             raise StoreUnavailable(f"{self.path} did not keep the conversation")
         return row  # type: ignore[return-value]
+
+    def add_event(self, ident: str, kind: str, detail: dict[str, Any]) -> None:
+        """Store an event of a conversation, without secrets; the oldest above the limit go."""
+        text = json.dumps(redact_value(detail), default=str)
+        with self.transaction():
+            self.write("add_event", id=ident, kind=kind, detail=text, now=time.time())
+            self.write("prune_events", id=ident, kept=MAX_STORED_EVENTS)
 
     def _execute(self, statement: str, values: Any = ()) -> tuple[list[dict[str, Any]], int]:
         with self._lock:

@@ -26,7 +26,7 @@ Error = (sqlite3.Error, UnicodeDecodeError)
 HERE = os.path.dirname(__file__)
 VERSION_OFFSET = 100
 # The folder of the migrations, and the version after all of them.
-STORE_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite"), VERSION_OFFSET + 1)
+STORE_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite"), VERSION_OFFSET + 2)
 LEDGER_MIGRATIONS = (os.path.join(HERE, "migrations", "sqlite_ledger"), VERSION_OFFSET + 1)
 # A file of the first edition is set aside and a new one opened. If several processes do this at the
 # same time, it can take more than one attempt.

@@ -55,10 +55,13 @@ def test_a_new_store_has_exactly_the_schema_of_its_migrations(path: str) -> None
             expected.executescript(file.read_text(encoding="utf-8"))
         assert [name for name, _ in schema(migrated)] == [
             "compactions",
+            "conversation_budgets",
             "conversation_checkpoints",
+            "conversation_events",
             "conversation_messages",
             "conversation_messages_live",
             "conversations",
+            "conversations_by_time",
             "handoffs",
             "hooks_seen",
             "marks",
@@ -67,6 +70,7 @@ def test_a_new_store_has_exactly_the_schema_of_its_migrations(path: str) -> None
             "snapshots",
             "snapshots_by_session",
             "spend",
+            "spend_by_conversation",
         ]
         assert schema(migrated) == schema(expected)
 

@@ -14,6 +14,38 @@ SELECT * FROM conversations WHERE archived_at IS NULL ORDER BY updated_at DESC;
 -- name: all_conversations
 SELECT session, feature FROM conversations ORDER BY updated_at DESC;
 
+-- A page of conversations, the latest first, each with the budget of its agent.
+-- name: conversation_page
+SELECT conversations.*, model, limit_tokens, trigger_tokens, warning_tokens FROM conversations
+LEFT JOIN conversation_budgets ON conversation_budgets.conversation = conversations.id
+WHERE (updated_at, id) < (:before_at, :before_id) ORDER BY updated_at DESC, id DESC LIMIT :limit;
+
+-- name: conversation_by_id
+SELECT conversations.*, model, limit_tokens, trigger_tokens, warning_tokens FROM conversations
+LEFT JOIN conversation_budgets ON conversation_budgets.conversation = conversations.id
+WHERE id = :id;
+
+-- name: set_budget
+INSERT INTO conversation_budgets
+    (conversation, model, limit_tokens, trigger_tokens, warning_tokens)
+VALUES (:id, :model, :limit, :trigger, :warning)
+ON CONFLICT (conversation) DO UPDATE SET model = excluded.model,
+    limit_tokens = excluded.limit_tokens, trigger_tokens = excluded.trigger_tokens,
+    warning_tokens = excluded.warning_tokens;
+
+-- name: add_event
+INSERT INTO conversation_events (conversation, ordinal, kind, detail, happened_at)
+SELECT :id, coalesce(max(ordinal), 0) + 1, :kind, :detail, :now
+FROM conversation_events WHERE conversation = :id;
+
+-- name: prune_events
+DELETE FROM conversation_events WHERE conversation = :id AND ordinal <=
+    (SELECT max(ordinal) FROM conversation_events WHERE conversation = :id) - :kept;
+
+-- name: events
+SELECT ordinal, kind, detail, happened_at FROM conversation_events
+WHERE conversation = :id ORDER BY ordinal DESC LIMIT :limit;
+
 -- name: describe_agent
 UPDATE conversations SET agent_description = :text, updated_at = :now WHERE id = :id;
 
@@ -77,6 +109,12 @@ SELECT * FROM conversation_checkpoints WHERE conversation = :id AND version = :v
 -- name: checkpoints
 SELECT * FROM conversation_checkpoints WHERE conversation = :id ORDER BY version;
 
+-- The newest first, without their content.
+-- name: checkpoint_versions
+SELECT version, tokens, made_by, messages, tokens_before, tokens_reclaimed, made_at
+FROM conversation_checkpoints
+WHERE conversation = :id AND version < :before ORDER BY version DESC LIMIT :limit;
+
 -- name: compaction_totals
 SELECT count(*) AS compactions, coalesce(sum(messages), 0) AS messages,
        coalesce(sum(tokens_reclaimed), 0) AS tokens_reclaimed
@@ -105,3 +143,10 @@ WHERE session = :session AND feature = :feature;
 SELECT day, session, feature, model, count(*) AS calls, sum(input_tokens) AS input_tokens,
        sum(output_tokens) AS output_tokens, sum(micros) AS micros
 FROM spend GROUP BY day, session, feature, model ORDER BY day DESC, session, feature, model;
+
+-- The costs of one conversation, the latest first.
+-- name: conversation_spend
+SELECT day, session, feature, model, count(*) AS calls, sum(input_tokens) AS input_tokens,
+       sum(output_tokens) AS output_tokens, sum(micros) AS micros
+FROM spend WHERE session = :session AND feature = :feature
+GROUP BY day, model ORDER BY day DESC, model LIMIT :limit;
