@@ -14,7 +14,7 @@ ENDED_WAVE_STATUSES = ("completed", "failed")
 
 
 def get_wave(ledger: Ledger, session: str, number: int) -> Row | None:
-    return ledger.get(WAVES, _make_wave_id(session, number))
+    return ledger.get(WAVES, make_wave_id(session, number))
 
 
 def list_waves(ledger: Ledger, session: str) -> list[Row]:
@@ -177,7 +177,7 @@ def _list_tasks(ledger: Ledger, wave: Row) -> list[Row]:
 
 def _create(ledger: Ledger, session: str, number: int, now: float) -> Row:
     wave: Row = {
-        "id": _make_wave_id(session, number), "session": session, "wave_number": number,
+        "id": make_wave_id(session, number), "session": session, "wave_number": number,
         "status": "pending", "total_tasks": 0, "completed_tasks": 0, "failed_tasks": 0,
         "created_at": now, "started_at": None, "completed_at": None, "updated_at": now,
     }  # fmt: skip
@@ -202,5 +202,6 @@ def _end(ledger: Ledger, wave: Row, status: str, now: float) -> Row:
     return ledger.update(WAVES, wave, now, status=status, completed_at=now)
 
 
-def _make_wave_id(session: str, number: int) -> str:
+def make_wave_id(session: str, number: int) -> str:
+    """Return the id of the row of a wave."""
     return make_id("wave", session, number)

@@ -21,12 +21,14 @@ from holdfast.ledger.messages import SESSION_PROJECTS
 from holdfast.ledger.repository import Ledger
 from holdfast.ledger.schema import PROJECT_PATHS, PROJECTS, SUBTASKS
 from holdfast.server.write_queue import Result, WriteQueue
+from holdfast.services.conversations import open_conversations
 from holdfast.store import sqlite_migrations
 from holdfast.store.repository import StoreRepository
 from holdfast.store.sqlite import SQLiteDatabase
 from holdfast.store.sqlite_changes import ChangeWatcher
 
 if TYPE_CHECKING:
+    from holdfast.conversations.store import ConversationStore
     from holdfast.errors import HoldfastError
     from holdfast.search.index_db import SearchIndex
     from holdfast.search.team_index import TeamIndex
@@ -143,6 +145,13 @@ class Databases(ABC):
     def open_index(self, db: Connections) -> AbstractContextManager[SearchIndex | TeamIndex]:
         """Open the full-text index that lookups search."""
 
+    def open_conversations(self) -> AbstractContextManager[ConversationStore]:
+        """Open the conversations of SessionManager. Raises NotFound if the server has none."""
+        raise NotFound(
+            "A team's server has no conversations",
+            hint="they stay on the machine of their agent: run `holdfast serve` there",
+        )
+
     def watch_changes(self, on_change: Callable[[], None]) -> AbstractContextManager[object]:
         """Return a context manager. While it is open, `on_change` is called, from any thread,
         whenever there may be new changes.
@@ -242,6 +251,9 @@ class LocalDatabases(Databases):
         from holdfast.search.index_db import SearchIndex
 
         return SearchIndex(self._settings.index)
+
+    def open_conversations(self) -> AbstractContextManager[ConversationStore]:
+        return open_conversations(self._settings.database)
 
     def close(self) -> None:
         super().close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from holdfast.errors import Forbidden
@@ -15,6 +15,7 @@ from holdfast.server.write_queue import Result
 from holdfast.store.project_scope import ProjectStore
 
 if TYPE_CHECKING:
+    from holdfast.conversations.store import ConversationStore
     from holdfast.search.index_db import SearchIndex
     from holdfast.search.team_index import TeamIndex
 
@@ -51,6 +52,9 @@ class ProjectDatabases(Databases):
         """
         with self._databases.connect() as whole, self._databases.open_index(whole) as index:
             yield index
+
+    def open_conversations(self) -> AbstractContextManager[ConversationStore]:
+        raise Forbidden("Conversations belong to no project: this needs a token for all projects")
 
 
 def check_project(project: str | None, caller_project: str) -> str | None:

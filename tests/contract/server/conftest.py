@@ -123,6 +123,10 @@ class SwitchableDatabases(Databases):
         assert self.databases is not None
         return self.databases.open_index(db)
 
+    def open_conversations(self) -> AbstractContextManager[Any]:
+        assert self.databases is not None
+        return self.databases.open_conversations()
+
 
 @pytest.fixture(scope="session")
 def shared_app() -> Iterator[tuple[TestClient[Any], SwitchableDatabases]]:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from litestar.plugins.jinja import JinjaTemplateEngine
@@ -94,6 +95,17 @@ def to_shares(parts: Iterable[tuple[str, float]], total: float = 0) -> list[dict
         shares.append({"name": name, "value": value, **rounded})
         start += width
     return shares
+
+
+def make_path(path: str, **parameters: str | None) -> str:
+    """Return an address with those query parameters that have a value."""
+    given = {name: value for name, value in parameters.items() if value}
+    return f"{path}?{urlencode(given)}" if given else path
+
+
+def make_next_path(path: str, cursor: str | None, **parameters: str | None) -> str:
+    """Return the address of the next page; "" if there is none."""
+    return make_path(path, page=cursor, **parameters) if cursor else ""
 
 
 def to_safe_json(text: str) -> Markup:

@@ -15,7 +15,9 @@ from holdfast.redaction import redact
 from holdfast.server import errors
 from holdfast.server.web import (
     actions,
+    agents,
     compaction,
+    conversations,
     lines,
     live,
     now,
@@ -23,6 +25,7 @@ from holdfast.server.web import (
     session,
     sessions,
     snapshots,
+    work,
 )
 
 
@@ -41,6 +44,13 @@ def create_routers() -> list[ControllerRouterHandler]:
             snapshots.show_snapshots,
             actions.export_json,
             actions.export_markdown,
+            work.show_work,
+            work.show_request,
+            work.show_task,
+            agents.list_agents,
+            agents.list_messages,
+            conversations.list_conversations,
+            conversations.show_conversation,
             live.follow,
         ],
         include_in_schema=False,
