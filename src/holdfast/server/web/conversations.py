@@ -13,7 +13,7 @@ from litestar.response import Template
 
 from holdfast.server import pagination
 from holdfast.server.dependencies import CallerDatabases
-from holdfast.server.requests import Cursor
+from holdfast.server.requests import Cursor, RowId
 from holdfast.server.web import rendering
 from holdfast.services import conversations as service
 from holdfast.services.conversations import ConversationFigures
@@ -71,7 +71,9 @@ def list_conversations(databases: CallerDatabases, page: Cursor = None) -> Templ
 
 
 @get("/conversations/{ident:str}", sync_to_thread=True)
-def show_conversation(databases: CallerDatabases, ident: str, version: Version = None) -> Template:
+def show_conversation(
+    databases: CallerDatabases, ident: RowId, version: Version = None
+) -> Template:
     """Show one conversation with a version of its checkpoint, by default the newest."""
     with databases.open_conversations() as store:
         found = service.get_conversation(store, ident, time.time())
@@ -147,14 +149,14 @@ def to_event(event: service.ConversationEvent) -> EventView:
 
 def describe_event(kind: str, detail: Mapping[str, Any]) -> str:
     """Return an event in words; what its detail does not say is left out."""
-    texts = EVENT_TEXTS.get(kind) or {name: f"{name} {{}}" for name in detail}
-    return " ".join(
-        text.format(_format_value(detail[name])) for name, text in texts.items() if name in detail
-    )
-
-
-def _format_value(value: Any) -> str:
-    return rendering.format_count(value) if isinstance(value, int | float) else str(value)
+    values = {
+        name: rendering.format_count(value) if isinstance(value, int | float) else str(value)
+        for name, value in detail.items()
+    }
+    if kind not in EVENT_TEXTS:
+        return " ".join(f"{name} {value}" for name, value in values.items())
+    texts = EVENT_TEXTS[kind].items()
+    return " ".join(text.format(values[name]) for name, text in texts if name in values)
 
 
 # What is said of an event, by the keys of its detail.

@@ -110,7 +110,7 @@ def show_request(databases: CallerDatabases, ident: RowId, page: Cursor = None) 
         (view,) = to_views(ledger, [request])
     return rendering.render(
         "work_request.html", section="work", title=shorten(row["prompt"]) or "Request",
-        crumbs=list_crumbs(row, view.project), request=view,
+        crumbs=list_crumbs(row, view.project), view=view,
         next_path=rendering.make_next_path(f"/work/requests/{ident}", cursor),
     )  # fmt: skip
 
