@@ -12,6 +12,7 @@ from dataclasses import asdict
 
 from holdfast import settings
 from holdfast.cli.console import format_count, make_console, make_table, print_json, print_message
+from holdfast.conversations.cost_limit import MICROS_PER_DOLLAR
 from holdfast.conversations.store import resolve_path
 from holdfast.errors import NotFound
 from holdfast.services.conversations import list_expenses, open_conversations
@@ -54,5 +55,8 @@ def run(args: argparse.Namespace) -> int:
         for expense in expenses
     ]
     make_console().print(make_table(("day", "session", "model", "calls", "tokens", "cost"), rows))
-    print_message(f"${sum(expense.dollars for expense in expenses):.4f} in total.", style="dim")
+    print_message(
+        f"${sum(expense.micros for expense in expenses) / MICROS_PER_DOLLAR:.4f} in total.",
+        style="dim",
+    )
     return 0

@@ -115,6 +115,8 @@ class Expense:
     calls: int
     input_tokens: int
     output_tokens: int
+    micros: int
+    """Millionths of a dollar."""
     dollars: float
 
 
@@ -202,8 +204,7 @@ def list_expenses_of(
 
 
 def _to_expense(row: dict[str, Any]) -> Expense:
-    dollars = row.pop("micros") / MICROS_PER_DOLLAR
-    return Expense(**row, dollars=dollars)
+    return Expense(**row, dollars=row["micros"] / MICROS_PER_DOLLAR)
 
 
 def _to_figures(store: ConversationStore, row: dict[str, Any], now: float) -> ConversationFigures:

@@ -19,6 +19,8 @@ from holdfast.server.web import rendering
 from holdfast.services.message_digest import message_text
 
 PAGE_SIZE = 50
+# The rate of an idle agent decays: a prediction for the distant future says nothing.
+MAX_PREDICTED_MINUTES = 120
 CRUMBS = [("Work", "/work")]
 
 
@@ -42,9 +44,9 @@ class AgentView:
 
     @property
     def prediction(self) -> str:
-        """When its window will be full; "" if it does not fill up."""
+        """When its window will be full; "" if that is not soon."""
         minutes = self.capacity["predicted_exhaustion_minutes"]
-        if minutes is None:
+        if minutes is None or minutes > MAX_PREDICTED_MINUTES:
             return ""
         if minutes < 1:
             return "full within a minute"

@@ -70,8 +70,8 @@ def test_an_agent_says_when_its_window_is_full() -> None:
         figures = {"predicted_exhaustion_minutes": minutes, "usage_percent": percent}
         return agents.AgentView(row={}, capacity=figures, waits_for=[])
 
-    assert [predict(one).prediction for one in (None, 0.4, 1.2, 7.6)] == [
-        "", "full within a minute", "full in about 1 minute", "full in about 8 minutes",
+    assert [predict(one).prediction for one in (None, 500.0, 0.4, 1.2, 7.6)] == [
+        "", "", "full within a minute", "full in about 1 minute", "full in about 8 minutes",
     ]  # fmt: skip
     assert (predict(None, 130.0).share, predict(None, 42.5).share) == (100.0, 42.5)
 
