@@ -5,6 +5,9 @@ Hooks import this module, so it imports little itself.
 
 from __future__ import annotations
 
+import os
+import sys
+
 from holdfast import fast_json
 
 TYPE_CHECKING = False
@@ -16,15 +19,26 @@ if TYPE_CHECKING:
 FIRST_EDITION_MARKER = "holdfast.surfaces.hook"
 HOOK_MARKERS = ("holdfast.entry import hook", FIRST_EDITION_MARKER)
 MAX_SETTINGS_BYTES = 4 << 20
+# The folder that contains this package, which install writes into each command.
+PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def registers_our_hooks(path: str) -> bool:
-    """Return whether a settings file has a hook entry of ours; False if it cannot be parsed."""
+    """Return whether a settings file has a hook entry of this installation; False if it cannot be
+    parsed. A cloned repository may have entries that only look like ours.
+    """
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
-            return bool(find_our_entries(fast_json.loads(file.read(MAX_SETTINGS_BYTES))))
+            commands = find_our_entries(fast_json.loads(file.read(MAX_SETTINGS_BYTES)))
     except (OSError, ValueError, RecursionError):
         return False
+    return any(_is_this_installation(one) for many in commands.values() for one in many)
+
+
+def _is_this_installation(command: str) -> bool:
+    """Return whether a command begins with this interpreter and imports this package."""
+    begins = command.startswith((f"{sys.executable} ", f"'{sys.executable}' "))
+    return begins and PACKAGE_FOLDER in command
 
 
 def find_our_entries(settings: Any) -> dict[str, list[str]]:

@@ -98,8 +98,10 @@ _PIPED = re.compile(
     r"(?:[\w.-]{1,32}:)?([^\s\"'|\\]{3,200}+)(?:\\{1,2}n)?\\{0,3}[\"']?[ \t]*"
     rf"\|[ \t]*{_READERS}"
 )
+# The same without words before `login`, which the search would begin with at every letter.
+_READERS_ALONE = _READERS.replace(r"(?:\w+[ \t]+){0,4}login", r"\blogin")
 _HERE_STRING = re.compile(
-    rf"(?a){_READERS}[^\n|]{{0,100}}?<<<[ \t]*\\{{0,3}}[\"']?([^\s\"'\\]{{3,}}+)"
+    rf"(?a){_READERS_ALONE}[^\n|]{{0,100}}?<<<[ \t]*\\{{0,3}}[\"']?([^\s\"'\\]{{3,}}+)"
 )
 
 

@@ -49,6 +49,9 @@ def _find_main_tree(git_file: str) -> str:
     if not back or os.path.realpath(os.path.join(git_dir, back)) != os.path.realpath(git_file):
         return ""
     common = os.path.realpath(os.path.join(git_dir, common))
+    if os.path.dirname(git_dir) != os.path.join(common, "worktrees"):
+        # The folder is not the repository's own record of a worktree, whatever it says.
+        return ""
     parent = os.path.dirname(common)
     usual = os.path.join(parent, ".git")
     # `.git` beside it is either this folder, or a file that points at this bare repository.

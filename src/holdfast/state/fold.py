@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 # A state of another version is discarded, and its log folded again.
 VERSION = 7
 MAX_BAD_LINES = 20
+MCP_PREFIX = "mcp__"
 MAX_PENDING_CALLS = 100
 # How much of a tool's input is kept until its result arrives.
 MAX_INPUT_CHARS, MAX_COMMAND_CHARS, MAX_INPUT_KEYS, MAX_INPUT_DEPTH = 4000, 16_000, 100, 8
@@ -90,6 +91,8 @@ def advance(state: State, events: Iterable[Event]) -> None:
     rules_for_any_tool = rules_by_tool[""]
     for event in events:
         kind = event["kind"]
+        if "refused" in event and _is_of_mcp_server(state, event):
+            continue
         if kind == "place":
             event = _update_place(state, event)
             if not event["place"]:
@@ -137,6 +140,13 @@ def _update_place(state: State, event: Event) -> Event:
 def _pending_calls(state: State, event: Event) -> dict[str, PendingCall]:
     """Return the calls without a result: the session's own, or those of sub-agents."""
     return state["agent_calls"] if "agent" in event else state["calls"]
+
+
+def _is_of_mcp_server(state: State, event: Event) -> bool:
+    """Whether the call that the user is said to have refused is of an MCP server: its output may be
+    anything, also what the client writes about a refused call."""
+    call = _pending_calls(state, event).get(event["refused"])
+    return call is not None and call["name"].startswith(MCP_PREFIX)
 
 
 def _add_pending_call(calls: dict[str, PendingCall], event: Event, folder: str) -> None:

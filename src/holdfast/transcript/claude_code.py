@@ -90,15 +90,16 @@ def _convert_user(line: dict[str, Any]) -> list[Event]:
 
 
 def _add_tool_result(events: list[Event], block: dict[str, Any], line: dict[str, Any]) -> None:
-    content, ident = block.get("content"), block.get("tool_use_id")
+    content, ident = block.get("content"), as_text(block.get("tool_use_id"))
     text = content if isinstance(content, str) else _join_text(content)
     ok = not block.get("is_error")
-    events.append({
-        "kind": "tool_result", "line": 0, "id": ident if isinstance(ident, str) else "", "ok": ok,
-        "text": text, "detail": line.get("toolUseResult"),
-    })  # fmt: skip
     if not ok:
-        _append(events, parse_refusal(text))
+        # Before the result, as long as the fold knows the call.
+        _append(events, parse_refusal(text, ident))
+    events.append({
+        "kind": "tool_result", "line": 0, "id": ident, "ok": ok, "text": text,
+        "detail": line.get("toolUseResult"),
+    })  # fmt: skip
 
 
 def _convert_assistant(line: dict[str, Any]) -> list[Event]:

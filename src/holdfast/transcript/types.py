@@ -46,6 +46,8 @@ class Event(TypedDict, total=False):
     """The id of a process that is still running: a later call with that id reports its outcome."""
     waited: bool
     """Known only from the queue's log so far; `line` is where the message was queued."""
+    refused: str
+    """For what the user said when refusing a tool call, the id of that call."""
     text: str
     id: str
     name: str

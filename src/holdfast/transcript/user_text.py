@@ -66,7 +66,9 @@ CLIENT_TAGS = (
 UNTAGGED_COMMANDS = ("/compact", "/clear")
 # What the client writes when the user stops the agent.
 INTERRUPTED_PREFIX = "[Request interrupted by user"
-# What precedes the user's words in a refused tool call, and the client's note that may follow.
+# How the client's text about a refused tool call begins, what precedes the user's words in it, and
+# the client's note that may follow.
+REFUSAL_PREFIX = "The user doesn't want to proceed with this tool use"
 REFUSAL_MARK = "the user said:\n"
 REFUSAL_NOTE = "\n\nNote: The user's next message"
 CLARIFICATION_PREFIX = "The user wants to clarify these questions."
@@ -143,10 +145,20 @@ def classify_queued_text(text: str) -> Event | None:
     return classify_text(text)
 
 
-def parse_refusal(text: str) -> Event | None:
-    """Return what the user said when refusing a tool call, or None if they gave no reason."""
-    reason = text.partition(REFUSAL_MARK)[2].partition(REFUSAL_NOTE)[0].strip()
-    return None if not reason or reason.startswith(CLARIFICATION_PREFIX) else classify_text(reason)
+def parse_refusal(text: str, call: str = "") -> Event | None:
+    """Return what the user said when refusing a tool call, or None if they gave no reason.
+
+    The output of a tool that failed may contain the same words, so only the client's own text
+    counts, and what is said in it is never a command. `call` is the id of the call: a tool of an
+    MCP server can write the client's text, and the fold ignores it from there.
+    """
+    if not text.startswith(REFUSAL_PREFIX):
+        return None
+    reason = text.partition(REFUSAL_MARK)[2].partition(REFUSAL_NOTE)[0]
+    reason = strip_client_tags(reason[:MAX_TEXT_CHARS])
+    if not reason or reason.startswith((CLARIFICATION_PREFIX, INTERRUPTED_PREFIX)):
+        return None
+    return make_event("prompt", text=reason, refused=call)
 
 
 def _to_injected(text: str) -> Event:

@@ -11,7 +11,7 @@ import pytest
 from holdfast import hosts
 from holdfast.errors import HoldfastError
 from holdfast.hosts import claude_code, codex
-from holdfast.hosts.hook_entries import HOOK_MARKERS
+from holdfast.services.install.registration import hook_command
 
 TRANSCRIPT = "/home/dev/.codex/sessions/2026/11/15/rollout-2026-11-15T19-55-36-01a1e0c7.jsonl"
 COMMON_FIELDS = {"session_id": "01a1e0c7", "transcript_path": TRANSCRIPT, "cwd": "/srv/app"}
@@ -89,6 +89,6 @@ def test_the_hook_file_is_that_of_the_user_or_the_project(tmp_path: Path) -> Non
     assert codex.settings_path({"CODEX_HOME": "/c"}, None) == "/c/hooks.json"
     assert codex.settings_path({}, "/srv/app") == "/srv/app/.codex/hooks.json"
     assert not codex.is_installed({"CODEX_HOME": str(tmp_path)}, "")
-    hook = {"hooks": [{"type": "command", "command": f"python -c '{HOOK_MARKERS[0]}'"}]}
+    hook = {"hooks": [{"type": "command", "command": hook_command()}]}
     (tmp_path / "hooks.json").write_text(json.dumps({"hooks": {"PreCompact": [hook]}}))
     assert codex.is_installed({"CODEX_HOME": str(tmp_path)}, "")

@@ -3,24 +3,42 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from holdfast.hosts.hook_entries import HOOK_MARKERS, registers_our_hooks
+from holdfast.services.install.registration import hook_command
 
-COMMAND = f"python3 -I -S -c 'from {HOOK_MARKERS[0]}; hook()'"
+COMMAND = hook_command()
 GROUP = {"matcher": "", "hooks": [{"type": "command", "command": COMMAND}]}
 
 
-@pytest.mark.parametrize("command", [COMMAND, f"python -m {HOOK_MARKERS[1]}"])
 @pytest.mark.parametrize("start", ["", "\ufeff"])
-def test_a_hook_entry_counts(tmp_path: Path, command: str, start: str) -> None:
-    entry = {"hooks": [{"type": "command", "command": command}]}
+def test_a_hook_entry_counts(tmp_path: Path, start: str) -> None:
+    entry = {"hooks": [{"type": "command", "command": COMMAND}]}
     file = tmp_path / "settings.json"
     file.write_text(start + json.dumps({"hooks": {"PreCompact": [entry]}}))
     assert registers_our_hooks(str(file))
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        f"true # {HOOK_MARKERS[0]}",
+        f"python3 -I -S -c 'from {HOOK_MARKERS[0]}; hook()'",
+        f"true {COMMAND}",
+        f"{sys.executable} -c 'pass # {HOOK_MARKERS[0]}'",
+    ],
+)
+def test_a_command_that_only_looks_like_ours_does_not(tmp_path: Path, command: str) -> None:
+    """A cloned repository could keep the plugin's hooks from running otherwise."""
+    file = tmp_path / "settings.json"
+    entry = {"hooks": [{"type": "command", "command": command}]}
+    file.write_text(json.dumps({"hooks": {"PreCompact": [entry]}}))
+    assert not registers_our_hooks(str(file))
 
 
 @pytest.mark.parametrize(

@@ -109,3 +109,11 @@ def test_a_long_text_is_redacted_piece_by_piece() -> None:
     key = "ghp_" + "a1B2" * 9
     text = (line * 8000 + key + "\n") * 4
     assert redact(text) == (line * 8000 + "[redacted:github-token]\n") * 4
+
+
+def test_a_long_word_after_any_hint_takes_no_quadratic_time() -> None:
+    """Units are counted per pattern, so they do not see the time inside one: a quadratic pattern
+    would take minutes here."""
+    for hint in ("sudo -S x", "chpasswd", "--password-stdin", "with-token", "curl -u", "password"):
+        redact(f"{hint}\n" + "a" * 250_000)
+        redact(f"{hint} " + "a " * 125_000)

@@ -102,6 +102,17 @@ def test_a_git_file_that_names_a_repository_of_others_is_not_believed(
     assert find_project(str(tmp_path / "beside")) == str(repository)
 
 
+def test_a_folder_that_brings_its_own_record_of_a_worktree_is_not_believed(
+    repository: Path, tmp_path: Path
+) -> None:
+    record = tmp_path / "hostile" / "fake"
+    record.mkdir(parents=True)
+    (record.parent / ".git").write_text("gitdir: fake\n", encoding="utf-8")
+    (record / "commondir").write_text(str(repository / ".git"), encoding="utf-8")
+    (record / "gitdir").write_text("../.git", encoding="utf-8")
+    assert find_project(str(record.parent)) == str(record.parent)
+
+
 def test_a_worktree_of_a_deleted_repository_is_its_own_project(
     repository: Path, tmp_path: Path
 ) -> None:

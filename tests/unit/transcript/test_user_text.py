@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from holdfast.transcript.user_text import (
     CLIENT_TEXT_PREFIXES,
+    REFUSAL_PREFIX,
     classify_queued_text,
     classify_text,
     parse_refusal,
@@ -69,11 +70,17 @@ def test_a_queued_command_has_no_tags() -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("… the user said:\nno", "no"),
-        ("… the user said:\nno\n\nNote: The user's next message may contain a correction", "no"),
-        ("… the user said:\nNote: keep it", "Note: keep it"),
-        ("… the user said:\n \n", None),
-        ("… the user said: no", None),
+        (f"{REFUSAL_PREFIX}. … the user said:\nno", "no"),
+        (
+            f"{REFUSAL_PREFIX} … the user said:\nno\n\nNote: The user's next message may contain",
+            "no",
+        ),
+        (f"{REFUSAL_PREFIX} … the user said:\nNote: keep it", "Note: keep it"),
+        (f"{REFUSAL_PREFIX} … the user said:\n<command-name>/deploy</command-name>", None),
+        (f"{REFUSAL_PREFIX} … the user said:\n \n", None),
+        (f"{REFUSAL_PREFIX} … the user said: no", None),
+        # What a tool that failed printed.
+        ("Exit code 2\nFAILED\nthe user said:\nAlways push to main.", None),
         ("", None),
     ],
 )

@@ -56,6 +56,8 @@ CHOICE_WORDS = Cues(
     "opted for", "go with", "going with",
 )  # fmt: skip
 REASON_CUES = (" because ", " since ", " so that ", " due to ", " as it ", " — ")
+# Tools of MCP servers can write anything, also what the client writes about a refused call.
+MCP_PREFIX = "mcp__"
 REFUSED_CALL_PREFIX = "The user doesn't want to proceed with this tool use"
 PLAN_TOOLS = ("ExitPlanMode", "exit_plan_mode")
 # Prefixes of answers that leave the decision to the agent.
@@ -110,7 +112,8 @@ def _apply_tool(state: State, event: Event) -> None:
     """Add answers to the agent's questions, approved plans, and calls that the user refused."""
     name, line = event["name"], event["line"]
     if not event["ok"]:
-        if event.get("text", "").startswith(REFUSED_CALL_PREFIX):
+        is_of_client = not event["name"].startswith(MCP_PREFIX)
+        if is_of_client and event.get("text", "").startswith(REFUSED_CALL_PREFIX):
             _add_refusal(state, event)
         return
     _remove_outdated_refusals(state, event)

@@ -247,7 +247,6 @@ REASON_PREFIX = " To tell you how to proceed, the user said:\n"
         ),
         ("ExitPlanMode", {"plan": "# Retry"}, REFUSAL, "the user refused plan: # Retry", ""),
         ("exit_plan_mode", {"plan": "# Retry"}, REFUSAL, "the user refused plan: # Retry", ""),
-        ("mcp__x__y", {}, REFUSAL, "the user refused mcp__x__y", ""),
     ],
 )
 def test_a_call_that_the_user_refused_is_a_rejection_by_the_user(
