@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.errors import NotFound
+from holdfast.ledger import projects
 from holdfast.ledger.schema import PROJECT_PATHS
 from holdfast.notes.files import get_notes_path
 from holdfast.search.index_db import SearchIndex
@@ -23,13 +24,17 @@ if TYPE_CHECKING:
 
 # A background worker of the server keeps the index filled; this covers the last moments.
 SERVER_REFRESH_SECONDS = 0.2
+# Only the latest sessions can have grown since the worker's last run.
+MAX_REFRESHED_SESSIONS = 100
 
 
 class ServerScope(NamedTuple):
-    """One session, or one project by its ledger id; with neither, everything."""
+    """One session, or one project by its ledger id or its folder; with none, everything."""
 
     project: str | None = None
     session: str | None = None
+    folder: str | None = None
+    """A folder that sessions ran in; projects that only have sessions are not in the ledger."""
 
 
 class SearchBackend(NamedTuple):
@@ -47,12 +52,18 @@ def search_words(
     max_tokens: int,
     only: Filter,
     now: float,
+    refresh_seconds: float = SERVER_REFRESH_SECONDS,
 ) -> LookupAnswer:
-    """Return the best hits for words that fit the budget."""
+    """Return the best hits for words that fit the budget; with `refresh_seconds=0`, of what is
+    indexed already.
+    """
     if isinstance(backend.texts, SearchIndex):
-        hits = [*_search_machine(backend, backend.texts, query, scope, only, now)]
+        hits = [*_search_machine(backend, backend.texts, query, scope, only, now, refresh_seconds)]
     else:
-        team_scope = backend.texts.scope(scope.project, scope.session)
+        project = scope.project
+        if project is None and scope.folder is not None:
+            project = projects.find_project_id(backend.ledger, scope.folder)
+        team_scope = backend.texts.scope(project, scope.session)
         hits = [*search_team(backend.texts, query, team_scope, only)]
     return lookup.rank_hits(hits, max_tokens)
 
@@ -64,20 +75,23 @@ def _search_machine(
     scope: ServerScope,
     only: Filter,
     now: float,
+    refresh_seconds: float,
 ) -> Iterator[tuple[float, Hit]]:
-    # A project of the ledger may have several clones on one machine.
-    paths = [None] if scope.project is None else _find_paths(backend.ledger, scope.project)
-    for path in paths:
-        rows = [
-            row for row in backend.store.transcripts(path) if scope.session in (None, row["id"])
-        ]
-        index_refresh.refresh_index(index, rows, now, SERVER_REFRESH_SECONDS)
+    for path in _find_paths(backend.ledger, scope):
+        if refresh_seconds:
+            rows = [
+                row for row in backend.store.transcripts(path) if scope.session in (None, row["id"])
+            ]
+            index_refresh.refresh_index(index, rows[:MAX_REFRESHED_SESSIONS], now, refresh_seconds)
         id_range = index.scope(path, scope.session)
         yield from lookup.search_local(index, query, id_range, only, "")
 
 
-def _find_paths(ledger: Ledger, project: str) -> list[str | None]:
-    return [row["id"] for row in ledger.find(PROJECT_PATHS, project=project)]
+def _find_paths(ledger: Ledger, scope: ServerScope) -> list[str | None]:
+    if scope.folder is not None or scope.project is None:
+        return [scope.folder]
+    # A project of the ledger may have several clones on one machine.
+    return [row["id"] for row in ledger.find(PROJECT_PATHS, project=scope.project)]
 
 
 def open_session_ref(backend: SearchBackend, ref: Ref, max_tokens: int) -> LookupAnswer:
