@@ -230,7 +230,7 @@ def load_cost(
         return None, NOT_IN_LOG
     following = boundaries[number] if number < len(boundaries) else None
     try:
-        activity = _load_activity(row, state, following, settings)
+        activity = load_activity(row, state, following, settings)
     except UnreadableTranscript as problem:
         return None, problem.detail
     logs_attachments = records_delivery(state, row["host"])
@@ -238,9 +238,10 @@ def load_cost(
     return cost, ""
 
 
-def _load_activity(
+def load_activity(
     row: SessionRow, state: State, until_line: int | None, settings: Settings
 ) -> Activity:
+    """Read what the agent did, up to a line if one is given; raises UnreadableTranscript."""
     path, model = row["transcript"], state["usage"]["model"]
     estimator = Estimator.for_model(model, load_scale(settings.home, model))
     events = merge_subagent_events(read_events(path, until_line), path)
