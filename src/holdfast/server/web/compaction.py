@@ -230,9 +230,9 @@ def to_cost_cards(cost: ForgettingCost) -> list[CostCard]:
         own = getattr(before, name) if before else None
         return CostCard(
             title=title,
-            number=_render_count(figure),
+            number=render_count(figure),
             note=_render_note(figure, unit),
-            before=f"before it: {_render_count(own)}" if own else missing,
+            before=f"before it: {render_count(own)}" if own else missing,
             lines=[(item.text, item.line) for item in figure.items],
         )
 
@@ -243,14 +243,14 @@ def to_cost_cards(cost: ForgettingCost) -> list[CostCard]:
         card("Commands repeated", "commands_repeated", "commands"),
         card("Questions asked again", "questions_asked_again", "questions"),
         CostCard(
-            title="Files shown by the host", number=_render_count(shown),
+            title="Files shown by the host", number=render_count(shown),
             note=_render_note(shown, "files"), before="",
             lines=[(item.text, item.line) for item in shown.items],
         ),
     ]  # fmt: skip
 
 
-def _render_count(figure: Figure) -> str:
+def render_count(figure: Figure) -> str:
     if figure.count is None:
         return "–"
     return f"at least {figure.count}" if figure.is_minimum else str(figure.count)

@@ -96,14 +96,18 @@ function openPalette() {
 }
 
 let lookup = 0;
+let shownText = null; // what the shown results are for
 
 async function showResults(text) {
   const number = ++lookup;
   const response = await fetch(`/palette?q=${encodeURIComponent(text)}`);
-  if (number !== lookup || !response.ok) return;
+  if (!response.ok) return;
+  const entries = await response.json();
+  if (number !== lookup) return;
   const list = query("[data-palette-results]");
   list.replaceChildren();
-  for (const entry of await response.json()) {
+  shownText = text;
+  for (const entry of entries) {
     const link = document.createElement("a");
     link.href = entry.path;
     link.setAttribute("role", "option");
@@ -114,6 +118,7 @@ async function showResults(text) {
     kind.textContent = entry.kind;
     link.append(title, kind);
     const item = document.createElement("li");
+    item.setAttribute("role", "presentation");
     item.append(link);
     list.append(item);
   }
@@ -130,9 +135,24 @@ function moveInPalette(event) {
   const at = entries.findIndex((entry) => entry.getAttribute("aria-selected") === "true");
   if (event.key === "ArrowDown") selectEntry(entries, Math.min(at + 1, entries.length - 1));
   else if (event.key === "ArrowUp") selectEntry(entries, Math.max(at - 1, 0));
-  else if (event.key === "Enter" && entries[at]) location.href = entries[at].href;
+  else if (event.key === "Enter") openEntry(event.target.value, entries[at]);
   else return;
   event.preventDefault();
+}
+
+function openEntry(text, entry) {
+  // Typed faster than results arrive: search for it rather than open a result of other words.
+  const isCurrent = entry && text === shownText;
+  location.href = isCurrent ? entry.href : `/recall?q=${encodeURIComponent(text)}`;
+}
+
+// The source of a search result is scrolled to the words that were found.
+
+function showFoundWords() {
+  const source = query("#opened .scroll");
+  const found = source && query(".item:not(.around) mark", source);
+  if (!found) return;
+  source.scrollTop += found.getBoundingClientRect().top - source.getBoundingClientRect().top - 90;
 }
 
 // Keys.
@@ -158,7 +178,9 @@ function handleKey(event) {
 
 function moveSelection(step) {
   const entries = queryAll("[data-entry]");
-  const at = entries.findIndex((entry) => entry.getAttribute("aria-selected") === "true");
+  const selected = entries.findIndex((entry) => entry.getAttribute("aria-selected") === "true");
+  // The opened search result, if none was selected since.
+  const at = selected < 0 ? entries.findIndex((entry) => entry.ariaCurrent === "true") : selected;
   selectEntry(entries, Math.min(Math.max(at + step, 0), entries.length - 1));
 }
 
@@ -181,7 +203,9 @@ function drawCharts(root) {
   for (const element of queryAll("[data-chart]", root)) {
     if (!window.uPlot || element.dataset.drawn) continue;
     element.dataset.drawn = "true";
-    drawContext(element, JSON.parse(query(element.dataset.chart).textContent));
+    const data = JSON.parse(query(element.dataset.chart).textContent);
+    if (data.kind === "bars") drawBars(element, data);
+    else drawContext(element, data);
   }
 }
 
@@ -208,6 +232,45 @@ function drawContext(element, data) {
       hooks: { draw: [(plot) => drawMarks(plot, data)] },
     },
     [data.x, data.y],
+    element,
+  );
+  new ResizeObserver(() => chart.setSize(size())).observe(element);
+}
+
+// Stacked bars: each series is drawn from zero to its sum with those below it, the highest first.
+
+function drawBars(element, data) {
+  const size = () => ({ width: element.clientWidth, height: 180 });
+  const sums = data.labels.map(() => 0);
+  const stacked = data.series.map((series) => ({
+    stroke: color(series.color === "other" ? "--muted" : `--${series.color}`),
+    fill: color(series.color === "other" ? "--soft" : `--${series.color}-bg`),
+    values: series.values.map((value, at) => (sums[at] += value)),
+  }));
+  stacked.reverse();
+  const bars = uPlot.paths.bars({ size: [0.7, 28] });
+  const chart = new uPlot(
+    {
+      ...size(),
+      legend: { show: false },
+      cursor: { show: false },
+      scales: {
+        x: { time: false, range: [-0.6, Math.max(data.labels.length, 8) - 0.4] },
+        y: { range: (_, low, high) => [0, Math.max(high, 4)] },
+      },
+      series: [{}, ...stacked.map((one) => ({ fill: one.fill, stroke: one.stroke, width: 1, paths: bars, points: { show: false } }))],
+      axes: [
+        {
+          stroke: color("--muted"),
+          grid: { show: false },
+          incrs: [1, 2, 5, 10, 20, 50, 100],
+          space: 76,
+          values: (_, ticks) => ticks.map((tick) => data.labels[tick] ?? ""),
+        },
+        { stroke: color("--muted"), grid: { stroke: color("--line") }, size: 44, incrs: [1, 2, 5, 10, 20, 50, 100, 200] },
+      ],
+    },
+    [data.labels.map((_, at) => at), ...stacked.map((one) => one.values)],
     element,
   );
   new ResizeObserver(() => chart.setSize(size())).observe(element);
@@ -327,6 +390,8 @@ function prepare(root) {
 }
 
 prepare(document);
+showFoundWords();
+addEventListener("htmx:after:swap", showFoundWords);
 markNew();
 loadParts();
 followChanges();
