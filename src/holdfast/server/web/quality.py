@@ -130,7 +130,7 @@ def to_stats(records: Sequence[RecordedCompaction]) -> list[Stat]:
             number=rendering.format_count(median(briefs)) if briefs else "–",
             note=f"median of {len(briefs)}, {rendering.format_tokens(sum(briefs))} in all"
             if briefs
-            else "no brief was sent yet",
+            else _explain_no_briefs(records),
         ),
         Stat(
             title="Context per compaction",
@@ -153,7 +153,7 @@ def _describe_deliveries(totals: quality.DeliveryTotals) -> str:
         (totals.unknown, "not known"),
         (totals.before_holdfast, "from before Holdfast"),
     ]
-    return ", ".join(f"{count} {text}" for count, text in parts if count) or "after each compaction"
+    return ", ".join(f"{count} {text}" for count, text in parts if count) or "none is missing"
 
 
 def _render_medians(pairs: list[tuple[int, int]]) -> str:
@@ -234,10 +234,17 @@ def to_totals(measured: Sequence[MeasuredCompaction]) -> list[Stat]:
             number=str(restored) if any(one.record.brief_tokens for one in measured) else "–",
             note=f"of {sum(counts.known - counts.kept for counts in with_brief)} lost"
             if any(one.record.brief_tokens for one in measured)
-            else "no brief was sent after these",
+            else _explain_no_briefs([one.record for one in measured]),
         ),
         *(_sum_cost(measured, name, title) for name, (title, _) in COSTS.items()),
     ]
+
+
+def _explain_no_briefs(records: Iterable[RecordedCompaction]) -> str:
+    """Return why no brief can be counted: its text is gone, none was sent, or none could be."""
+    reasons = {record.no_tokens_reason for record in records}
+    known = (quality.BRIEF_NOT_KEPT, quality.NOT_SENT, quality.BEFORE_HOLDFAST)
+    return next((reason for reason in known if reason in reasons), "")
 
 
 def _first_reason(measured: Sequence[MeasuredCompaction]) -> str:

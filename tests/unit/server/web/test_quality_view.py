@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from holdfast.reports.forgetting import Figure, ForgettingCost, WindowFigures
 from holdfast.server.web import quality as page
+from holdfast.server.web.rendering import make_environment
 from holdfast.services.quality import (
     BEFORE_HOLDFAST,
     BRIEF_NOT_KEPT,
@@ -63,6 +65,10 @@ def test_figures_of_nothing_are_dashes_with_a_reason() -> None:
     assert all(number == "–" and note for number, note in numbers.values()), numbers
     assert numbers["Lost by summaries"][1] == "the host's summary is not known"
     assert numbers["Files read again"][1] == "the log is gone"
+    assert numbers["Tokens per brief"][1] == BEFORE_HOLDFAST
+    gone = {"brief_tokens": None, "no_tokens_reason": BRIEF_NOT_KEPT}
+    put_back = page.to_totals([measured(None, BRIEF_NOT_KEPT, **gone), measured(None, **OLD)])[1]
+    assert (put_back.number, put_back.note) == ("–", BRIEF_NOT_KEPT)
 
 
 def test_sums_say_over_how_many_compactions_they_are_decided() -> None:
@@ -110,3 +116,15 @@ def test_deliveries_are_counted_by_days_and_old_compactions_are_left_out() -> No
 def test_the_bars_of_losses_leave_out_what_is_not_decided() -> None:
     bars = page.to_loss_bars([measured(COUNTS), measured(None, "gone")])
     assert [series["values"] for series in bars["series"]] == [[5], [20], [2], [3]]
+
+
+def test_without_the_npm_package_the_figures_are_in_a_table() -> None:
+    environment = make_environment()
+    environment.globals["has_vendor_file"] = lambda name: False
+    chart = environment.get_template("bars.html").module.chart  # type: ignore[attr-defined]
+    bars = page.to_loss_bars([measured(COUNTS)])
+    html = str(chart("losses", bars, page.encode_bars(bars), "Losses"))
+    assert "a package from npm" in html
+    assert '<details class="small" open>' in html
+    assert re.findall(r'<td class="n">(\d+)</td>', html) == ["5", "20", "2", "3"]
+    assert "data-chart" not in html
