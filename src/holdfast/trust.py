@@ -15,8 +15,8 @@ from holdfast.errors import InvalidInput
 
 FOLDER, SETTINGS, BRIEFS = ".holdfast", "settings.json", "briefs"
 TRUSTED_FILE = "trusted.json"
-# A folder with more files, or with a larger one, cannot be trusted.
-MAX_FILES, MAX_FILE_BYTES = 200, 1 << 20
+# A folder with more files, or with a larger one, cannot be trusted: nobody would read it.
+MAX_FILES, MAX_FILE_BYTES = 50, 20_000
 
 
 def is_trusted(home: str, project: str) -> bool:
@@ -39,17 +39,28 @@ def list_files(project: str) -> list[str]:
     return [path for path in paths if os.path.lexists(path)]
 
 
-def trust(home: str, project: str) -> None:
-    """Record that the user trusts the folder as it is now.
+def read_files(project: str) -> list[tuple[str, bytes]]:
+    """Return path and content of each file that needs to be trusted.
 
-    Raises InvalidInput if one of its files cannot be read, and OSError if that cannot be recorded.
+    Raises InvalidInput if one cannot be read, or if they are too many or too large to look at.
+    """
+    files = _read_all(_folder_of(project))
+    if files is None:
+        raise InvalidInput(
+            f"{_folder_of(project)} cannot be trusted",
+            hint=f"its settings and templates must be at most {MAX_FILES} regular files of "
+            f"{MAX_FILE_BYTES:,} bytes",
+        )
+    return files
+
+
+def trust(home: str, project: str, files: list[tuple[str, bytes]] | None = None) -> None:
+    """Record that the user trusts these files of the project; by default, as they are now.
+
+    Raises InvalidInput if they cannot be read, and OSError if that cannot be recorded.
     """
     folder = _folder_of(project)
-    if not (checksum := _checksum(folder)):
-        raise InvalidInput(
-            f"{folder} cannot be trusted",
-            hint=f"its settings and templates must be at most {MAX_FILES} regular files of 1 MB",
-        )
+    checksum = _checksum_of(folder, read_files(project) if files is None else files)
     _save(home, {**_load(home), folder: checksum})
 
 
@@ -83,17 +94,31 @@ def _save(home: str, trusted: dict[str, str]) -> None:
 def _checksum(folder: str) -> str:
     """Return a checksum of the names and contents of the settings and templates; "" if one of
     them cannot be read or there are too many."""
+    files = _read_all(folder)
+    return "" if files is None else _checksum_of(folder, files)
+
+
+def _checksum_of(folder: str, files: list[tuple[str, bytes]]) -> str:
     import hashlib  # only a project with such files needs it, and it takes a millisecond
 
     digest = hashlib.sha256()
-    paths = list_files(os.path.dirname(folder))
-    for path in paths:
-        content = _read(path) if len(paths) <= MAX_FILES else None
-        if content is None:
-            return ""
+    for path, content in files:
         digest.update(f"{os.path.relpath(path, folder)}\0{len(content)}\0".encode())
         digest.update(content)
     return digest.hexdigest()
+
+
+def _read_all(folder: str) -> list[tuple[str, bytes]] | None:
+    """Return path and content of each file; None if one cannot be read or there are too many."""
+    paths = list_files(os.path.dirname(folder))
+    if len(paths) > MAX_FILES:
+        return None
+    files = [(path, _read(path)) for path in paths]
+    return (
+        [(path, content) for path, content in files if content is not None]
+        if all(content is not None for _, content in files)
+        else None
+    )
 
 
 def _read(path: str) -> bytes | None:

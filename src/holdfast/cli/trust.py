@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import unicodedata
 from typing import Any
 
 from holdfast import settings, trust
@@ -21,8 +22,6 @@ from holdfast.cli.console import print_json, print_message, strip_control_chars
 from holdfast.errors import InvalidInput
 from holdfast.services.projects import find_project
 from holdfast.services.sessions import current_folder
-
-MAX_SHOWN_CHARS = 20_000
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -53,16 +52,18 @@ def run(args: argparse.Namespace) -> int:
     if not waiting:
         _print_nothing_to_do(home, folders)
         return 0
-    for folder in waiting:
-        for path in trust.list_files(folder):
-            sys.stdout.write(f"{strip_control_chars(path)}\n{_read(path)}\n")
+    shown = {folder: trust.read_files(folder) for folder in waiting}
+    for files in shown.values():
+        for path, content in files:
+            sys.stdout.write(f"{strip_control_chars(path)}\n{_render(content)}\n")
     sys.stdout.flush()
     if not args.yes and not _ask():
         print_message("Nothing was trusted, so none of it is in force.")
         return 0 if sys.stdin.isatty() else 1
-    for folder in waiting:
-        trust.trust(home, folder)
-        print_message(f"{os.path.join(folder, trust.FOLDER)} is trusted as it is now.")
+    for folder, files in shown.items():
+        # What was shown, even if the files have changed since.
+        trust.trust(home, folder, files)
+        print_message(f"{os.path.join(folder, trust.FOLDER)} is trusted as it was shown.")
     return 0
 
 
@@ -87,16 +88,15 @@ def _print_nothing_to_do(home: str, folders: list[str]) -> None:
         print_message("This project has no settings or templates for Holdfast.")
 
 
-def _read(path: str) -> str:
-    """Return the text of a file, each line indented; what cannot be shown is said."""
-    try:
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read(MAX_SHOWN_CHARS + 1) if os.path.isfile(path) else ""
-    except OSError as problem:
-        return f"    (cannot be read: {problem.strerror})\n"
-    if len(text) > MAX_SHOWN_CHARS:
-        text = f"{text[:MAX_SHOWN_CHARS]}\n(longer than can be shown here)"
-    return "".join(f"    {line}\n" for line in strip_control_chars(text).splitlines())
+def _render(content: bytes) -> str:
+    """Return the text of a file, each line indented, with signs that would be invisible or reorder
+    it as their codes.
+    """
+    text = strip_control_chars(content.decode("utf-8", "backslashreplace"))
+    visible = "".join(
+        f"\\u{ord(char):04x}" if unicodedata.category(char) == "Cf" else char for char in text
+    )
+    return "".join(f"    {line}\n" for line in visible.splitlines())
 
 
 def _ask() -> bool:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast import settings
+from holdfast import settings, trust
 from tests.terminal import Terminal
 
 
@@ -93,3 +93,24 @@ def test_a_project_without_files_has_nothing_to_trust(terminal: Terminal) -> Non
     assert "no settings or templates" in terminal.run("trust").err
     assert terminal.run("status", "--json").json["project_files_trusted"] is None
     assert terminal.run("trust", "--json", "--yes").code == 1
+
+
+def test_what_was_shown_is_trusted_even_if_the_file_changes_meanwhile(
+    terminal: Terminal, project: Path
+) -> None:
+    files = trust.read_files(str(project))
+    _write(project / ".holdfast" / "settings.json", {"guidance": False, "notes": False})
+    trust.trust(str(terminal.store), str(project), files)
+    assert _load(project).ignores_project
+
+
+def test_signs_that_hide_or_reorder_text_are_shown_as_codes(
+    terminal: Terminal, project: Path
+) -> None:
+    (project / ".holdfast" / "settings.json").write_text('{"role": "\u202eelor"}')
+    assert '"\\u202eelor"' in terminal.run("trust", "--yes").out
+
+
+def test_a_file_that_nobody_would_read_cannot_be_trusted(terminal: Terminal, project: Path) -> None:
+    (project / ".holdfast" / "settings.json").write_text(" " * trust.MAX_FILE_BYTES + "{} ")
+    assert "cannot be trusted" in terminal.run("trust", "--yes").err
