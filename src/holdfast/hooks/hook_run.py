@@ -126,7 +126,8 @@ def update_notes(run: HookRun, session: IngestedSession, prompt: str = "") -> No
     `prompt` is a prompt that the transcript does not hold yet. At that moment the agent has not
     seen what people wrote into the notes since its last turn, so those lines stay new.
     """
-    project = run.project_with_notes()
+    # Without the store, the next hook would take these lines for words of a person.
+    project = run.project_with_notes() if run.is_saved else ""
     if not project or not session.is_complete:
         return
     from holdfast.notes import files

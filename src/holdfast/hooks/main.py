@@ -15,6 +15,7 @@ import time
 from holdfast import diagnostics, fast_json, hosts
 from holdfast.errors import HoldfastError, StoreUnavailable
 from holdfast.hooks.hook_run import HookRun
+from holdfast.hosts import hook_entries
 from holdfast.redaction import redact_json
 from holdfast.redaction.budget import HOOK_UNITS_PER_SECOND, Budget, share_budget
 from holdfast.settings import load as load_settings
@@ -74,6 +75,7 @@ def main(origin: str = "", host_name: str = "") -> None:
     started = time.perf_counter()
     # The process ends before garbage could matter; looking for it takes a millisecond or two.
     gc.disable()
+    hook_entries.only_this_installation = True
     try:
         cancel = _exit_after(DEFAULT_DEADLINE_SECONDS * KILL_AFTER_FACTOR, "reading the payload")
         raw = sys.stdin.buffer.read(MAX_PAYLOAD_BYTES)

@@ -19,23 +19,25 @@ if TYPE_CHECKING:
 FIRST_EDITION_MARKER = "holdfast.surfaces.hook"
 HOOK_MARKERS = ("holdfast.entry import hook", FIRST_EDITION_MARKER)
 MAX_SETTINGS_BYTES = 4 << 20
+# Set in hook processes: a cloned repository may have entries that only look like ours, and must not
+# keep the hook of a plugin from doing its work. Commands also find hooks of other installations.
+only_this_installation = False
 # The folder that contains this package, which install writes into each command.
 PACKAGE_FOLDER = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 
 def registers_our_hooks(path: str) -> bool:
-    """Return whether a settings file has a hook entry of this installation; False if it cannot be
-    parsed. A cloned repository may have entries that only look like ours.
-    """
+    """Return whether a settings file has a hook entry of ours; False if it cannot be parsed."""
     try:
         with open(path, encoding="utf-8-sig", errors="replace") as file:
             commands = find_our_entries(fast_json.loads(file.read(MAX_SETTINGS_BYTES)))
     except (OSError, ValueError, RecursionError):
         return False
-    return any(_is_this_installation(one) for many in commands.values() for one in many)
+    found = [command for of_event in commands.values() for command in of_event]
+    return any(map(is_this_installation, found)) if only_this_installation else bool(found)
 
 
-def _is_this_installation(command: str) -> bool:
+def is_this_installation(command: str) -> bool:
     """Return whether a command begins with this interpreter and imports this package."""
     begins = command.startswith((f"{sys.executable} ", f"'{sys.executable}' "))
     return begins and PACKAGE_FOLDER in command

@@ -17,6 +17,7 @@ from holdfast.ledger.schema import MESSAGES, READS
 from holdfast.redaction import redact
 from holdfast.services.message_digest import find_project_id, message_text
 from holdfast.services.projects import find_origin
+from holdfast.state.quoting import block_quote, plain_line
 from holdfast.store.dsn import find_team_url
 
 
@@ -109,6 +110,10 @@ def _add_project(ledger: Ledger, folder: str, now: float) -> str:
 
 
 def render_message(row: Row) -> str:
-    """Return a message as a line of text."""
-    topic = f" [{row['topic']}]" if row["topic"] else ""
-    return f"{row['from_agent_id']}{topic}: {message_text(row)}"
+    """Return a message with its sender. A text of several lines is quoted line by line, so that it
+    cannot pass for another message.
+    """
+    topic = f" [{plain_line(row['topic'])}]" if row["topic"] else ""
+    text = message_text(row)
+    shown = plain_line(text, len(text)) if len(text.splitlines()) <= 1 else f"\n{block_quote(text)}"
+    return f"{plain_line(row['from_agent_id'])}{topic}: {shown}"

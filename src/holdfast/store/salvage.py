@@ -132,8 +132,11 @@ def salvage(path: str, kind: str) -> None:
     """Fill the new file of a database that was set aside; waits if another process does it."""
     lock = processes.try_lock(path + LOCK, wait=True)
     try:
-        if note := _read_note(path + MARKER):
-            _replace(path, note["aside"], note["inode"], getattr(sqlite_migrations, KINDS[kind]))
+        if os.path.exists(path + MARKER):
+            note = _read_note(path)
+            if note["aside"]:
+                migrations = getattr(sqlite_migrations, KINDS[kind])
+                _replace(path, note["aside"], note["inode"], migrations)
             os.unlink(path + MARKER)
     finally:
         _unlock(lock)
@@ -195,12 +198,29 @@ def _wait_for_last_commit(aside: str) -> None:
 
 
 def _read_note(path: str) -> dict[str, Any]:
+    """Return the name and the inode of the file that was set aside.
+
+    A power cut can leave an empty note. Then the newest file that was set aside counts if there is
+    none at the path; otherwise the database is whole, and the name is empty.
+    """
     try:
-        with open(path, encoding="utf-8") as file:
+        with open(path + MARKER, encoding="utf-8") as file:
             note: dict[str, Any] = fast_json.loads(file.read())
-    except FileNotFoundError:
-        return {}
-    return note
+        return {"aside": str(note["aside"]), "inode": int(note["inode"])}
+    except (OSError, ValueError, KeyError, TypeError):
+        aside = "" if os.path.exists(path) else _find_newest_aside(path)
+        return {"aside": aside, "inode": 0}
+
+
+def _find_newest_aside(path: str) -> str:
+    folder, name = os.path.split(path)
+    endings = tuple(ending for ending in (*FILES, REPORT) if ending)
+    found = [
+        other
+        for other in os.listdir(folder)
+        if other.startswith(name + ASIDE) and not other.endswith(endings)
+    ]
+    return os.path.join(folder, max(found)) if found else ""
 
 
 def _unlock(lock: int | None) -> None:

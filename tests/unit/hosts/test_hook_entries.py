@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from holdfast.hosts import hook_entries
 from holdfast.hosts.hook_entries import HOOK_MARKERS, registers_our_hooks
 from holdfast.services.install.registration import hook_command
 
@@ -17,7 +18,8 @@ GROUP = {"matcher": "", "hooks": [{"type": "command", "command": COMMAND}]}
 
 
 @pytest.mark.parametrize("start", ["", "\ufeff"])
-def test_a_hook_entry_counts(tmp_path: Path, start: str) -> None:
+def test_a_hook_entry_counts(tmp_path: Path, start: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hook_entries, "only_this_installation", True)
     entry = {"hooks": [{"type": "command", "command": COMMAND}]}
     file = tmp_path / "settings.json"
     file.write_text(start + json.dumps({"hooks": {"PreCompact": [entry]}}))
@@ -33,8 +35,11 @@ def test_a_hook_entry_counts(tmp_path: Path, start: str) -> None:
         f"{sys.executable} -c 'pass # {HOOK_MARKERS[0]}'",
     ],
 )
-def test_a_command_that_only_looks_like_ours_does_not(tmp_path: Path, command: str) -> None:
+def test_in_a_hook_a_command_that_only_looks_like_ours_does_not(
+    tmp_path: Path, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A cloned repository could keep the plugin's hooks from running otherwise."""
+    monkeypatch.setattr(hook_entries, "only_this_installation", True)
     file = tmp_path / "settings.json"
     entry = {"hooks": [{"type": "command", "command": command}]}
     file.write_text(json.dumps({"hooks": {"PreCompact": [entry]}}))

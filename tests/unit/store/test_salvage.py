@@ -423,3 +423,15 @@ def test_an_error_about_a_value_is_not_taken_for_a_damaged_file(path: str) -> No
         database.run("SELECT json('{')")
     assert not isinstance(caught.value, StoreDamaged)
     assert os.listdir(os.path.dirname(path)) == ["ledger.db"]
+
+
+@pytest.mark.parametrize("note", ["", "{", "{}", "[]", "null"])
+def test_an_unreadable_note_does_not_block_the_database(
+    path: str, rows: dict[str, dict[str, dict[str, Any]]], note: str
+) -> None:
+    """A power cut can leave one."""
+    Path(path + salvage.MARKER).write_text(note)
+    assert read_rows(path) == rows, "the database itself was whole"
+    os.rename(path, f"{path}{salvage.ASIDE}20261118-120000")
+    Path(path + salvage.MARKER).write_text(note)
+    assert read_rows(path) == rows, "the file had been set aside"
