@@ -7,7 +7,7 @@ from itertools import pairwise
 from holdfast.brief.history import is_in_earlier_stretch
 from holdfast.brief.items import Item, ref
 from holdfast.state.quoting import quote
-from holdfast.state.rules.user_rules import PLAN_PROMPT_PREFIX
+from holdfast.state.rules.user_rules import PLAN_PROMPT_PREFIX, is_quoted_line
 from holdfast.state.text import Cues, TokenizedText, content_words, count_letters, split_sentences
 
 TYPE_CHECKING = False
@@ -201,9 +201,9 @@ def find_prose(text: str) -> str:
 
 def _without_quoted_lines(text: str) -> str:
     """A message without its lines of quoted mail, unless nothing else is left."""
-    if ">" not in text:
+    if ">" not in text and "&gt;" not in text:
         return text
-    lines = [LEFT_OUT if line.lstrip().startswith(">") else line for line in text.split("\n")]
+    lines = [LEFT_OUT if is_quoted_line(line) else line for line in text.split("\n")]
     if not any(line.strip() for line in lines if line != LEFT_OUT):
         return text
     return "\n".join(

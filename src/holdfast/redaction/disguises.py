@@ -20,7 +20,7 @@ ESCAPE = b"\x1b"
 _PRINTABLE = range(0x20, 0x7F)
 # Unicode characters that are invisible, that are spaces, and the full-width forms of ASCII.
 _INVISIBLE = [0xAD, 0x180E, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
-_INVISIBLE += [0xFEFF]
+_INVISIBLE += [0x34F, 0x61C, *range(0x2066, 0x206A), *range(0xFE00, 0xFE10), 0xFEFF]
 _SPACES = [0xA0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000]
 _LOOK_ALIKES: dict[int, bytes] = {
     **dict.fromkeys(_INVISIBLE, b""),
@@ -64,10 +64,13 @@ _ENTITIES: list[Introducer] = [
 ]
 _SIGNS: list[Introducer] = [
     (b"\xc2", 1, lambda: _sign_table(b"\xc2")),
+    (b"\xcd", 1, lambda: _sign_table(b"\xcd")),
+    (b"\xd8", 1, lambda: _sign_table(b"\xd8")),
     (b"\xe1\xa0", 1, lambda: _sign_table(b"\xe1\xa0")),
     (b"\xe2\x80", 1, lambda: _sign_table(b"\xe2\x80")),
     (b"\xe2\x81", 1, lambda: _sign_table(b"\xe2\x81")),
     (b"\xe3\x80", 1, lambda: _sign_table(b"\xe3\x80")),
+    (b"\xef\xb8", 1, lambda: _sign_table(b"\xef\xb8")),
     (b"\xef\xbb", 1, lambda: _sign_table(b"\xef\xbb")),
     (b"\xef\xbc", 1, lambda: _sign_table(b"\xef\xbc")),
     (b"\xef\xbd", 1, lambda: _sign_table(b"\xef\xbd")),

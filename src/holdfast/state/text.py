@@ -77,7 +77,7 @@ def split_sentences(text: str) -> list[str]:
     sentences: list[str] = []
     in_fence = False
     for line in text.splitlines():
-        if line.lstrip().startswith("```"):
+        if line.lstrip().startswith(("```", "~~~")):
             in_fence = not in_fence
         elif not in_fence:
             sentences.extend(_split_line(line.strip().lstrip(_BULLETS).strip()))

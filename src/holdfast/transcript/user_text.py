@@ -51,6 +51,8 @@ HOOK_BY_TAG = {
     "<system-reminder>": "",
 }
 INJECTED_TAGS = tuple(HOOK_BY_TAG)
+# Between the name of a hook and the context that it added.
+HOOK_CONTEXT = " hook additional context: "
 # What is between such tags inside a message was not typed: the client, a hook or a pasted text put
 # it there.
 CLIENT_TAGS = (
@@ -62,6 +64,8 @@ CLIENT_TAGS = (
     "user_instructions",
     "user_info",
 )
+# Letters of tags count in either case; other letters keep their place.
+_ASCII_LOWER = {code: code + 32 for code in range(ord("A"), ord("Z") + 1)}
 # Commands that reach the transcript untagged when they are typed while the agent is working.
 UNTAGGED_COMMANDS = ("/compact", "/clear")
 # What the client writes when the user stops the agent.
@@ -82,7 +86,7 @@ def classify_text(text: str, is_meta: bool = False) -> Event | None:
     text = text[:MAX_TEXT_CHARS].strip()
     if text.startswith(SUMMARY_PREFIX):
         return make_event("summary", text=text)
-    if text.startswith(INJECTED_TAGS):
+    if text.startswith(INJECTED_TAGS) and (is_meta or not _find_words_after(text)):
         return _to_injected(text)
     if is_meta or not text:
         return None
@@ -97,17 +101,25 @@ def classify_text(text: str, is_meta: bool = False) -> Event | None:
         return _to_agent_done(text)
     if text.startswith(INTERRUPTED_PREFIX):
         return make_event("interrupted")
-    if text.startswith(CLIENT_TEXT_PREFIXES) or not (typed := strip_client_tags(text)):
+    typed = strip_client_tags(text)
+    if not typed or typed.startswith(CLIENT_TEXT_PREFIXES):
         return None
     return make_event("prompt", text=typed)
+
+
+def _find_words_after(text: str) -> str:
+    """Return what the user typed after a reminder of the client. What a hook injected has no such
+    words: it may contain a brief, and the client lets it open no reminder of its own."""
+    is_of_hook = BRIEF_MARKER in text or HOOK_CONTEXT in text
+    return "" if is_of_hook else strip_client_tags(text)
 
 
 def strip_client_tags(text: str) -> str:
     """Return what the user typed of a message, without the parts between tags of the client."""
     if "<" in text:
         for tag in CLIENT_TAGS:
-            if f"<{tag}" in text:
-                text = _strip_tag(text, f"<{tag}", f"</{tag}>")
+            if f"<{tag}" in text.translate(_ASCII_LOWER):
+                text = _strip_tag(text, f"<{tag}", f"</{tag}")
     return text.strip()
 
 
@@ -116,10 +128,11 @@ def _strip_tag(text: str, opening: str, closing: str) -> str:
     one, because a text inside may contain a closing tag. One that is not closed reaches to the end
     of its paragraph; a tag in the middle of a line without a closing one is only mentioned.
     """
-    kept, at, start = [], 0, text.find(opening)
+    low = text.translate(_ASCII_LOWER)
+    kept, at, start = [], 0, low.find(opening)
     while start >= 0:
-        following = text.find(opening, start + len(opening))
-        end = _find_block_end(text, start, following if following >= 0 else len(text), closing)
+        following = low.find(opening, start + len(opening))
+        end = _find_block_end(low, start, following if following >= 0 else len(text), closing)
         if end >= 0:
             kept.append(text[at:start])
             at = end
@@ -130,7 +143,8 @@ def _strip_tag(text: str, opening: str, closing: str) -> str:
 def _find_block_end(text: str, start: int, limit: int, closing: str) -> int:
     """Return where the block that begins at `start` ends, before `limit`; -1 if it is no block."""
     if (last := text.rfind(closing, start, limit)) >= 0:
-        return last + len(closing)
+        bracket = text.find(">", last, limit)
+        return bracket + 1 if bracket >= 0 else limit
     if start and text[start - 1] != "\n":
         return -1
     paragraph = text.find("\n\n", start, limit)
@@ -165,7 +179,7 @@ def _to_injected(text: str) -> Event:
     """Parse context from a hook, for clients that log it as plain text, not as an attachment."""
     tag, _, rest = text.partition(">")
     content = rest.rpartition("</")[0].strip()
-    hook, separator, hook_text = content.partition(" hook additional context: ")
+    hook, separator, hook_text = content.partition(HOOK_CONTEXT)
     if separator and " " not in hook:
         return make_event("injected", hook=hook, text=hook_text)
     return make_event("injected", hook=HOOK_BY_TAG.get(f"{tag}>", ""), text=content)

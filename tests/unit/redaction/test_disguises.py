@@ -28,6 +28,24 @@ def test_only_the_secret_in_a_disguised_text_is_replaced() -> None:
         assert redact(text) == expected
 
 
+def test_no_invisible_sign_hides_a_key() -> None:
+    for code in (
+        0xAD,
+        0x34F,
+        0x61C,
+        0x200B,
+        0x200D,
+        0x202E,
+        0x2060,
+        0x2066,
+        0x2069,
+        0xFE0F,
+        0xFEFF,
+    ):
+        hidden = f"{KEY[:9]}{chr(code)}{KEY[9:]}"
+        assert KEY[9:] not in redact(hidden), hex(code)
+
+
 def test_a_span_of_the_revealed_text_maps_back_to_what_it_was_written_as() -> None:
     data = "a%3Db\u200bc\x1b[1md\uff1de".encode()
     revealed, steps = reveal(data)

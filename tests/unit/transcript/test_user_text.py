@@ -123,6 +123,7 @@ def test_what_stands_between_tags_of_the_client_was_not_typed() -> None:
         ("What does <system-reminder> mean? Never push.",) * 2,
         ("a < b and <div>c</div>",) * 2,
         (f"<teammate-message from='x'>{rule}</teammate-message>", ""),
+        (f"Go. <System-Reminder>{rule}</SYSTEM-REMINDER > Now", "Go.  Now"),
     ]
     for text, typed in cases:
         assert strip_client_tags(text) == typed, text
@@ -142,3 +143,16 @@ def test_stripping_tags_takes_linear_time() -> None:
 def test_stripping_tags_only_removes(text: str) -> None:
     rest = iter(text)
     assert all(char in rest for char in strip_client_tags(text))
+
+
+def test_what_the_user_types_after_a_block_of_the_client_is_a_prompt() -> None:
+    for block in (
+        "<system-reminder>Today is Monday.</system-reminder>",
+        "<ide_opened_file>a.py</ide_opened_file>",
+        "<ide_selection>x = 1</ide_selection>",
+    ):
+        assert to_tuple(classify_text(f"{block}\nRename it.")) == ("prompt", "", "Rename it."), (
+            block
+        )
+    hook = "<system-reminder>\nStop hook additional context: a</system-reminder> b"
+    assert classify_text(hook)["kind"] == "injected"  # type: ignore[index]

@@ -31,8 +31,10 @@ LONG_TEXT_CHARS, HEAD_CHARS, TAIL_CHARS = 4000, 1500, 800
 # Characters at the beginning of terminal output, and the beginning of a JSON object.
 BOX_CHARS = tuple("│┃║╭╮╰╯├┤┌┐└┘─━═⎿⏺❯")
 JSON_START = '{"'
-# Begins a line of quoted mail, or of a shell's prompt.
-QUOTE_MARK = ">"
+# Begin a line of quoted mail or of a shell's prompt; list marks and invisible signs may precede.
+QUOTE_MARKS, BEFORE_QUOTE = (">", "&gt;"), " \t-*•+\u200b\u200c\u200d\u2060\ufeff"
+# Precedes the mail that an answer quotes.
+FORWARDED_MARK = "-----Original Message-----"
 
 CORRECTIONS = Cues(
     "actually", "instead", "no longer", "scratch that", "changed my mind", "change of plan",
@@ -76,10 +78,15 @@ def find_typed_texts(text: str) -> list[str]:
     """
     if text.startswith(PLAN_PROMPT_PREFIX):
         return []
-    if QUOTE_MARK in text:
-        lines = text.split("\n")
-        text = "\n".join("" if line.lstrip().startswith(QUOTE_MARK) else line for line in lines)
+    if ">" in text or "&gt;" in text or FORWARDED_MARK in text:
+        kept = text.partition(FORWARDED_MARK)[0].splitlines()
+        text = "\n".join("" if is_quoted_line(line) else line for line in kept)
     return [text] if len(text) <= LONG_TEXT_CHARS else [_take_head(text), _take_tail(text)]
+
+
+def is_quoted_line(line: str) -> bool:
+    """Whether a line of a message is quoted mail."""
+    return line.lstrip(BEFORE_QUOTE).startswith(QUOTE_MARKS)
 
 
 def _take_head(text: str) -> str:
