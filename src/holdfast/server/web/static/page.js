@@ -33,7 +33,7 @@ async function refreshRegions() {
   isRefreshing = true;
   try {
     const response = await fetch(location.href, { headers: { "HX-Request": "true" } });
-    if (response.ok) replaceRegions(await response.text());
+    if (response.ok) await replaceRegions(await response.text());
   } catch {
     // The server is gone; the stream notices and connects again.
   }
@@ -44,15 +44,24 @@ async function refreshRegions() {
   }
 }
 
-function replaceRegions(html) {
+async function replaceRegions(html) {
   const fresh = new DOMParser().parseFromString(html, "text/html");
   for (const region of queryAll("[data-live]")) {
     const replacement = fresh.getElementById(region.id);
-    if (!replacement || replacement.innerHTML === region.innerHTML) continue;
-    if (window.htmx) htmx.swap({ target: region, text: replacement.innerHTML, swap: "innerMorph" });
-    else region.innerHTML = replacement.innerHTML;
+    if (!replacement) continue;
+    const selected = findSelected(queryAll("[data-entry]", region));
+    if (window.htmx) {
+      await htmx.swap({ target: region, text: replacement.innerHTML, swap: "innerMorph" });
+    } else region.innerHTML = replacement.innerHTML;
+    // The selection is the reader's, and not in what the server sends.
+    const entries = queryAll("[data-entry]", region);
+    if (selected >= 0) entries[Math.min(selected, entries.length - 1)]?.setAttribute("aria-selected", "true");
   }
   prepare(document);
+}
+
+function findSelected(entries) {
+  return entries.findIndex((entry) => entry.getAttribute("aria-selected") === "true");
 }
 
 // Times are shown as ages and kept up to date.
