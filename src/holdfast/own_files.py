@@ -73,7 +73,7 @@ def write_temporary(path: str, text: str) -> str:
 
 
 def choose_temporary_name(path: str) -> str:
-    """Return a name beside `path` that nobody can foresee.
+    """Return a random name beside `path`, which a repository cannot contain already.
 
     Temporary files that killed writers of `path` left are deleted. Raises OSError if the folder
     cannot be read.

@@ -15,7 +15,7 @@ from holdfast.errors import InvalidInput
 
 FOLDER, SETTINGS, BRIEFS = ".holdfast", "settings.json", "briefs"
 TRUSTED_FILE = "trusted.json"
-# A folder with more files, or with a larger one, cannot be trusted: nobody would read it.
+# A folder with more files, or with a larger one, cannot be trusted: it is too much to look through.
 MAX_FILES, MAX_FILE_BYTES = 50, 20_000
 
 
@@ -113,12 +113,13 @@ def _read_all(folder: str) -> list[tuple[str, bytes]] | None:
     paths = list_files(os.path.dirname(folder))
     if len(paths) > MAX_FILES:
         return None
-    files = [(path, _read(path)) for path in paths]
-    return (
-        [(path, content) for path, content in files if content is not None]
-        if all(content is not None for _, content in files)
-        else None
-    )
+    files = []
+    for path in paths:
+        content = _read(path)
+        if content is None:
+            return None
+        files.append((path, content))
+    return files
 
 
 def _read(path: str) -> bytes | None:

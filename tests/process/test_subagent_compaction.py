@@ -31,7 +31,7 @@ def make_entry(kind: str, number: int, message: Line | None = None, **fields: An
     """One line of a sub-agent's log, as Claude Code 2.1.325 writes it."""
     entry: Line = {
         "type": kind, "isSidechain": True, "agentId": AGENT_ID, "sessionId": "s1",
-        "uuid": f"00000000-0000-4000-9000-{number:012d}", "cwd": "/work/courier",
+        "uuid": f"00000000-0000-4000-9000-{number:012d}", "cwd": "/srv/courier",
         "version": "2.1.325", "timestamp": f"2026-02-01T10:{number % 60:02d}:00.000Z", **fields,
     }  # fmt: skip
     return {**entry, "message": message} if message else entry
@@ -60,7 +60,7 @@ def make_call(
 
 def make_work() -> list[Line]:
     """The sub-agent's task, an edit, a failing test and what it found out."""
-    edit = {"file_path": f"/work/courier/{EDITED_FILE}", "old_string": "a", "new_string": "b"}
+    edit = {"file_path": f"/srv/courier/{EDITED_FILE}", "old_string": "a", "new_string": "b"}
     return [
         make_prompt(1, TASK),
         *make_call(2, "Edit", edit, "The file was updated."),

@@ -13,29 +13,12 @@ if TYPE_CHECKING:
 
     from holdfast.state.types import Decision, Rule, State
 
-# A shorter request is shown only if it is the first, the latest or the one before a short answer.
-MIN_REQUEST_CHARS = 12
-# A request of so many words can state a goal; one of so many is clear without the request before.
-MIN_GOAL_WORDS, MIN_SELF_CONTAINED_WORDS = 4, 8
-# Scripts without spaces between words, such as Chinese, have about so many characters per word.
-CHARS_PER_CJK_WORD = 2
-# If the user stops the agent and the next request shares this much with the stopped one, it
-# replaces the stopped one.
-MIN_SHARED_WORD_SHARE, MIN_SHARED_WORDS = 0.5, 3
-MAX_QUESTION_CHARS = 60
 PLAN_APPROVED = "plan approved"
 MAX_LABEL_CHARS, MAX_PATH_CHARS = 120, 300
 # A message up to this length that decides something is shown whole.
 SHOWN_WHOLE_CHARS = 700
 # Decisions of the user are worth at least this much; those of the agent are worth less.
 MIN_USER_DECISION_VALUE = 66.0
-# Value and sizes (in characters of the quotation, one for each form) of labelled requests.
-REQUEST_VALUES = {"latest: ": 100.0, "first: ": 95.0, "before: ": 96.0}
-REQUEST_CHARS = {
-    "latest: ": (1200, 500, 240, 120, 80),
-    "first: ": (1200, 500, 240, 120, 80),
-    "before: ": (500, 240, 120, 80, 60),
-}
 
 
 def rule_items(state: State) -> Iterator[Item]:

@@ -136,7 +136,7 @@ def test_what_stands_between_tags_of_the_client_was_not_typed() -> None:
 def test_stripping_tags_takes_linear_time() -> None:
     """A quadratic way would take minutes here."""
     for text in ("<system-reminder>" * 60_000, "\n<bash-input>" * 60_000, "<" * 1_000_000):
-        strip_client_tags(text)
+        assert len(strip_client_tags(text)) <= len(text)
 
 
 @given(st.text(alphabet="<>/a \n") | st.text())
