@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 from holdfast.state import prompt_queue, rules
+from holdfast.state.rules.decisions import MCP_PREFIX
 from holdfast.state.text import clip
 
 TYPE_CHECKING = False
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 # A state of another version is discarded, and its log folded again.
 VERSION = 7
 MAX_BAD_LINES = 20
-MCP_PREFIX = "mcp__"
 MAX_PENDING_CALLS = 100
 # How much of a tool's input is kept until its result arrives.
 MAX_INPUT_CHARS, MAX_COMMAND_CHARS, MAX_INPUT_KEYS, MAX_INPUT_DEPTH = 4000, 16_000, 100, 8
