@@ -120,8 +120,9 @@ def _print_lost(screen: Console, result: SelfTest) -> None:
         screen.print(f"[red]–[/red] {KINDS[item.kind]}: {escape(_quote(item))}", no_wrap=True,
                      overflow="ellipsis")  # fmt: skip
     screen.print(
-        f"[dim]of {sum(map(len, losses))} saved items, the summary kept {len(losses.kept)}; "
-        f"the brief restores {len(losses.restored)}; {len(losses.to_recall)} can be looked up[/dim]"
+        f"[dim]of {sum(map(len, losses))} saved items, the summary kept {len(losses.kept)} "
+        f"and contradicts {len(losses.differs)}; the brief restores {len(losses.restored)}; "
+        f"{len(losses.to_recall)} can be looked up[/dim]"
     )
 
 
